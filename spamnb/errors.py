@@ -1,0 +1,13 @@
+"""What a person can act on: one line that says what, where, and what to do."""
+
+from __future__ import annotations
+
+
+class SpamnbError(Exception):
+    """Bad input or a refused request, told in one line; the command line prints it and exits 1.
+
+    >>> raise SpamnbError("inbox.mbox: no such file")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: inbox.mbox: no such file
+    """
