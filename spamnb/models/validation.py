@@ -1,0 +1,198 @@
+"""What every model accepts as X, y and sample_weight, and the one-line errors for what it does not.
+
+The wording of several messages is what scikit-learn's conformance checks look for, so that a person who
+knows those messages meets them again.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+
+class NotFittedError(ValueError, AttributeError):
+    """The model was asked to predict before it was fitted."""
+
+
+class DataConversionWarning(UserWarning):
+    """An input was accepted after a change of shape."""
+
+
+def not_fitted(estimator: Any) -> Exception:
+    """The error for an unfitted model: scikit-learn's own class where that library is loaded, since its
+    tools catch that one and no other."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    kind = NotFittedError if exceptions is None else exceptions.NotFittedError
+    return kind(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
+
+
+def feature_names(X: Any) -> np.ndarray | None:
+    """The column names of a data frame, None for everything else and for names that are not all strings."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "shape"):
+        return None
+    names = np.asarray(columns, dtype=object)
+    strings = [isinstance(name, str) for name in names]
+    if any(strings) and not all(strings):
+        raise TypeError("Feature names are only supported if all input features have string names")
+    return names if len(names) and all(strings) else None
+
+
+def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
+    """Names of X against those seen in fit: an error where they differ, a warning where one side has none."""
+    names = feature_names(X)
+    if fitted is None and names is None:
+        return
+    if names is None:
+        warnings.warn(
+            f"X does not have valid feature names, but {model} was fitted with feature names", stacklevel=4
+        )
+    elif fitted is None:
+        warnings.warn(
+            f"X has feature names, but {model} was fitted without feature names", stacklevel=4
+        )
+    elif not np.array_equal(fitted, names):
+        message = "The feature names should match those that were passed during fit.\n"
+        unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+        for heading, some in (
+            ("Feature names unseen at fit time", unseen),
+            ("Feature names seen at fit time, yet now missing", missing),
+        ):
+            if some:
+                message += f"{heading}:\n" + "".join(f"- {name}\n" for name in some[:5])
+                message += "- ...\n" * (len(some) > 5)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer: bool = False) -> Any:
+    """X as a finite numeric numpy array or scipy CSR array of shape (n, V), both at least 1; never a copy
+    where none is needed. ``sparse``: sparse formats are accepted; ``integer``: values become int64."""
+    from scipy.sparse import csr_array, issparse
+
+    if issparse(X):
+        if not sparse:
+            raise TypeError(f"Sparse data was passed to {model}, which needs dense data: use X.toarray().")
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data.")
+        X = _numeric(X, X.dtype)
+        X = csr_array(X)
+        X.sum_duplicates()
+        values = X.data
+    else:
+        X = _dense(X)
+        values = X
+    n, features = X.shape
+    if n < 1:
+        raise ValueError(
+            f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    if features < 1:
+        raise ValueError(
+            f"Found array with {features} feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    _finite(values, "X")
+    if nonnegative and values.size and values.min() < 0:
+        raise ValueError(f"Negative values in data passed to {model} (input X).")
+    return X.astype(np.int64) if integer else X
+
+
+def check_labels(y: Any, model: str) -> np.ndarray:
+    """y as a 1-d array of discrete labels."""
+    if y is None:
+        raise ValueError(f"{model} requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y is complex.")
+    if y.dtype.kind == "O" and not all(isinstance(label, str) for label in y):
+        try:
+            y = np.array(y.tolist())
+        except ValueError:
+            y = y.astype(float)
+        if y.dtype.kind not in "biuf":
+            raise ValueError("Unknown label type: y mixes strings with other labels.")
+    if y.dtype.kind == "f":
+        _finite(y, "y")
+        if (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: continuous. A classifier needs discrete classes in y.")
+    return y
+
+
+def check_weight(weight: Any, n: int) -> np.ndarray | None:
+    """sample_weight as finite, non-negative float64 of shape (n,); None stays None, so that whole counts
+    stay whole numbers."""
+    if weight is None:
+        return None
+    weight = np.asarray(weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}!")
+    _finite(weight, "sample_weight")
+    if weight.min() < 0:
+        raise ValueError("Negative values in data passed as sample_weight.")
+    if not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weight
+
+
+def check_lengths(X: Any, y: np.ndarray) -> None:
+    if X.shape[0] != len(y):
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}"
+        )
+
+
+def _dense(X: Any) -> np.ndarray:
+    X = np.asarray(X)
+    X = _numeric(X, X.dtype)
+    if X.ndim == 2:
+        return X
+    if X.ndim > 2:
+        raise ValueError(f"Found array with dim {X.ndim}, while dim <= 2 is required.")
+    raise ValueError(
+        f"Expected 2D array, got {('scalar', '1D')[X.ndim]} array instead. Reshape your data either using "
+        "X.reshape(-1, 1) if it has one feature or X.reshape(1, -1) if it is one sample."
+    )
+
+
+def _numeric(X: Any, dtype: np.dtype) -> Any:
+    if dtype.kind == "c":
+        raise ValueError("Complex data not supported: X is complex.")
+    if dtype.kind == "b":
+        return X.astype(np.int8)
+    if dtype.kind in "iuf":
+        return X
+    if dtype.kind not in "OUS":
+        raise ValueError(f"X must hold numbers, not {dtype}.")
+    return X.astype(float)  # numbers in an object array; raises TypeError or ValueError for anything else
+
+
+def _finite(values: np.ndarray, what: str) -> None:
+    # The sum is finite exactly when every value is, but for overflow: one pass without a mask, looked at
+    # again only where it fails.
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    if np.isnan(values).any():
+        raise ValueError(f"Input {what} contains NaN.")
+    if np.isinf(values).any():
+        raise ValueError(f"Input {what} contains infinity or a value too large for {values.dtype!r}.")
