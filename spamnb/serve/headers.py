@@ -1,0 +1,115 @@
+"""A raw message with our X-Spam-* fields in place of whatever X-Spam-* fields it came with.
+
+Every other byte stays as it was received, line endings included. The fields removed are a sender's forgery or
+an opinion of an earlier filter: a delivery rule that trusts ``X-Spam-Flag`` must see this verdict only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+_LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
+
+
+def header_end(raw: bytes) -> int:
+    """Length of the header block, the blank line that ends it included; the whole length where none does.
+
+    >>> header_end(b"A: b\\r\\n\\r\\nbody")
+    8
+    """
+    start = 0
+    while (stop := raw.find(b"\n", start)) >= 0:
+        if not raw[start:stop].strip(b"\r"):
+            return stop + 1
+        start = stop + 1
+    return len(raw)
+
+
+def field(raw: bytes, name: bytes) -> str:
+    """Value of the first header field called *name* (lower case), unfolded; "" where there is none.
+
+    >>> field(b"To: x\\nMessage-ID:\\n <a@b>\\n\\n", b"message-id")
+    '<a@b>'
+    """
+    value: list[bytes] | None = None
+    for line in _lines(raw, header_end(raw)):
+        if line[:1] in b" \t" and line[:1]:
+            if value is not None:
+                value.append(line.strip())
+        elif value is not None:
+            break
+        else:
+            before, colon, after = line.partition(b":")
+            if colon and before.strip().lower() == name:
+                value = [after.strip()]
+    return b" ".join(part for part in value or [] if part).decode("ascii", "replace")
+
+
+def rewritten(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
+    """*raw* without the X-Spam-* fields it had and with *fields* on top, below an mbox ``From `` line.
+
+    A value longer than a line is folded at its spaces with the message's own line ending.
+
+    >>> rewritten(b"X-Spam-Flag: NO\\r\\nTo: x\\r\\n\\r\\nhi", [("X-Spam-Flag", "YES")])
+    b'X-Spam-Flag: YES\\r\\nTo: x\\r\\n\\r\\nhi'
+    """
+    end = header_end(raw)
+    newline = _newline(raw)
+    ours = b"".join(_folded(name, value, newline) for name, value in fields)
+    top = start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
+    # A first line that begins with a blank must not become the continuation of our last field.
+    for line in _lines(raw, end, start):
+        if line[:1] not in (b" ", b"\t"):
+            break
+        top += len(line)
+    if start < top == end:
+        top, ours = start, ours + newline  # no field at all: all of it is body
+    return raw[:top] + ours + b"".join(_kept(raw, top, end)) + raw[end:]
+
+
+def _newline(raw: bytes) -> bytes:
+    first = raw.find(b"\n")
+    return b"\r\n" if first > 0 and raw[first - 1 : first] == b"\r" else b"\n"
+
+
+def _lines(raw: bytes, end: int, start: int = 0) -> Iterator[bytes]:
+    while start < end:
+        stop = raw.find(b"\n", start, end) + 1 or end
+        yield raw[start:stop]
+        start = stop
+
+
+def _kept(raw: bytes, start: int, end: int) -> Iterator[bytes]:
+    """The header block's lines without X-Spam-* fields and their continuation lines."""
+    forged = False
+    for line in _lines(raw, end, start):
+        text = line.rstrip(b"\r\n")
+        # Some readers take a lone CR for a line end, so a field may hide behind one.
+        pieces = text.split(b"\r")
+        kept = []
+        for piece in pieces:
+            if not (forged and piece[:1] in (b" ", b"\t")):
+                forged = _is_x_spam(piece)
+            if not forged:
+                kept.append(piece)
+        if len(kept) == len(pieces):
+            yield line
+        elif any(kept):
+            yield b"\r".join(kept) + line[len(text) :]
+
+
+def _is_x_spam(line: bytes) -> bool:
+    name, colon, _ = line.partition(b":")
+    return bool(colon) and name.strip().lower().startswith(b"x-spam-")
+
+
+def _folded(name: str, value: str, newline: bytes) -> bytes:
+    lines, width = [name + ":"], len(name) + 1
+    for word in value.split():
+        if width + 1 + len(word) > _LINE_WIDTH and width > len(name) + 1:
+            lines.append("\t" + word)
+            width = 8 + len(word)
+        else:
+            lines[-1] += " " + word
+            width += 1 + len(word)
+    return newline.join(line.encode("ascii", "backslashreplace") for line in lines) + newline

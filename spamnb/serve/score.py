@@ -1,0 +1,108 @@
+"""A judgement in the terms of mail software: points, a threshold of 5.0, names of what was hit.
+
+Delivery rules compare a score with 5.0 and know no probabilities, so calibrated log-odds of spam are scaled:
+
+    score = 5 + 5 (log-odds − threshold) / max(threshold, 1)        both in nats
+
+which is 5 at the log-odds where the verdict becomes spam, 0 at even odds (for thresholds of a nat or more) and
+rises with the log-odds whatever the threshold is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spamnb import __version__
+
+THRESHOLD = 5.0
+_STEP = 0.1  # one decimal: what Exim and spamass-milter keep of a score
+_LIMIT = 99.9
+_LEVEL = 50  # stars in X-Spam-Level, so that a header line stays a line
+_NAMES = 12  # tokens named in X-Spam-Status and SYMBOLS
+_ROWS = 40  # tokens listed in a report: well under the 32,600 bytes that Exim reads
+_NAME_LENGTH = 48
+
+
+class Judgement(Protocol):
+    """What a classifier says of one message."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def log_odds(self) -> float: ...
+    @property
+    def evidence(self) -> Sequence[tuple[str, float]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One message's points and what they stand on."""
+
+    spam: bool
+    verdict: str  # "spam", "ham" or "unsure"
+    points: float
+    log_odds: float
+    evidence: tuple[tuple[str, float], ...]  # strongest first; nats, positive towards spam
+
+    @classmethod
+    def of(cls, judgement: Judgement, threshold: float) -> Score:
+        """The score of *judgement*, spam from *threshold* (nats of calibrated log-odds) on."""
+        spam = judgement.verdict == "spam"
+        points = points_of(judgement.log_odds, threshold)
+        # Clients compare the rounded figure themselves; it must not say otherwise than the verdict.
+        points = max(points, THRESHOLD) if spam else min(points, THRESHOLD - _STEP)
+        evidence = sorted(judgement.evidence, key=lambda item: -abs(item[1]))[:_ROWS]
+        return cls(spam, judgement.verdict, points, judgement.log_odds, tuple(evidence))
+
+    @property
+    def text(self) -> str:
+        return f"{self.points:.1f}"
+
+    @property
+    def names(self) -> str:
+        """The strongest tokens, comma-separated, as printable ASCII without blanks."""
+        return ",".join(name_of(token) for token, _ in self.evidence[:_NAMES])
+
+    def report(self) -> bytes:
+        """The tokens that decided, as a short table."""
+        odds = f"log-odds of spam {self.log_odds:+.2f} nats"
+        lines = [f"spamnb: {self.verdict}, {self.text} points of {THRESHOLD}, {odds}", "", "  nats  token"]
+        lines += [f"{weight:+6.2f}  {name_of(token)}" for token, weight in self.evidence]
+        return ("\n".join(lines) + "\n").encode("ascii")
+
+    def fields(self, autolearn: str = "no") -> list[tuple[str, str]]:
+        """The X-Spam-* header fields of this verdict."""
+        status = (
+            f"{'Yes' if self.spam else 'No'}, score={self.text} required={THRESHOLD} verdict={self.verdict} "
+            f"tests={self.names.replace(',', ', ') or 'none'} autolearn={autolearn} version={__version__}"
+        )
+        flag = [("X-Spam-Flag", "YES")] if self.spam else []
+        level = [("X-Spam-Level", "*" * min(int(self.points), _LEVEL))] if self.points >= 1 else []
+        checker = [("X-Spam-Checker-Version", f"spamnb {__version__}")]
+        return [*flag, *level, ("X-Spam-Status", status), *checker]
+
+
+def points_of(log_odds: float, threshold: float) -> float:
+    """Points of calibrated *log_odds*, to one decimal; both in nats.
+
+    >>> points_of(2.3, 2.3), points_of(0.0, 2.3), points_of(0.0, 0.0)
+    (5.0, 0.0, 5.0)
+    """
+    points = THRESHOLD + THRESHOLD * (log_odds - threshold) / max(threshold, 1.0)
+    if math.isnan(points):
+        raise ValueError("log-odds are not a number")
+    return round(min(max(points, -_LIMIT), _LIMIT), 1) + 0.0  # + 0.0: never "-0.0"
+
+
+def name_of(token: str) -> str:
+    """A token as one printable ASCII word without comma: it stands in header lines and comma-separated lists.
+
+    >>> name_of("subject:win, now"), name_of("выигрыш")
+    ('subject:win;_now', '\\\\u0432\\\\u044b\\\\u0438\\\\u0433\\\\u0440\\\\u044b\\\\u0448')
+    """
+    word = "_".join(token[:_NAME_LENGTH].replace(",", ";").split())
+    word = word.encode("ascii", "backslashreplace").decode("ascii")
+    return "".join(c if "!" <= c <= "~" else "?" for c in word) or "?"

@@ -1,0 +1,153 @@
+"""The spamd protocol's pure functions, against golden replies of SpamAssassin's spamd and a real parser."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.serve.protocol import (
+    METHODS,
+    ExitCode,
+    Refusal,
+    Request,
+    found,
+    has_headers,
+    has_message,
+    inflate,
+    request,
+    request_line,
+    told,
+)
+
+
+def test_every_method_is_read():
+    for method in METHODS:
+        assert request_line(f"{method} SPAMC/1.5".encode()) == (method, (1, 5))
+    assert request_line(b"CHECK SPAMC/1.10")[1] > (1, 9)  # numbers, not decimals
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *[b"", b"CHECK", b"check SPAMC/1.5", b"CHECK SPAMC/1", b"CHECK  SPAMC/1.5", b"CHECK SPAMC/1.5 x"],
+        *[
+            b"GET / HTTP/1.1",
+            b"\xff\xfe",
+            b"CHECK SPAMC/99999.1",
+            b"EHLO mail.example.org",
+            b"CHECK SPAMC/1.5\n",
+        ],
+    ],
+)
+def test_other_first_lines_are_a_protocol_error(line):
+    with pytest.raises(Refusal) as refusal:
+        request_line(line)
+    assert refusal.value.reply.startswith(b"SPAMD/1.0 76 EX_PROTOCOL Bad header line: ")
+
+
+@given(st.binary(max_size=400))
+def test_an_error_is_one_printable_line_whatever_was_sent(line):
+    try:
+        request_line(line)
+    except Refusal as refusal:
+        reply = refusal.reply
+        assert reply.endswith(b"\r\n") and reply.count(b"\n") == reply.count(b"\r") == 1
+        assert all(32 <= byte < 127 for byte in reply[:-2]) and len(reply) < 300
+
+
+def test_only_new_pings_have_headers():
+    assert not has_headers("PING", (1, 2)) and has_headers("PING", (1, 5))
+    assert has_headers("CHECK", (1, 2)) and not has_headers("CHECK", (1, 0))
+    assert not has_message("PING") and not has_message("SKIP") and has_message("TELL")
+
+
+def test_headers_in_any_case_and_unknown_ones():
+    lines = [b"content-length:12", b"USER: ann", b"X-Whatever: y", b"Compress: zlib", b"Empty:"]
+    asked = request("PROCESS", (1, 5), lines)
+    assert asked == Request("PROCESS", (1, 5), user="ann", content_length=12, compressed=True)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"no colon"],
+        [b"Content-length: 12a"],
+        [b"Content-length: -1"],
+        [b"Content-length: " + b"9" * 19],
+        ["Content-length: ²".encode()],
+        [b"Compress: gzip"],
+    ],
+)
+def test_bad_headers_are_a_protocol_error(lines):
+    with pytest.raises(Refusal) as refusal:
+        request("CHECK", (1, 5), lines)
+    assert refusal.value.code == ExitCode.EX_PROTOCOL == 76
+
+
+def test_tell_says_what_to_learn():
+    lines = [b"Message-class: spam", b"Set: local,remote"]  # spamc -C report
+    assert request("TELL", (1, 5), lines).set_local
+    lines = [b"Message-class: ham", b"Set: local", b"Remove: remote"]  # spamc -C revoke
+    asked = request("TELL", (1, 5), lines)
+    assert asked.set_local and not asked.remove_local and asked.message_class == "ham"
+    assert request("TELL", (1, 5), [b"Remove: local"]).remove_local
+    for more in ([], [b"Message-class: eggs"], [b"Message-class: ham", b"Remove: local"]):
+        wrong = [b"Set: local", *more]
+        with pytest.raises(Refusal):
+            request("TELL", (1, 5), wrong)
+
+
+# What SpamAssassin 4.0.1's spamd replied to each method and version, with its body taken as given.
+SPAM = b"Spam: True ; 9.5 / 5.0\r\n"
+OK = b"SPAMD/1.1 0 EX_OK\r\n"
+
+
+@pytest.mark.parametrize("method", ["PROCESS", "HEADERS"])
+def test_versions_of_a_rewritten_message(method):
+    def reply(version):
+        return found(Request(method, version), True, "9.5", "5.0", b"To: x\n\nhi")
+
+    assert reply((1, 3)) == reply((1, 5)) == OK + b"Content-length: 9\r\n" + SPAM + b"\r\nTo: x\n\nhi"
+    assert reply((1, 2)) == OK + b"Content-length: 9\r\n\r\nTo: x\n\nhi"
+    assert reply((1, 1)) == reply((1, 0)) == b"SPAMD/1.0 0 EX_OK\r\nTo: x\n\nhi"
+
+
+@pytest.mark.parametrize("method", ["SYMBOLS", "REPORT", "REPORT_IFSPAM"])
+def test_versions_of_a_report(method):
+    def reply(version):
+        return found(Request(method, version), True, "9.5", "5.0", b"body")
+
+    assert reply((1, 3)) == reply((1, 5)) == OK + b"Content-length: 4\r\n" + SPAM + b"\r\nbody"
+    assert reply((1, 2)) == OK + SPAM + b"\r\nbody"
+
+
+def test_check_and_tell():
+    ham = found(Request("CHECK", (1, 2)), False, "-0.4", "5.0", b"")
+    assert ham == OK + b"Spam: False ; -0.4 / 5.0\r\n\r\n"
+    assert told(True, False) == OK + b"DidSet: local\r\n\r\n"
+    assert told(False, True) == OK + b"DidRemove: local\r\n\r\n"
+    assert told(False, False) == OK + b"\r\n"
+
+
+@given(st.binary(max_size=2000), st.integers(0, 2000))
+def test_inflate_is_bounded(message, limit):
+    packed = zlib.compress(message)
+    if len(message) <= limit:
+        assert inflate(packed, limit) == message
+    else:
+        with pytest.raises(Refusal) as refusal:
+            inflate(packed, limit)
+        assert refusal.value.code == ExitCode.EX_UNAVAILABLE
+
+
+def test_a_bomb_is_refused_and_a_broken_stream_too():
+    bomb = zlib.compress(b"\0" * 50_000_000, 9)
+    with pytest.raises(Refusal, match="over 1000000 bytes"):
+        inflate(bomb, 1_000_000)
+    with pytest.raises(Refusal, match="no end"):
+        inflate(zlib.compress(b"hello world")[:-3], 1000)
+    with pytest.raises(Refusal, match="not a zlib"):
+        inflate(b"hello", 1000)
