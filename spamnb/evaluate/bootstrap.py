@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .metrics import SpamErrors, accuracy, expit, logit_rate, macro_f1
-from .roc import Steps, misordered, spam_missed_at
+from spamnb.evaluate.metrics import SpamErrors, accuracy, expit, logit_rate, macro_f1
+from spamnb.evaluate.roc import Steps, misordered, spam_missed_at
 
 REPLICATES = 1000
 Z = 1.959963984540054  # 97.5 % of a standard normal lies below

@@ -1,0 +1,191 @@
+"""A result summed up: every figure that the table, the page and the json show, computed once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spamnb.evaluate import bootstrap, probability, roc
+from spamnb.evaluate.bootstrap import Estimate
+from spamnb.evaluate.metrics import UNSURE, precision_recall, spam_errors, total_cost_ratio
+from spamnb.evaluate.result import Result
+
+HM_LEVELS = (0.1, 0.5, 1.0)  # percent of good mail lost at which spam let through is told
+COSTS = (1, 9, 999)  # λ of Androutsopoulos et al. (2000): tag, bounce with a request, delete
+CURVE_POINTS = 40
+
+
+class ClassFigures(NamedTuple):
+    """One class against the rest, in percent."""
+
+    name: str
+    messages: int
+    precision: float
+    recall: float
+    f1: float
+    one_minus_roca: float
+
+
+@dataclass(frozen=True)
+class SpamFigures:
+    """What a filter is chosen for: good mail lost, spam let through, and how well its scores could do."""
+
+    hm: Estimate
+    sm: Estimate
+    lam: Estimate
+    one_minus_roca: Estimate
+    sm_at_hm: dict[float, Estimate]  # by hm% level
+    unsure_ham: float  # percent of the ham whose verdict is unsure
+    unsure_spam: float
+    total_cost_ratio: dict[int, float]  # by λ; empty without probabilities
+
+
+class Point(NamedTuple):
+    """Cumulative percentages after so many messages of a stream; NaN where ham or spam is missing."""
+
+    messages: int
+    error: float
+    hm: float
+    sm: float
+    one_minus_roca: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the probabilities are worth: log loss in nats, Brier score, calibration error in percent."""
+
+    log_loss: float
+    brier: float
+    expected_calibration_error: float
+    reliability: list[probability.Bin]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All there is to say of one result; intervals are 95 %, by bootstrap."""
+
+    protocol: str
+    messages: int
+    classes: tuple[str, ...]
+    accuracy: Estimate
+    macro_f1: Estimate
+    spam: SpamFigures | None
+    calibration: Calibration | None
+    by_class: list[ClassFigures]
+    confusion: list[list[int]]  # rows true, columns verdicts, last unsure
+    learning_curve: list[Point]
+
+
+def figures(
+    result: Result,
+    *,
+    hm_levels: tuple[float, ...] = HM_LEVELS,
+    replicates: int = bootstrap.REPLICATES,
+    seed: int = 0,
+) -> Figures:
+    """Sum a result up. The same seed gives the same intervals."""
+    spread = bootstrap.confusion_estimates(result.confusion, replicates, seed)
+    return Figures(
+        result.protocol,
+        len(result),
+        result.classes,
+        spread.accuracy,
+        spread.macro_f1,
+        _spam(result, hm_levels, replicates, seed),
+        _calibration(result),
+        _by_class(result),
+        result.confusion.tolist(),
+        learning_curve(result) if result.ordered else [],
+    )
+
+
+def _spam(result: Result, hm_levels: tuple[float, ...], replicates: int, seed: int) -> SpamFigures | None:
+    spam = result.spam_index
+    if spam is None:
+        return None
+    is_spam = result.truth == spam
+    step = roc.steps(is_spam, result.margin(spam))
+    area = bootstrap.roc_estimates(step, hm_levels, replicates, seed)
+    rates = bootstrap.error_estimates(spam_errors(is_spam, result.verdicts == spam), replicates, seed)
+    unsure = result.verdicts == UNSURE
+    costs = {}
+    if result.calibrated:
+        costs = {c: total_cost_ratio(is_spam, result.probabilities[:, spam], c) for c in COSTS}
+    return SpamFigures(
+        *rates,
+        area.one_minus_roca,
+        area.sm_at_hm,
+        _percent(unsure[~is_spam]),
+        _percent(unsure[is_spam]),
+        costs,
+    )
+
+
+def _percent(which: NDArray[np.bool_]) -> float:
+    return 100 * float(which.mean()) if which.size else math.nan
+
+
+def _calibration(result: Result) -> Calibration | None:
+    if not result.calibrated:
+        return None
+    truth, p = result.truth, result.probabilities
+    table = probability.reliability(truth, p, result.spam_index)
+    error = probability.expected_calibration_error(table)
+    return Calibration(probability.log_loss(truth, p), probability.brier_score(truth, p), error, table)
+
+
+def _by_class(result: Result) -> list[ClassFigures]:
+    table = precision_recall(result.confusion)
+    return [
+        ClassFigures(
+            name,
+            int(table.support[c]),
+            100 * float(table.precision[c]),
+            100 * float(table.recall[c]),
+            100 * float(table.f1[c]),
+            roc.one_minus_roca(result.truth == c, result.margin(c)) if len(result.classes) > 1 else math.nan,
+        )
+        for c, name in enumerate(result.classes)
+    ]
+
+
+def learning_curve(result: Result, points: int = CURVE_POINTS) -> list[Point]:
+    """Figures over the first n messages of a stream, for n in geometric steps up to all.
+
+    Cumulative, as in the TREC spam track, so the early errors of an empty filter stay in.
+    """
+    n = len(result)
+    if not n:
+        return []
+    ends = np.unique(np.geomspace(min(50, n), n, points).round().astype(int))
+    wrong = np.cumsum(~result.right)
+    spam = result.spam_index
+    curve = []
+    margin = result.margin(spam) if spam is not None else np.zeros(n)
+    for end in ends.tolist():
+        hm = sm = area = math.nan
+        if spam is not None:
+            is_spam = result.truth[:end] == spam
+            errors = spam_errors(is_spam, result.verdicts[:end] == spam)
+            hm, sm, area = errors.hm, errors.sm, roc.one_minus_roca(is_spam, margin[:end])
+        curve.append(Point(end, 100 * float(wrong[end - 1]) / end, hm, sm, area))
+    return curve
+
+
+def as_json(value: Any) -> Any:
+    """Figures as what json can hold; null for NaN and infinity, which json has no word for."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, dict):
+        return {f"{k:g}" if isinstance(k, float) else str(k): as_json(v) for k, v in value.items()}
+    if hasattr(value, "_asdict"):
+        return {k: as_json(v) for k, v in value._asdict().items()}
+    if isinstance(value, list | tuple):
+        return [as_json(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,164 @@
+"""The record of one evaluation: a row per message, from which every table and figure is derived.
+
+A filter is asked about a message before it may learn it; what it answered is all that is kept, so results of
+different filters, protocols and machines are judged alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spamnb.evaluate.mcnemar import McNemar, mcnemar
+from spamnb.evaluate.metrics import UNSURE, confusion_matrix
+
+
+class Answer(NamedTuple):
+    """What a filter said of one message: its verdict, and per class a score in nats and a probability."""
+
+    verdict: str  # a class, or "unsure"
+    scores: Mapping[str, float]
+    probabilities: Mapping[str, float]
+    subject: str = ""
+    evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
+
+
+class Remark(NamedTuple):
+    """What explains an error to a person: kept for wrong verdicts only, or memory would hold the mail."""
+
+    subject: str
+    evidence: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Answers to n messages of C classes: ``truth``, ``verdicts`` (n,), ``scores``, ``probabilities`` (n, C).
+
+    A verdict of −1 is unsure. ``ordered`` says that the messages are a stream that was learned on
+    the way, so that a learning curve means something. ``spam`` is the class of hm% and sm%, where it occurs.
+    """
+
+    protocol: str
+    classes: tuple[str, ...]
+    names: Sequence[str]
+    truth: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    verdicts: NDArray[np.int64]
+    ordered: bool = False
+    spam: str = "spam"
+    remarks: Mapping[int, Remark] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, c = len(self.names), len(self.classes)
+        shapes = (self.truth.shape, self.verdicts.shape, self.scores.shape, self.probabilities.shape)
+        if shapes != ((n,), (n,), (n, c), (n, c)):
+            raise ValueError(f"{n} messages of {c} classes cannot have arrays of shapes {shapes}")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def spam_index(self) -> int | None:
+        """The column of the spam class, or None where there is no such class or no other."""
+        return self.classes.index(self.spam) if self.spam in self.classes and len(self.classes) > 1 else None
+
+    @cached_property
+    def confusion(self) -> NDArray[np.int64]:
+        """Messages by true class and verdict, (C, C+1); the last column is unsure."""
+        return confusion_matrix(self.truth, self.verdicts, len(self.classes))
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Which verdicts are the true class, (n,)."""
+        return self.truth == self.verdicts
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether every message has probabilities; a filter that only scores leaves them NaN."""
+        return len(self) > 0 and not np.isnan(self.probabilities).any()
+
+    def margin(self, of_class: int) -> NDArray[np.float64]:
+        """Log-odds of one class in the scores, in nats: its score less the log-sum-exp of the others', (n,).
+
+        For two classes the difference of the two scores. Unlike a probability it never saturates at 1, so
+        it ranks.
+        """
+        rest = np.delete(self.scores, of_class, axis=1)
+        with np.errstate(invalid="ignore"):
+            odds = self.scores[:, of_class] - np.logaddexp.reduce(rest, axis=1)
+        return np.where(np.isnan(odds), 0.0, odds)  # neither it nor any other class was known yet
+
+    def against(self, other: Result) -> McNemar:
+        """McNemar's test of this run against another over the same messages, paired by name.
+
+        ValueError where the other run holds other messages, or gives one of them another true class.
+        """
+        mine, theirs = _by_name(self), _by_name(other)
+        if mine.keys() != theirs.keys():
+            lone = next(iter(mine.keys() ^ theirs.keys()))[0]
+            raise ValueError(f"the runs hold different messages: {lone} is in only one of them")
+        pairs = [(i, theirs[key]) for key, i in mine.items()]
+        for i, j in pairs:
+            if self.classes[self.truth[i]] != other.classes[other.truth[j]]:
+                raise ValueError(f"the runs disagree about the true class of {self.names[i]}")
+        order = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return mcnemar(self.right[order[:, 0]], other.right[order[:, 1]])
+
+
+def _by_name(result: Result) -> dict[tuple[str, int], int]:
+    """Row of each message; a name that occurs again is told apart by how often it did before."""
+    seen: dict[str, int] = {}
+    rows: dict[tuple[str, int], int] = {}
+    for row, name in enumerate(result.names):
+        rows[name, seen.get(name, 0)] = row
+        seen[name] = seen.get(name, 0) + 1
+    return rows
+
+
+class Recorder:
+    """Collects answers one at a time into a :class:`Result`; classes may turn up on the way.
+
+    >>> recorder = Recorder()
+    >>> recorder.add("in/1", "ham", Answer("ham", {"ham": 0.0, "spam": -3.0}, {"ham": 0.9, "spam": 0.1}))
+    >>> recorder.add("in/2", "spam", Answer("unsure", {"ham": 0.0, "spam": 0.0}, {"ham": 0.5, "spam": 0.5}))
+    >>> recorder.result("by hand").confusion
+    array([[1, 0, 0],
+           [0, 0, 1]])
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, str, str, Mapping[str, float], Mapping[str, float]]] = []
+        self._remarks: dict[int, Remark] = {}
+
+    def add(self, name: str, truth: str, answer: Answer) -> None:
+        """Record the answer to one message whose true class is ``truth``."""
+        if answer.verdict != truth:
+            self._remarks[len(self._rows)] = Remark(answer.subject, tuple(answer.evidence))
+        self._rows.append((name, truth, answer.verdict, answer.scores, answer.probabilities))
+
+    def result(self, protocol: str, *, ordered: bool = False, spam: str = "spam") -> Result:
+        """Everything recorded so far. A class not known when a message came has score −∞, probability 0."""
+        named = {truth for _, truth, *_ in self._rows} | {c for *_, p in self._rows for c in p}
+        classes = tuple(sorted(named))
+        column = {c: i for i, c in enumerate(classes)}
+        n = len(self._rows)
+        scores, probabilities = np.full((n, len(classes)), -np.inf), np.zeros((n, len(classes)))
+        truth, verdicts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for i, (_, true, verdict, score, probability) in enumerate(self._rows):
+            truth[i], verdicts[i] = column[true], column.get(verdict, UNSURE)
+            for c, value in score.items():
+                scores[i, column[c]] = value
+            for c, value in probability.items():
+                probabilities[i, column[c]] = value
+            if not probability and classes:  # before anything was learned every class is as likely
+                probabilities[i] = 1 / len(classes)
+        names = [row[0] for row in self._rows]
+        return Result(
+            protocol, classes, names, truth, scores, probabilities, verdicts, ordered, spam, self._remarks
+        )

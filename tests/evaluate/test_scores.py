@@ -1,0 +1,77 @@
+"""The scores file: read back to the last bit, whatever the names; all else is refused in one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spamnb.errors import SpamnbError
+from spamnb.evaluate.result import Result
+from spamnb.evaluate.scores import read_scores, write_scores
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+values = st.floats(allow_nan=False)
+
+
+@given(st.lists(st.tuples(words, st.integers(0, 1), st.integers(-1, 1), values, values), max_size=6), words)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@pytest.mark.parametrize("suffix", ["tsv", "csv"])
+def test_round_trip(tmp_path, suffix, rows, protocol):
+    n = len(rows)
+    numbers = np.array([[a, b] for *_, a, b in rows]).reshape(n, 2)
+    result = Result(
+        protocol,
+        ("ham", "spam, and\tmore"),
+        [row[0] for row in rows],
+        np.array([row[1] for row in rows], dtype=np.int64),
+        numbers,
+        1 - numbers,
+        np.array([row[2] for row in rows], dtype=np.int64),
+        ordered=True,
+        spam="spam, and\tmore",
+    )
+    path = tmp_path / f"scores.{suffix}"
+    write_scores(result, path)
+    back = read_scores(path)
+    assert (back.protocol, back.classes, list(back.names)) == (protocol, result.classes, result.names)
+    assert (back.ordered, back.spam) == (True, result.spam)
+    for ours, theirs in (
+        (back.scores, result.scores),
+        (back.probabilities, result.probabilities),
+        (back.truth, result.truth),
+        (back.verdicts, result.verdicts),
+    ):
+        assert np.array_equal(ours, theirs, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"name\ttruth\n",
+        b"# spamnb scores {\n",
+        b"# spamnb scores []\nname\ttruth\tverdict\n",
+        b"# spamnb scores {}\nname\ttruth\tscore:a\n",
+        b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\t1\n",
+        b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\tb\ta\t1\t1\n",
+        b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\tone\t1\n",
+        b"# spamnb scores \xff\xfe\x00\n",
+        b"\x89PNG" * 10,
+    ],
+)
+def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content):
+    path = tmp_path / "scores"
+    path.write_bytes(content)
+    with pytest.raises(SpamnbError, match="scores") as caught:
+        read_scores(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_paths_that_cannot_be(tmp_path):
+    with pytest.raises(SpamnbError, match="cannot be read"):
+        read_scores(tmp_path / "none")
+    result = Result("", (), [], np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0, int))
+    with pytest.raises(SpamnbError, match="cannot be written"):
+        write_scores(result, tmp_path / "none" / "scores")
