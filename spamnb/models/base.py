@@ -131,7 +131,8 @@ class Classifier:
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of every row, (n,)."""
-        return self.classes_[self._joint_log_likelihood(self._check_X(X)).argmax(axis=1)]
+        joint = self._joint_log_likelihood(self._check_X(X))
+        return self.classes_[joint.argmax(axis=1)]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log P(c|x) in nats, (n, C), columns as in ``classes_``."""

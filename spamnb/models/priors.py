@@ -1,10 +1,10 @@
 """Class priors: from messages per class to log P(c), the same choice for every model.
 
-    "mle"         N_c / N
-    "dirichlet"   (N_c + a_c) / (N + Σa)            posterior mean under a Dirichlet(a) prior
-    "map"         (N_c + a_c - 1) / (N - C + Σa)    posterior mode; with a = 1 it is the MLE
-    "uniform"     1 / C
-    an array      given: taken as it is
+"mle"         N_c / N
+"dirichlet"   (N_c + a_c) / (N + Σa)            posterior mean under a Dirichlet(a) prior
+"map"         (N_c + a_c - 1) / (N - C + Σa)    posterior mode; with a = 1 it is the MLE
+"uniform"     1 / C
+an array      given: taken as it is
 """
 
 from __future__ import annotations

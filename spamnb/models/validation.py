@@ -21,12 +21,17 @@ class DataConversionWarning(UserWarning):
     """An input was accepted after a change of shape."""
 
 
+def _named(own: type) -> Any:
+    """scikit-learn's exception of the same name where that library is loaded, since its tools catch that one
+    and no other; ``own`` elsewhere."""
+    return getattr(sys.modules.get("sklearn.exceptions"), own.__name__, own)
+
+
 def not_fitted(estimator: Any) -> Exception:
-    """The error for an unfitted model: scikit-learn's own class where that library is loaded, since its
-    tools catch that one and no other."""
-    exceptions = sys.modules.get("sklearn.exceptions")
-    kind = NotFittedError if exceptions is None else exceptions.NotFittedError
-    return kind(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
+    """The error for a model that was not fitted."""
+    return _named(NotFittedError)(
+        f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first."
+    )
 
 
 def feature_names(X: Any) -> np.ndarray | None:
@@ -51,9 +56,7 @@ def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
             f"X does not have valid feature names, but {model} was fitted with feature names", stacklevel=4
         )
     elif fitted is None:
-        warnings.warn(
-            f"X has feature names, but {model} was fitted without feature names", stacklevel=4
-        )
+        warnings.warn(f"X has feature names, but {model} was fitted without feature names", stacklevel=4)
     elif not np.array_equal(fitted, names):
         message = "The feature names should match those that were passed during fit.\n"
         unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
@@ -110,7 +113,7 @@ def check_labels(y: Any, model: str) -> np.ndarray:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",
-            DataConversionWarning,
+            _named(DataConversionWarning),
             stacklevel=4,
         )
         y = y.ravel()
