@@ -1,8 +1,9 @@
 """The scores file: a line per message, for spreadsheets, other programs, and comparing runs later.
 
 Columns: name, truth, verdict, then ``score:CLASS`` (nats) and ``p:CLASS`` for each class. Tabs between
-them, or commas where the file is called ``.csv``; quoted as the csv module does. Floats are written so that
-they read back to the last bit. A leading comment line holds what is true of all of them.
+them, or commas where the file is called ``.csv``; quoted as the csv module does. A line is always a
+message: names keep no unprintable character. Floats are written so that they read back to the last bit. A
+leading comment line holds what is true of all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def write_scores(result: Result, path: str | Path) -> None:
             for i, name in enumerate(result.names):
                 numbers = [*result.scores[i].tolist(), *result.probabilities[i].tolist()]
                 truth, verdict = result.classes[result.truth[i]], verdicts[result.verdicts[i]]
-                writer.writerow([name, truth, verdict, *map(repr, numbers)])
+                writer.writerow([shown(name), truth, verdict, *map(repr, numbers)])
     except OSError as error:
         raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -73,6 +74,15 @@ def read_scores(path: str | Path) -> Result:
         bool(about.get("ordered", False)),
         str(about.get("spam", "spam")),
     )
+
+
+def shown(name: str) -> str:
+    """A name with line ends, controls and lone surrogates as escapes, as sources gives it anyway.
+
+    >>> shown("inbox\\rnew")
+    'inbox\\\\rnew'
+    """
+    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _columns(classes: tuple[str, ...]) -> list[str]:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.result import Result
-from spamnb.evaluate.scores import read_scores, write_scores
+from spamnb.evaluate.scores import read_scores, shown, write_scores
 
-words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+words = st.text(st.characters(codec="utf-8"), max_size=12)
 values = st.floats(allow_nan=False)
 
 
@@ -23,17 +23,18 @@ def test_round_trip(tmp_path, suffix, rows, protocol):
     numbers = np.array([[a, b] for *_, a, b in rows]).reshape(n, 2)
     result = Result(
         protocol,
-        ("ham", "spam, and\tmore"),
-        [row[0] for row in rows],
+        ("ham", "spam, and more"),
+        [shown(row[0]) for row in rows],
         np.array([row[1] for row in rows], dtype=np.int64),
         numbers,
         1 - numbers,
         np.array([row[2] for row in rows], dtype=np.int64),
         ordered=True,
-        spam="spam, and\tmore",
+        spam="spam, and more",
     )
     path = tmp_path / f"scores.{suffix}"
     write_scores(result, path)
+    assert len(path.read_text(encoding="utf-8").split("\n")) == n + 3
     back = read_scores(path)
     assert (back.protocol, back.classes, list(back.names)) == (protocol, result.classes, result.names)
     assert (back.ordered, back.spam) == (True, result.spam)
