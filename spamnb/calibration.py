@@ -7,6 +7,8 @@ class is a logistic curve through its histogram (Platt 1999, with his targets).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 BINS = 512
@@ -72,6 +74,20 @@ class Calibration:
 
     def __sub__(self, other: Calibration) -> Calibration:
         return Calibration(len(self.histogram), self.histogram - other.histogram)
+
+    @classmethod
+    def from_cells(cls, classes: Sequence[str], cells: Iterable[tuple[str, int, int, int]]) -> Calibration:
+        """From (class, 1 for its own messages or 0 for the rest, bin, messages); classes not named are left out."""
+        out = cls(len(classes))
+        for name, own, bin_, messages in cells:
+            if name in classes and 0 <= bin_ < BINS:
+                out.histogram[classes.index(name), 1 - own, bin_] = messages
+        return out
+
+    def cells(self, classes: Sequence[str]) -> list[tuple[str, int, int, int]]:
+        """The non-zero cells, as ``from_cells`` takes them."""
+        where = zip(*(index.tolist() for index in np.nonzero(self.histogram)))
+        return [(classes[c], 1 - rest, bin_, int(self.histogram[c, rest, bin_])) for c, rest, bin_ in where]
 
     @property
     def enough(self) -> bool:

@@ -15,13 +15,15 @@ from spamnb.models.discrete import ColumnSums, DiscreteNB, filled, product, spre
 def token_log_odds(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
     """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α) of some columns, in nats.
 
-    ``document_counts`` (C, k) holds N_jc of the columns asked for, ``documents`` (C,) N_c. Added for each
+    ``document_counts`` (C, k) holds N_jc of the columns asked for, ``documents`` (C,) N_c, or (C, k) where each
+    column sees its own. Added for each
     token that is present to ``absent_log_probability``, it gives log P(x|c).
 
     >>> token_log_odds(np.array([[3], [1]]), np.array([3, 1]), 1.0).round(4).tolist()
     [[1.3863], [0.6931]]
     """
-    return np.log(document_counts + alpha) - np.log(documents[:, None] - document_counts + alpha)
+    documents = np.reshape(documents, (len(documents), -1))
+    return np.log(document_counts + alpha) - np.log(documents - document_counts + alpha)
 
 
 def absent_log_probability(
