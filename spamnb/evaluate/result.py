@@ -101,8 +101,8 @@ class Result:
         """
         mine, theirs = _by_name(self), _by_name(other)
         if mine.keys() != theirs.keys():
-            lone = next(iter(mine.keys() ^ theirs.keys()))[0]
-            raise ValueError(f"the runs hold different messages: {lone} is in only one of them")
+            lone = min(mine.keys() ^ theirs.keys())[0]
+            raise ValueError(f"the runs hold different messages: {lone} is in only one")
         pairs = [(i, theirs[key]) for key, i in mine.items()]
         for i, j in pairs:
             if self.classes[self.truth[i]] != other.classes[other.truth[j]]:

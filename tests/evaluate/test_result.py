@@ -68,7 +68,7 @@ def test_runs_are_paired_by_name_whatever_their_order():
 
 def test_runs_over_other_messages_are_refused_by_name():
     one = result_of([("a", "ham", "ham")])
-    with pytest.raises(ValueError, match="b is in only one"):
+    with pytest.raises(ValueError, match="a is in only one"):
         one.against(result_of([("b", "ham", "ham")]))
     with pytest.raises(ValueError, match="true class of a"):
         one.against(result_of([("a", "spam", "ham")]))
