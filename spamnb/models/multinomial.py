@@ -13,17 +13,17 @@ from spamnb.models.discrete import ColumnSums, DiscreteNB, filled, product, valu
 
 
 def token_log_probability(
-    sums: np.ndarray, totals: np.ndarray, vocabulary_size: int, alpha: float
+    sums: np.ndarray, totals: np.ndarray, vocabulary_size: int | np.ndarray, alpha: float
 ) -> np.ndarray:
     """log φ_jc = log(T_jc + α) − log(T_c + αV) of some columns, in nats.
 
-    ``sums`` (C, k) holds T_jc of the columns asked for, ``totals`` (C,) T_c over all columns and
-    ``vocabulary_size`` V.
+    ``sums`` (C, k) holds T_jc of the columns asked for, ``totals`` T_c over all columns and ``vocabulary_size`` V:
+    (C,) and a number, or (C, k) and (k,) where each column sees its own.
 
     >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6, 1.0).round(4).tolist()
     [[-1.0116], [-1.5041]]
     """
-    return np.log(sums + alpha) - np.log(totals + alpha * vocabulary_size)[:, None]
+    return np.log(sums + alpha) - np.log(np.reshape(totals, (len(totals), -1)) + alpha * vocabulary_size)
 
 
 class MultinomialNB(GenerativeClassifier, DiscreteNB):
