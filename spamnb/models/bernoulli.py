@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.models.base import GenerativeClassifier
-from spamnb.models.discrete import ColumnSums, DiscreteNB, filled, product, spread, values
+from spamnb.models.discrete import ColumnSums, DiscreteNB, by_column, filled, product, spread, values
 
 
 def token_log_odds(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
     """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α) of some columns, in nats.
 
-    ``document_counts`` (C, k) holds N_jc of the columns asked for, ``documents`` (C,) N_c, or (C, k) where each
-    column sees its own. Added for each
-    token that is present to ``absent_log_probability``, it gives log P(x|c).
+    ``document_counts`` (C, k) holds N_jc of the columns asked for, ``documents`` (C,) N_c, or (C, k) where
+    each column sees its own. Added for each token that is present to ``absent_log_probability``, it gives
+    log P(x|c).
 
     >>> token_log_odds(np.array([[3], [1]]), np.array([3, 1]), 1.0).round(4).tolist()
     [[1.3863], [0.6931]]
@@ -127,7 +127,8 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         absent = np.log(np.maximum(of_class - present, 0) + alpha)
         odds_at_zero = np.log(alpha) - np.log(documents + alpha)
         log_absent_zero = np.log(documents + alpha)
-        self._difference_ = filled(columns, np.log(present + alpha) - absent - spread(columns, odds_at_zero))
+        difference = np.log(present + alpha) - absent - spread(columns, odds_at_zero)
+        self._difference_ = by_column(filled(columns, difference))
         self._odds_at_zero_ = odds_at_zero
         self._log_total_ = np.log(documents + 2 * alpha)
         fewer = filled(columns, absent - spread(columns, log_absent_zero)).sum(axis=1)

@@ -58,13 +58,22 @@ def filled(columns: Any, cells: np.ndarray) -> Any:
     return csr_array((cells, columns.indices, columns.indptr), shape=columns.shape)
 
 
+def by_column(columns: Any) -> Any:
+    """(C, V) turned to (V, C), each column's classes side by side in memory, as ``product`` reads them."""
+    return np.ascontiguousarray(columns.T) if isinstance(columns, np.ndarray) else columns.T.tocsr()
+
+
+def by_class(weights: Any) -> np.ndarray:
+    """What ``by_column`` made, as a dense (C, V) array again."""
+    return weights.T if isinstance(weights, np.ndarray) else weights.toarray().T
+
+
 def product(X: Any, weights: Any) -> np.ndarray:
-    """X (n, V) times weightsᵀ (V, C), either of them sparse or not: a numpy array (n, C)."""
+    """X (n, V) times weights (V, C), either of them sparse or not: a numpy array (n, C)."""
     from scipy.sparse import issparse
 
     if not issparse(weights):
-        return X @ np.ascontiguousarray(weights.T)
-    weights = weights.T.tocsr()
+        return X @ weights
     if issparse(X) and X.nnz < X.shape[1]:
         return (X @ weights).toarray()
     # For many rows spreading the weights out first is quicker: 7 ms against 33 for the 7,532 test posts of

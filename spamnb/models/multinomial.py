@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.counts import presence
 from spamnb.models.base import GenerativeClassifier
-from spamnb.models.discrete import ColumnSums, DiscreteNB, filled, product, values
+from spamnb.models.discrete import ColumnSums, DiscreteNB, by_class, by_column, filled, product, values
 
 
 def token_log_probability(
@@ -17,8 +17,8 @@ def token_log_probability(
 ) -> np.ndarray:
     """log φ_jc = log(T_jc + α) − log(T_c + αV) of some columns, in nats.
 
-    ``sums`` (C, k) holds T_jc of the columns asked for, ``totals`` T_c over all columns and ``vocabulary_size`` V:
-    (C,) and a number, or (C, k) and (k,) where each column sees its own.
+    ``sums`` (C, k) holds T_jc of the columns asked for, ``totals`` T_c over all columns and
+    ``vocabulary_size`` V: (C,) and a number, or (C, k) and (k,) where each column sees its own.
 
     >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6, 1.0).round(4).tolist()
     [[-1.0116], [-1.5041]]
@@ -91,7 +91,7 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
             a = alpha[columns.indices]
         else:
             a = alpha
-        self._difference_ = filled(columns, np.log1p(values(columns) / a))
+        self._difference_ = by_column(filled(columns, np.log1p(values(columns) / a)))
         self._log_alpha_ = np.log(alpha)
         total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
         self._log_total_ = np.log(columns.sum(axis=1) + total_alpha)
@@ -99,9 +99,7 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """log φ_jc in nats, (C, V), dense: made anew at every access."""
-        difference = self._difference_
-        dense = difference if isinstance(difference, np.ndarray) else difference.toarray()
-        return dense + self._log_alpha_ - self._log_total_[:, None]
+        return by_class(self._difference_) + self._log_alpha_ - self._log_total_[:, None]
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
         X = self._counted(X)

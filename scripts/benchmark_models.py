@@ -1,0 +1,100 @@
+"""Fit and predict times of the models beside scikit-learn's twins, interleaved, as ratios from one run.
+
+    python scripts/benchmark_models.py --corpora DIR [--runs 9]
+
+DIR holds 20news-bydate. Each round times ours and theirs one after the other, the order changing from round
+to round; the ratio is the median over rounds of ours/theirs: 1.00 or less means at least as fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from spamnb.counts import Counts
+from spamnb.models.bernoulli import BernoulliNB
+from spamnb.models.complement import ComplementNB
+from spamnb.models.multinomial import MultinomialNB
+from spamnb.ranking import mutual_information
+from spamnb.vocabulary import Vocabulary
+
+WORD = re.compile(r"\w+")
+
+
+def posts(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """(group, lower-cased words) of every post below ``folder``, headers and all."""
+    for group in sorted(path for path in folder.iterdir() if path.is_dir()):
+        for post in sorted(group.iterdir()):
+            yield group.name, WORD.findall(post.read_bytes().decode("latin-1").lower())
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def compare(name: str, ours: Callable[[], Any], theirs: Callable[[], Any], runs: int) -> None:
+    """Time both ``runs`` times in turn and print medians and the median ratio."""
+    mine: list[float] = []
+    yours: list[float] = []
+    for run in range(runs):
+        for call, times in ((ours, mine), (theirs, yours))[:: 1 if run % 2 else -1]:
+            times.append(seconds(call))
+    ratio = median(a / b for a, b in zip(mine, yours))
+    print(f"{name:42} {median(mine) * 1e3:9.2f} ms {median(yours) * 1e3:9.2f} ms   ratio {ratio:.2f}")
+
+
+def compare_models(title: str, pairs: list[tuple[Any, Any]], data: tuple[Any, Any, Any], runs: int) -> None:
+    """``pairs`` of (ours, theirs); ``data`` is X, y and the X to predict."""
+    X, y, X_test = data
+    print(f"\n{title}: fit {X.shape}, predict {X_test.shape}\n{'':42} {'ours':>12} {'scikit-learn':>12}")
+    for ours, theirs in pairs:
+        name = type(ours).__name__
+        compare(f"{name}.fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), runs)  # noqa: B023
+        compare(
+            f"{name}.predict_log_proba",
+            lambda: ours.predict_log_proba(X_test),  # noqa: B023
+            lambda: theirs.predict_log_proba(X_test),  # noqa: B023
+            runs,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--runs", type=int, default=9)
+    options = parser.parse_args()
+    from sklearn import naive_bayes as twin
+
+    vocabulary = Vocabulary()
+    y, documents = zip(*posts(options.corpora / "20news-bydate" / "train"))
+    X = vocabulary.matrix(documents)
+    X_test = vocabulary.matrix(
+        (words for _, words in posts(options.corpora / "20news-bydate" / "test")), False
+    )
+    pairs = [
+        (MultinomialNB(), twin.MultinomialNB()),
+        (BernoulliNB(), twin.BernoulliNB()),
+        (ComplementNB(), twin.ComplementNB()),
+    ]
+    labels = np.array(y)
+    compare_models("20news, sparse", pairs, (X, labels, X_test), options.runs)
+    compare_models("20news, sparse, one row", pairs, (X, labels, X_test[:1]), options.runs)
+
+    counts = Counts.from_matrix(X, y)
+    times = [seconds(lambda: mutual_information(counts.document_counts, counts.documents)) for _ in range(9)]
+    print(f"\nmutual information of all {len(vocabulary)} columns: {median(times) * 1e3:.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
