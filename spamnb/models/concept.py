@@ -1,0 +1,158 @@
+"""Bayesian concept learning: which set do the positive examples come from?
+
+A hypothesis is a set, its extension, over a finite domain. Examples are drawn uniformly from the extension
+(strong sampling), which gives the size principle: the smallest set that holds all the data is the
+likeliest.
+
+    p(D|h) = 1/|h|^N  where every datum is in h, else 0        p(h|D) ∝ p(D|h) p(h)
+    p(x in C|D) = Σ_h [x in h] p(h|D)
+
+Source: Tenenbaum 1999; Murphy, Machine Learning: A Probabilistic Perspective, section 3.2. The model is a
+sum like every other here: the number of examples, and per hypothesis how many of them fall outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Hypothesis(NamedTuple):
+    """A named set with its prior weight; weights need not sum to one."""
+
+    name: str
+    extension: frozenset[Hashable]
+    weight: float = 1.0
+
+
+class ConceptLearner:
+    """Posterior over hypotheses, and what it predicts, from positive examples alone.
+
+    ``observations`` is N; ``outside`` (H,) counts the examples that each hypothesis does not hold. Both are
+    integers, so ``forget`` after ``learn`` restores them exactly.
+
+    >>> numbers = ConceptLearner(range(1, 11), [
+    ...     Hypothesis("even", frozenset({2, 4, 6, 8, 10})), Hypothesis("powers of 2", frozenset({2, 4, 8}))])
+    >>> numbers.learn([8]).posterior().round(3)             # 1/5 against 1/3
+    array([0.375, 0.625])
+    >>> numbers.learn([2, 4]).posterior().round(3)          # 1/125 against 1/27
+    array([0.178, 0.822])
+    >>> numbers.predictive([6, 8, 9]).round(3)
+    array([0.178, 1.   , 0.   ])
+    """
+
+    def __init__(self, domain: Iterable[Hashable], hypotheses: Sequence[Hypothesis]) -> None:
+        """Raises ValueError for an extension that is empty or leaves the domain, or impossible weights."""
+        self.domain = tuple(domain)
+        self.hypotheses = tuple(hypotheses)
+        self._positions = {element: position for position, element in enumerate(self.domain)}
+        for hypothesis in self.hypotheses:
+            if not hypothesis.extension or not hypothesis.extension <= self._positions.keys():
+                raise ValueError(
+                    f"hypothesis {hypothesis.name!r}: the extension must be a non-empty part of the domain"
+                )
+        weights = np.array([hypothesis.weight for hypothesis in self.hypotheses], dtype=float)
+        if not (np.all(np.isfinite(weights)) and np.all(weights >= 0) and weights.sum() > 0):
+            raise ValueError("prior weights must be finite, not negative, and one of them positive")
+        self.prior = weights / weights.sum()
+        self.membership = np.zeros((len(self.hypotheses), len(self.domain)), dtype=bool)
+        for row, hypothesis in zip(self.membership, self.hypotheses):
+            row[[self._positions[element] for element in hypothesis.extension]] = True
+        self.sizes = self.membership.sum(axis=1)
+        self.observations = 0
+        self.outside = np.zeros(len(self.hypotheses), dtype=np.int64)
+
+    def _columns(self, elements: Iterable[Hashable]) -> list[int]:
+        columns = []
+        for element in elements:
+            if element not in self._positions:
+                raise ValueError(f"{element!r} is not in the domain")
+            columns.append(self._positions[element])
+        return columns
+
+    def learn(self, examples: Iterable[Hashable]) -> ConceptLearner:
+        """Add positive examples. Raises ValueError for one that is not in the domain."""
+        columns = self._columns(examples)
+        self.observations += len(columns)
+        self.outside += (~self.membership[:, columns]).sum(axis=1)
+        return self
+
+    def forget(self, examples: Iterable[Hashable]) -> ConceptLearner:
+        """Take examples out again. Raises ValueError where they cannot all have been learned."""
+        columns = self._columns(examples)
+        observations = self.observations - len(columns)
+        outside = self.outside - (~self.membership[:, columns]).sum(axis=1)
+        if observations < 0 or np.any(outside < 0) or np.any(outside > observations):
+            raise ValueError("cannot forget examples that were not learned")
+        self.observations, self.outside = observations, outside
+        return self
+
+    def log_likelihood(self) -> np.ndarray:
+        """log p(D|h) = −N log |h|, or −inf where a datum falls outside; shape (H,), nats."""
+        return np.where(self.outside == 0, -self.observations * np.log(self.sizes), -np.inf)
+
+    def posterior(self) -> np.ndarray:
+        """p(h|D), shape (H,). Raises ValueError where no hypothesis holds all the data."""
+        with np.errstate(divide="ignore"):
+            joint = self.log_likelihood() + np.log(self.prior)
+        highest = joint.max()
+        if highest == -np.inf:
+            raise ValueError("no hypothesis with a positive prior holds all the examples")
+        weights = np.exp(joint - highest)
+        return weights / weights.sum()
+
+    def predictive(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
+        """p(x in C|D), averaged over hypotheses, for the elements given or the whole domain."""
+        columns = slice(None) if elements is None else self._columns(elements)
+        return self.posterior() @ self.membership[:, columns]
+
+    def most_probable(self) -> Hypothesis:
+        """The MAP hypothesis; of equals the first in the list."""
+        return self.hypotheses[int(np.argmax(self.posterior()))]
+
+    def most_likely(self) -> Hypothesis:
+        """The maximum-likelihood hypothesis, the smallest that holds all the data; of equals the first."""
+        self.posterior()  # refuses data that nothing holds
+        return self.hypotheses[int(np.argmax(self.log_likelihood()))]
+
+    def plug_in(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
+        """[x in h] for the MAP hypothesis alone: 0 or 1, where ``predictive`` averages.
+
+        With few data it is too narrow: told only 16, it says that 32 is out of the question.
+        """
+        columns = slice(None) if elements is None else self._columns(elements)
+        return self.membership[int(np.argmax(self.posterior())), columns].astype(float)
+
+
+def number_game() -> ConceptLearner:
+    """The number game: 32 arithmetical concepts over 1 … 100, the two unnatural ones with a small prior.
+
+    >>> game = number_game().learn([16])
+    >>> game.most_probable().name, game.predictive([4, 64, 32, 37]).round(4).tolist()
+    ('powers of 4', [0.8043, 0.8932, 0.4285, 0.0122])
+    >>> game.learn([8, 2, 64]).most_probable().name, float(game.posterior().max().round(6))
+    ('powers of 2', 0.973536)
+    """
+    domain = range(1, 101)
+
+    def those(name: str, weight: float, elements: Iterable[int]) -> Hypothesis:
+        return Hypothesis(name, frozenset(elements), weight)
+
+    def powers(base: int) -> list[int]:
+        # Exponent 1 on: with 1 = base⁰ in every set of powers the published posteriors do not come out.
+        return [base**exponent for exponent in range(1, 7) if base**exponent <= 100]
+
+    hypotheses = [
+        those("even", 0.5, range(2, 101, 2)),
+        those("odd", 0.5, range(1, 101, 2)),
+        those("squares", 0.1, [root * root for root in range(1, 11)]),
+        *(those(f"multiples of {k}", 0.1, range(k, 101, k)) for k in range(3, 11)),
+        *(those(f"ends in {digit}", 0.1, range(digit, 101, 10)) for digit in range(1, 10)),
+        *(those(f"powers of {base}", 0.1, powers(base)) for base in range(2, 11)),
+        those("all", 0.1, domain),
+        those("powers of 2 plus 37", 0.001, [*powers(2), 37]),
+        those("powers of 2 minus 32", 0.001, [power for power in powers(2) if power != 32]),
+    ]
+    return ConceptLearner(domain, hypotheses)
