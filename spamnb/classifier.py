@@ -1,0 +1,206 @@
+"""The whole way as one object: classify, explain, learn and forget messages, on one model file.
+
+    with Classifier.open("mail.spamnb") as classifier:
+        judgement = classifier.classify(raw)
+        classifier.learn("spam", raw)
+
+A message's score needs the sums of its own tokens and nothing else of the model, so one message costs the same
+whatever the model's size.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb import scoring
+from spamnb.calibration import Calibration
+from spamnb.decision import Loss
+from spamnb.message import Message, parse
+from spamnb.settings import Settings
+from spamnb.store import Store, Totals
+from spamnb.tokens import Tokenizer
+
+
+class Evidence(NamedTuple):
+    """A token and what it gave, in nats, to the log-odds of the likeliest class against the next."""
+
+    token: str
+    weight: float
+
+
+class Judgement(NamedTuple):
+    """What a message is, how sure that is, and why."""
+
+    verdict: str  # a class, or "unsure"
+    probabilities: dict[str, float]  # calibrated: of messages told .9, nine in ten are of that class
+    posterior: dict[str, float]  # the textbook's naive Bayes posterior, which takes tokens for independent
+    score: float  # calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
+    evidence: list[Evidence]  # heaviest first
+    scores: np.ndarray  # (C,) pooled scores, before calibration
+    enough: bool  # had the model seen enough of every class for the probabilities to mean much?
+    cut: tuple[str, ...]  # what of the message was too large to be read
+
+
+class Classifier:
+    """A model file with the whole way from bytes to verdict, and back: learning and forgetting."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.settings = Settings.from_meta(store.meta(), store.path)
+        self.tokenizer = Tokenizer(self.settings.tokens)
+
+    @classmethod
+    def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
+        """The model at ``path``. Raises SpamnbError where there is none, or something else."""
+        return cls(Store.open(path, writable=writable))
+
+    @classmethod
+    def create(cls, path: str | Path, settings: Settings | None = None) -> Classifier:
+        """A new model that has seen nothing; ``":memory:"`` keeps it out of the file system.
+
+        >>> classifier = Classifier.create(":memory:")
+        >>> for word in ("offer", "pills", "prize"):
+        ...     _ = classifier.learn("spam", f"Subject: {word}\\n\\nbuy {word} now".encode())
+        ...     _ = classifier.learn("ham", f"Subject: minutes\\n\\nthe {word} of the meeting".encode())
+        >>> classifier.classify(b"Subject: minutes\\n\\nthe meeting").verdict
+        'ham'
+        """
+        return cls(Store.create(path, (settings or Settings()).as_meta()))
+
+    def charge(self, false_positive_cost: float | None = None, unsure_cost: float | None = None) -> None:
+        """Other costs than the model's own for the verdicts to come; None leaves one as it is."""
+        own = self.settings.loss
+        loss = Loss(
+            own.false_positive_cost if false_positive_cost is None else false_positive_cost,
+            own.unsure_cost if unsure_cost is None else unsure_cost,
+        )
+        self.settings = replace(self.settings, loss=loss)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def __enter__(self) -> Classifier:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # -- classifying -----------------------------------------------------------------------------------------
+
+    def classify(self, raw: bytes) -> Judgement:
+        """Verdict, probabilities and evidence of one raw message; never raises for what the message holds."""
+        return self.judge(parse(raw))
+
+    def judge(self, message: Message) -> Judgement:
+        """``classify`` for a message that is parsed already."""
+        counted = Counter(self.tokenizer(message))
+        tokens = list(counted)
+        with self.store.reading():
+            totals = self.store.totals()
+            if not totals.classes:
+                return Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, message.cut)
+            known, scores, weights, textbook = self._score(totals, counted)
+            calibration = self._calibration(totals)
+        classes = totals.classes
+        probabilities = calibration.probabilities(scores[None, :])[0]
+        verdict = self.settings.loss.verdicts(classes, probabilities, self.settings.spam)[0]
+        if not self._comparable(totals):
+            verdict = "unsure"  # one class alone says nothing about what is not of it
+        order = np.argsort(-probabilities, kind="stable")
+        best, next_best = order[0], order[min(1, len(order) - 1)]
+        told = weights[best] - weights[next_best] if len(classes) > 1 else weights[best]
+        heaviest = np.argsort(-np.abs(told), kind="stable")
+        evidence = [Evidence(tokens[known[i]], float(told[i])) for i in heaviest if told[i]]
+        of_interest = classes.index(self.settings.spam) if self.settings.spam in classes else best
+        p = probabilities[of_interest]
+        return Judgement(
+            verdict,
+            dict(zip(classes, probabilities.tolist())),
+            dict(zip(classes, textbook.tolist())),
+            float(np.log(p) - np.log(probabilities.sum() - p)) if len(classes) > 1 else 0.0,
+            evidence,
+            scores,
+            calibration.enough,
+            message.cut,
+        )
+
+    def _score(
+        self, totals: Totals, counted: dict[str, int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Positions of the known tokens, the pooled scores (C,), their weights (C, k), and the textbook posterior (C,)."""
+        found = self.store.look_up(list(counted))
+        repeats = np.fromiter(counted.values(), np.int64, len(counted))[found.positions]
+        contributions = scoring.log_likelihoods(
+            self.settings, totals, found.document_counts, found.occurrences
+        )
+        frequencies = self.store.frequencies() if self.settings.model_type == "bernoulli" else ()
+        start = scoring.base(self.settings, totals, frequencies)
+        indptr = np.array([0, len(found.positions)])
+        scores, weights = scoring.score(self.settings, contributions, repeats, indptr, start)
+        joint, _ = scoring.score(self.settings, contributions, repeats, indptr, start, "sum")
+        posterior = np.exp(joint[0] - joint[0].max())
+        return found.positions, scores[0], weights, posterior / posterior.sum()
+
+    def _calibration(self, totals: Totals) -> Calibration:
+        return Calibration.from_cells(totals.classes, self.store.calibration())
+
+    @staticmethod
+    def _comparable(totals: Totals) -> bool:
+        return len(totals.classes) > 1
+
+    # -- learning --------------------------------------------------------------------------------------------
+
+    def learned(self, raw: bytes) -> str | None:
+        """The class that a message was learned as, or None."""
+        known = self.store.learned(parse(raw).digest)
+        return known[0] if known else None
+
+    def learn(self, label: str, raw: bytes, *, taught: bool = True) -> bool:
+        """Add one message to a class; False when it is part of it already. From another class it is moved.
+
+        ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
+        """
+        message = parse(raw)
+        counted = Counter(self.tokenizer(message))
+        with self.store.writing():
+            known = self.store.learned(message.digest)
+            if known and (known[0] == label or (known[1] and not taught)):
+                if taught and not known[1]:
+                    self.store.remember(message.digest, label)
+                return False
+            if known:
+                self._subtract(known[0], counted)
+            self._count_score(label, counted, 1)
+            self.store.add(label, counted)
+            self.store.remember(message.digest, label, taught)
+        return True
+
+    def forget(self, label: str, raw: bytes) -> bool:
+        """Take one message out of a class again, exactly; False when it is not part of it."""
+        message = parse(raw)
+        with self.store.writing():
+            known = self.store.learned(message.digest)
+            if known is None or known[0] != label:
+                return False
+            self._subtract(label, Counter(self.tokenizer(message)))
+            self.store.unremember(message.digest)
+        return True
+
+    def _subtract(self, label: str, counted: Counter[str]) -> None:
+        self.store.add(label, counted, -1)
+        self._count_score(label, counted, -1)
+
+    def _count_score(self, label: str, counted: Counter[str], sign: int) -> None:
+        """Calibration learns from the score a message has in the model without it: before learning, after forgetting."""
+        totals = self.store.totals()
+        if label not in totals.classes or not self._comparable(totals):
+            return
+        _, scores, _, _ = self._score(totals, counted)
+        change = Calibration(len(totals.classes))
+        change.add(scores[None, :], np.array([totals.classes.index(label)]), sign)
+        self.store.add_calibration(change.cells(totals.classes))

@@ -1,0 +1,62 @@
+"""The command line: one file per command, each thin: parse, call, print."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from spamnb import __version__
+from spamnb.errors import SpamnbError
+
+COMMANDS = (
+    "train",
+    "classify",
+    "filter",
+    "learn",
+    "forget",
+    "words",
+    "explain",
+    "info",
+    "export",
+    "import",
+    "merge",
+    "serve",
+)
+
+
+class Commands(click.Group):
+    """Loads a command's file when it is asked for, and tells what went wrong in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        name = {"import": "import_"}.get(cmd_name, cmd_name)
+        return importlib.import_module(f"spamnb.cli.{name}").command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SpamnbError as error:
+            raise click.ClickException(str(error)) from None
+
+
+@click.command(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, prog_name="spamnb")
+def cli() -> None:
+    """Naive Bayes for mail and text: learns from labelled folders, tells what a message is, and shows why.
+
+    \b
+    Example: a folder with a sub-folder of good mail and one of spam
+      spamnb train Mail/              # makes a model and says how well it does
+      spamnb classify < message.eml   # ham or spam, and how sure
+      spamnb explain message.eml      # which tokens decided it
+      spamnb learn spam message.eml   # correct it when it errs
+      spamnb words                    # what each class is made of
+    """

@@ -1,0 +1,138 @@
+"""``spamnb classify``: a verdict per message."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spamnb.cli.options import Unreadable, model_option, read_standard_input
+
+if TYPE_CHECKING:
+    from spamnb.classifier import Judgement
+
+EX_TEMPFAIL = 75
+
+
+@click.command("classify")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@model_option
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True
+)
+@click.option(
+    "--explain",
+    "tokens",
+    type=click.IntRange(min=0),
+    default=None,
+    metavar="N",
+    help="Show the N heaviest tokens.",
+)
+@click.option(
+    "--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell."
+)
+@click.option("--false-positive-cost", type=float, help="Instead of the model's.")
+@click.option("--unsure-cost", type=float, help="Instead of the model's.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    model: Path,
+    form: str,
+    tokens: int | None,
+    exit_code: bool,
+    false_positive_cost: float | None,
+    unsure_cost: float | None,
+) -> None:
+    """Tell what each message is; without SOURCE, the one on standard input.
+
+    SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+
+    \b
+    Example:
+      spamnb classify --explain 5 ~/Maildir/new
+    """
+    from spamnb.errors import SpamnbError
+
+    try:
+        verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost)
+    except SpamnbError as error:
+        if not exit_code:
+            raise
+        click.echo(f"Error: {error}", err=True)
+        ctx.exit(EX_TEMPFAIL)
+    if exit_code:
+        if unreadable or not verdicts or "unsure" in verdicts:
+            ctx.exit(EX_TEMPFAIL)
+        ctx.exit(int(any(verdicts.values())))
+    if unreadable:
+        ctx.exit(1)
+
+
+def _classify(
+    sources: tuple[str, ...],
+    model: Path,
+    form: str,
+    tokens: int | None,
+    false_positive_cost: float | None,
+    unsure_cost: float | None,
+) -> tuple[dict[str, bool], int]:
+    """Prints; returns {verdict: is it spam?} and the number of messages that could not be read."""
+    from spamnb.classifier import Classifier
+    from spamnb.sources import Entry, unlabelled
+
+    unreadable = Unreadable()
+    verdicts: dict[str, bool] = {}
+    with Classifier.open(model) as classifier:
+        classifier.charge(false_positive_cost, unsure_cost)
+        if form == "csv":
+            click.echo(",".join(["source", "verdict", "score", *classifier.store.totals().classes]))
+        entries = (
+            unlabelled(sources, unreadable)
+            if sources
+            else [Entry(None, "-", "", content=read_standard_input())]
+        )
+        for entry in entries:
+            try:
+                raw = entry.read()
+            except OSError as error:
+                unreadable(entry.name, error)
+                continue
+            judgement = classifier.classify(raw)
+            verdicts[judgement.verdict] = judgement.verdict == classifier.settings.spam
+            sys.stdout.write(_line(entry.name, judgement, form, tokens))
+    return verdicts, unreadable.count
+
+
+def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str:
+    if form == "json":
+        import json
+
+        record = {
+            "source": name,
+            "verdict": judgement.verdict,
+            "probabilities": judgement.probabilities,
+            "score": judgement.score,
+            "posterior": judgement.posterior,
+            "evidence": [
+                {"token": token, "weight": weight} for token, weight in judgement.evidence[: tokens or 0]
+            ],
+        }
+        return json.dumps(record, ensure_ascii=False) + "\n"
+    if form == "csv":
+        import csv
+        import io
+
+        line = io.StringIO()
+        figures = [f"{p:.6g}" for p in judgement.probabilities.values()]
+        csv.writer(line, lineterminator="\n").writerow(
+            [name, judgement.verdict, f"{judgement.score:.6g}", *figures]
+        )
+        return line.getvalue()
+    best = max(judgement.probabilities.values(), default=0.0)
+    head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
+    return head + "".join(
+        f"    {weight:+7.2f}  {token}\n" for token, weight in judgement.evidence[: tokens or 0]
+    )

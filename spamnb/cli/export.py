@@ -1,0 +1,27 @@
+"""``spamnb export``: the model as JSON lines."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import model_option
+
+
+@click.command("export")
+@model_option
+def command(model: Path) -> None:
+    """Write the model to standard output as lines of JSON: the same lines for the same sums.
+
+    \b
+    Example:
+      spamnb export | gzip > model.jsonl.gz
+    """
+    from spamnb.exchange import export
+    from spamnb.store import Store
+
+    with Store.open(model) as store:
+        for line in export(store):
+            sys.stdout.write(line + "\n")

@@ -1,0 +1,48 @@
+"""``spamnb filter``: a message through standard input and output, with the verdict in its headers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import model_option, read_standard_input
+
+
+@click.command("filter")
+@model_option
+def command(model: Path) -> None:
+    """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
+
+    X-Spam-Flag: YES is there for spam alone; X-Spam-Status says verdict, score and the tokens that decided.
+    X-Spam-* headers that the message came with are removed, every other byte is passed on as it is. When anything
+    goes wrong the message is passed on with X-Spam-Warning instead.
+
+    \b
+    Example, in ~/.procmailrc:
+      :0fw
+      | spamnb filter
+      :0:
+      * ^X-Spam-Flag: YES
+      .Junk/
+    """
+    raw = read_standard_input()
+    sys.stdout.buffer.write(filtered(raw, model))
+    sys.stdout.buffer.flush()
+
+
+def filtered(raw: bytes, model: Path) -> bytes:
+    """The message with our headers; with a warning in their place when it cannot be judged."""
+    from spamnb.serve.headers import rewritten
+
+    try:
+        from spamnb.classifier import Classifier
+        from spamnb.serve.score import score
+
+        with Classifier.open(model) as classifier:
+            return rewritten(raw, score(classifier, raw).fields())
+    except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
+        click.echo(f"spamnb: {error}", err=True)
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return rewritten(raw, [("X-Spam-Warning", f"not judged: {reason}")])

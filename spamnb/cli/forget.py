@@ -1,0 +1,36 @@
+"""``spamnb forget``: take messages out of a class again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import Unreadable, each_message, model_option
+
+
+@click.command("forget")
+@click.argument("label", metavar="CLASS")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@model_option
+def command(label: str, sources: tuple[str, ...], model: Path) -> None:
+    """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
+
+    Messages that CLASS has not learned are left alone. SOURCE is a message, a folder of messages, a Maildir, MH folder
+    or mbox.
+
+    \b
+    Example:
+      spamnb forget spam < message.eml
+    """
+    from spamnb.classifier import Classifier
+
+    unreadable = Unreadable()
+    with Classifier.open(model, writable=True) as classifier:
+        seen, changed = each_message(
+            sources, unreadable, lambda raw: classifier.forget(label, raw), classifier.store
+        )
+    left = f"; {seen - changed:,} were not learned as {label}" if seen > changed else ""
+    click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}")
+    if unreadable.count:
+        raise SystemExit(1)

@@ -1,0 +1,33 @@
+"""``spamnb import``: a model from the JSON lines of ``spamnb export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import model_option
+
+
+@click.command("import")
+@click.argument("file", type=click.File("r", encoding="utf-8"), default="-")
+@model_option
+@click.option("--force", is_flag=True, help="Replace the model that is there.")
+def command(file: object, model: Path, force: bool) -> None:
+    """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
+
+    \b
+    Example:
+      gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
+    """
+    from spamnb.errors import SpamnbError
+    from spamnb.exchange import fill, fresh_model, parse_export
+
+    name = getattr(file, "name", "-")
+    try:
+        content = parse_export(file, name)  # type: ignore[arg-type]
+    except UnicodeDecodeError:
+        raise SpamnbError(f"{name}: not text; 'spamnb export' writes what can be imported") from None
+    with fresh_model(model, content.meta, force=force) as store:
+        fill(store, content)
+    click.echo(f"{model}: {int(content.documents.sum()):,} messages, {len(content.tokens):,} tokens")

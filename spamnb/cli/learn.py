@@ -1,0 +1,43 @@
+"""``spamnb learn``: add messages to a class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import Unreadable, each_message, model_option
+
+
+@click.command("learn")
+@click.argument("label", metavar="CLASS")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@model_option
+def command(label: str, sources: tuple[str, ...], model: Path) -> None:
+    """Add messages to CLASS; without SOURCE, the one on standard input.
+
+    A message that the class has learned already is not learned twice, one that another class learned is moved. Where
+    there is no model yet a new one is begun. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+
+    \b
+    Example:
+      spamnb learn spam < message.eml
+    """
+    from spamnb.classifier import Classifier
+
+    unreadable = Unreadable()
+    new = not model.exists()
+    if new:
+        model.parent.mkdir(parents=True, exist_ok=True)
+        click.echo(f"spamnb: a new model, {model}", err=True)
+    opened = Classifier.create(model) if new else Classifier.open(model, writable=True)
+    with opened as classifier:
+        seen, changed = each_message(
+            sources, unreadable, lambda raw: classifier.learn(label, raw), classifier.store
+        )
+    click.echo(
+        f"learned {changed:,} of {seen:,} as {label}"
+        + (f"; {seen - changed:,} were known" if seen > changed else "")
+    )
+    if unreadable.count:
+        raise SystemExit(1)

@@ -1,0 +1,42 @@
+"""``spamnb merge``: the sum of several models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import model_option
+
+
+@click.command("merge")
+@click.argument(
+    "models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL..."
+)
+@model_option
+@click.option("--force", is_flag=True, help="Replace the model that is there.")
+def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
+    """Add up models that were made with the same settings, as if their mail had been learned by one.
+
+    A message that several of them learned counts as often as it was learned: models do not hold the mail itself.
+
+    \b
+    Example:
+      spamnb merge alice.spamnb bob.spamnb -m both.spamnb
+    """
+    from spamnb.exchange import fill, fresh_model, load, merge
+    from spamnb.store import Store
+
+    contents = []
+    for path in models:
+        with Store.open(path) as store:
+            contents.append(load(store))
+    merged, repeated = merge(contents, [str(path) for path in models])
+    with fresh_model(model, merged.meta, force=force) as store:
+        fill(store, merged)
+    click.echo(f"{model}: {int(merged.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
+    if repeated:
+        click.echo(
+            f"spamnb: {repeated:,} messages were learned by more than one of them and count for each",
+            err=True,
+        )

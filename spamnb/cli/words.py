@@ -1,0 +1,41 @@
+"""``spamnb words``: what each class is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import model_option
+
+
+@click.command("words")
+@model_option
+@click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
+@click.option("--body", is_flag=True, help="Body words alone, no tokens of headers, links or structure.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True
+)
+def command(model: Path, top: int, body: bool, form: str) -> None:
+    """The likeliest words of each class, and beside them the words with the highest mutual information.
+
+    A word is likely when most messages of a class hold it, as "the" is. It has mutual information with the class, in
+    bits, when knowing whether a message holds it tells what the message is.
+
+    \b
+    Example:
+      spamnb words --top 20 --body
+    """
+    from spamnb.ranking import words
+    from spamnb.report.words import words_csv, words_json, words_text
+    from spamnb.store import Store
+    from spamnb.training import sums_of
+
+    with Store.open(model) as store:
+        counts, tokens = sums_of(store)
+    if body:
+        chosen = [j for j, token in enumerate(tokens) if ":" not in token]
+        counts, tokens = counts.columns(chosen), [tokens[j] for j in chosen]
+    report = words(counts, tokens, top)
+    show = {"text": words_text, "json": words_json, "csv": words_csv}[form]
+    click.echo(show(report), nl=False)

@@ -1,0 +1,135 @@
+"""One SQLite file, safely: opening, transactions, and SQLite's complaints as one line each.
+
+Write-ahead mode: a reader sees the state before or after a change and never waits for a writer; a process killed
+inside a change leaves the state before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from spamnb.errors import SpamnbError
+
+APPLICATION_ID = 0x736E6221  # "snb!"
+FORMAT = 1
+BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
+
+
+class Database:
+    """A connection to one file, with nested transactions and a hook for what was cached of its content."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._depth = 0
+        self._data_version: int | None = None
+        self._drop_cache()
+
+    @classmethod
+    def connect(cls, path: str | Path, *, writable: bool):
+        """An open database, new where there was none and ``writable``."""
+        name = str(path)
+        connection = _connect(name, writable)
+        return cls(name, connection)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _check_format(self) -> None:
+        with self._told():
+            application = self._connection.execute("PRAGMA application_id").fetchone()[0]
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != APPLICATION_ID:
+            raise SpamnbError(f"{self.path}: no spamnb model (another program's database)")
+        if version > FORMAT:
+            raise SpamnbError(
+                f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
+            )
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """One change, whole or not at all. Inside another ``writing`` it is part of that one."""
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is read inside belongs to one state of the file, whoever writes meanwhile."""
+        with self._transaction("BEGIN"):
+            yield
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        if self._depth:
+            yield
+            return
+        with self._told():
+            self._connection.execute(begin)
+            self._depth = 1
+            try:
+                version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+                if version != self._data_version:  # another process wrote since
+                    self._drop_cache()
+                    self._data_version = version
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._drop_cache()
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth = 0
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise SpamnbError(f"{self.path}: another process keeps writing to it; try again") from None
+            if "readonly" in str(error):
+                raise SpamnbError(
+                    f"{self.path}: cannot be written; are its permissions and its folder's right?"
+                ) from None
+            raise SpamnbError(f"{self.path}: {error}; if this lasts, restore a copy or train again") from None
+        except sqlite3.DatabaseError as error:
+            raise SpamnbError(
+                f"{self.path}: no spamnb model, or a damaged one ({error}); restore a copy or train again"
+            ) from None
+
+    def _drop_cache(self) -> None:
+        """Forget what was read: the file has changed, or a change was undone."""
+
+
+def _connect(name: str, writable: bool) -> sqlite3.Connection:
+    if name == ":memory:":
+        return sqlite3.connect(name, isolation_level=None)
+    uri = Path(name).absolute().as_uri()
+    try:
+        connection = sqlite3.connect(
+            f"{uri}?mode={'rwc' if writable else 'ro'}", uri=True, isolation_level=None, timeout=BUSY_SECONDS
+        )
+        connection.execute("PRAGMA schema_version")  # opens the file at last, and its write-ahead log
+        return connection
+    except sqlite3.OperationalError as error:
+        # A reader needs the write-ahead index beside the file. Where the folder is not ours to write and no log is
+        # there, nobody is writing either: the file is read as it stands.
+        if not writable and not Path(name + "-wal").exists():
+            return sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        raise SpamnbError(
+            f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"
+        ) from None
+    except sqlite3.DatabaseError as error:
+        raise SpamnbError(
+            f"{name}: no spamnb model, or a damaged one ({error}); restore a copy or train again"
+        ) from None

@@ -1,0 +1,46 @@
+"""What training says when it is done: how much it learned, and how it does on each message when that is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from spamnb.decision import UNSURE
+from spamnb.training import LeftOut
+
+FEW = 50  # messages of a class below which its error estimate is worth little
+
+
+def training_report(path: Path, vocabulary_size: int, left_out: LeftOut, spam: str, unreadable: int) -> str:
+    """Lines of text."""
+    documents = np.bincount(left_out.labels, minlength=len(left_out.classes))
+    lines = [f"{path}: {documents.sum():,} messages, {vocabulary_size:,} different tokens"]
+    if unreadable:
+        lines.append(f"{unreadable:,} could not be read and were left out")
+    if len(left_out.classes) < 2:
+        return "\n".join(
+            [*lines, f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class."]
+        )
+    truth = np.array(left_out.classes)[left_out.labels]
+    verdicts = np.array(left_out.verdicts)
+    actions = [*left_out.classes, *([UNSURE] if UNSURE in left_out.verdicts else [])]
+    lines.append("Each message judged by the model without it:")
+    width = max(len(name) for name in actions)
+    if len(actions) <= 8:
+        lines.append(" " * (width + 12) + " ".join(f"{'→ ' + name:>{width + 3}}" for name in actions))
+        for name, n in zip(left_out.classes, documents):
+            row = [int((verdicts[truth == name] == action).sum()) for action in actions]
+            lines.append(f"  {name:<{width}} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
+    wrong = (verdicts != truth) & (verdicts != UNSURE)
+    lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({100 * wrong.mean():.2f} %)")
+    if spam in left_out.classes:
+        good = truth != spam
+        lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
+        lines.append(f"  good mail lost {100 * lost:.2f} %, spam let through {100 * through:.2f} %")
+    for name, n in zip(left_out.classes, documents):
+        if n < FEW:
+            lines.append(
+                f"  few messages of class {name!r} ({n}): these figures and all probabilities are rough"
+            )
+    return "\n".join(lines)

@@ -1,0 +1,67 @@
+"""What a model was made with: kept in the model file, so that training and classifying cannot disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from spamnb.decision import Loss
+from spamnb.errors import SpamnbError
+from spamnb.tokens import TOKENS_VERSION, TokenOptions
+
+COUNT_MODELS = ("bernoulli", "multinomial", "boolean")
+PRIORS = ("mle", "dirichlet", "map", "uniform")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A model's type and parameters, how messages become tokens, and what errors cost.
+
+    ``model_type`` is one of ``COUNT_MODELS`` (boolean: multinomial on 0/1), ``alpha`` the smoothing pseudo-count,
+    ``prior`` how class priors follow from the messages per class, ``pooling`` how tokens' contributions become one
+    score ("sum" is the textbook posterior), ``top_words`` the number of words kept by mutual information (None: all),
+    ``spam`` the class whose verdict on good mail costs ``loss.false_positive_cost``.
+
+    >>> Settings(alpha=0)
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: alpha is 0: the pseudo-count must be above 0, or unseen words have probability 0
+    """
+
+    model_type: str = "boolean"
+    alpha: float = 0.03
+    prior: str = "mle"
+    pooling: str = "mean"
+    top_words: int | None = None
+    spam: str = "spam"
+    tokens: TokenOptions = field(default_factory=TokenOptions)
+    loss: Loss = field(default_factory=Loss)
+
+    def __post_init__(self) -> None:
+        if self.model_type not in COUNT_MODELS:
+            raise SpamnbError(f"model type {self.model_type!r} is not one of {', '.join(COUNT_MODELS)}")
+        if not self.alpha > 0:
+            raise SpamnbError(
+                f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"
+            )
+        if self.prior not in PRIORS:
+            raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
+        if self.top_words is not None and self.top_words < 1:
+            raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
+
+    def as_meta(self) -> dict[str, Any]:
+        """The settings as the model file keeps them."""
+        return {**asdict(self), "tokens_version": TOKENS_VERSION}
+
+    @classmethod
+    def from_meta(cls, meta: Mapping[str, Any], path: str) -> Settings:
+        """The settings a model file holds; SpamnbError where its tokens are not those this version makes."""
+        if meta.get("tokens_version") != TOKENS_VERSION:
+            raise SpamnbError(
+                f"{path}: trained with tokens of version {meta.get('tokens_version')}, this spamnb makes version"
+                f" {TOKENS_VERSION}; train again"
+            )
+        tokens = TokenOptions(**{**meta["tokens"], "ignore_headers": tuple(meta["tokens"]["ignore_headers"])})
+        names = ("model_type", "alpha", "prior", "pooling", "top_words", "spam")
+        return cls(**{name: meta[name] for name in names}, tokens=tokens, loss=Loss(**meta["loss"]))

@@ -1,0 +1,318 @@
+"""A model as one SQLite file: the sums, what was learned, and nothing derived.
+
+    meta         settings and single figures, as JSON
+    classes      per class: messages, Σ_j N_jc, Σ_j T_jc
+    tokens       one row a token: per class the messages that hold it and its occurrences
+    frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
+    messages     digests of what was learned, and as what
+    calibration  histogram of the scores that messages had in the model without themselves
+    arrays       parameters of models that are not counts
+
+The file opens in the ``sqlite3`` shell; ``exchange.py`` reads and writes it whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spamnb.database import APPLICATION_ID, FORMAT, Database
+from spamnb.errors import SpamnbError
+
+# Rows kept in memory between messages. Most tokens of a message were in the last few hundred too; a row costs
+# about 250 bytes, so this is at most some 60 MB, however many new words hostile mail brings.
+CACHED_ROWS = 250_000
+MOST_CLASSES = 900  # two columns a class in one row of ``tokens``; SQLite allows 2,000
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL DEFAULT 0,
+    document_counts INTEGER NOT NULL DEFAULT 0, occurrences INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (class, documents)) WITHOUT ROWID;
+CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTEGER NOT NULL,
+    messages INTEGER NOT NULL, PRIMARY KEY (class, own, bin)) WITHOUT ROWID;
+CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL,
+    content BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Totals(NamedTuple):
+    """The sums over all tokens: what a score needs besides the rows of a message's own tokens."""
+
+    classes: tuple[str, ...]  # sorted names of the classes that hold a message
+    documents: np.ndarray  # (C,) N_c
+    document_counts: np.ndarray  # (C,) Σ_j N_jc
+    occurrences: np.ndarray  # (C,) Σ_j T_jc
+    vocabulary_size: int
+
+
+class Found(NamedTuple):
+    """The rows of those tokens that the model knows."""
+
+    positions: np.ndarray  # (k,) places in the list of tokens that was asked for
+    document_counts: np.ndarray  # (C, k) N_jc
+    occurrences: np.ndarray  # (C, k) T_jc
+
+
+class Store(Database):
+    """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
+
+    @classmethod
+    def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Store:
+        """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
+        if str(path) != ":memory:" and Path(path).exists():
+            raise SpamnbError(f"{path}: exists already; choose another name or remove it")
+        store = cls.connect(path, writable=True)
+        with store._told():
+            store._connection.execute("PRAGMA journal_mode = WAL")
+            with store.writing():
+                for statement in SCHEMA.split(";\n"):
+                    store._connection.execute(statement)
+                store._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                store._connection.execute(f"PRAGMA user_version = {FORMAT}")
+                store.put_meta({**meta, "vocabulary_size": 0})
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path, *, writable: bool = False) -> Store:
+        """The model at ``path``; one clear line when there is none, or when it is something else."""
+        if not Path(path).is_file():
+            raise SpamnbError(f"{path}: no model there; 'spamnb train' makes one, --model names another")
+        store = cls.connect(path, writable=writable)
+        try:
+            store._check_format()
+            store.totals()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _drop_cache(self) -> None:
+        self._rows: dict[str, tuple[int, ...] | None] = {}
+        self._totals: Totals | None = None
+        self._ids: np.ndarray = np.zeros(0, np.intp)
+        self._meta: dict[str, Any] | None = None
+        self._frequencies: list[dict[int, int]] | None = None
+
+    # -- single figures --------------------------------------------------------------------------------------
+
+    def meta(self) -> dict[str, Any]:
+        """Settings and single figures."""
+        with self.reading():
+            if self._meta is None:
+                rows = self._connection.execute("SELECT key, value FROM meta")
+                self._meta = {key: json.loads(value) for key, value in rows}
+            return self._meta
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None:
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [
+                    (key, json.dumps(value, ensure_ascii=False, sort_keys=True))
+                    for key, value in changes.items()
+                ],
+            )
+            self._meta = self._totals = None
+
+    def totals(self) -> Totals:
+        with self.reading():
+            if self._totals is None:
+                rows = self._connection.execute(
+                    "SELECT id, name, documents, document_counts, occurrences FROM classes"
+                    " WHERE documents > 0 ORDER BY name"
+                ).fetchall()
+                self._ids = np.array([row[0] for row in rows], dtype=np.intp)
+                sums = np.array([row[2:] for row in rows], dtype=np.int64).reshape(-1, 3)
+                size = self.meta()["vocabulary_size"]
+                self._totals = Totals(tuple(row[1] for row in rows), sums[:, 0], sums[:, 1], sums[:, 2], size)
+            return self._totals
+
+    def frequencies(self) -> list[dict[int, int]]:
+        """Per class {n: number of tokens that exactly n of its messages hold}."""
+        with self.reading():
+            self.totals()
+            if self._frequencies is None:
+                size = self.meta()["vocabulary_size"]
+                by_id: dict[int, dict[int, int]] = {int(number): {0: size} for number in self._ids}
+                for number, documents, tokens in self._connection.execute("SELECT * FROM frequencies"):
+                    if number in by_id:
+                        by_id[number][documents] = tokens
+                        by_id[number][0] -= tokens
+                self._frequencies = [by_id[int(number)] for number in self._ids]
+            return self._frequencies
+
+    # -- tokens ----------------------------------------------------------------------------------------------
+
+    def look_up(self, tokens: list[str]) -> Found:
+        """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
+        with self.reading():
+            classes = len(self.totals().classes)
+            rows = self._read_rows(tokens)
+            index = [position for position, token in enumerate(tokens) if rows[token] is not None]
+            table = np.array([rows[tokens[position]] for position in index], dtype=np.int64)
+            if not index:
+                table = np.zeros((0, 2 * int(self._ids.max(initial=0)) + 2), np.int64)
+            assert len(self._ids) == classes
+            return Found(np.array(index, np.intp), table[:, 2 * self._ids].T, table[:, 2 * self._ids + 1].T)
+
+    def _read_rows(self, tokens: list[str]) -> dict[str, tuple[int, ...] | None]:
+        cache = self._rows
+        missing = [token for token in tokens if token not in cache]
+        if missing:
+            if len(cache) + len(missing) > CACHED_ROWS:
+                cache.clear()
+                missing = tokens
+            cache.update(dict.fromkeys(missing))
+            # One statement for the whole message, not one a token.
+            rows = self._connection.execute(
+                "SELECT tokens.* FROM json_each(?) AS wanted JOIN tokens ON tokens.token = wanted.value",
+                (json.dumps(missing, ensure_ascii=False),),
+            )
+            for token, *row in rows:
+                cache[token] = tuple(row)
+        return cache
+
+    def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
+        """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
+
+        Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
+        """
+        with self.writing():
+            number = self.class_id(label)
+            closed = self.meta().get("top_words") is not None  # a model of chosen words keeps to them
+            rows = self._read_rows(list(occurrences))
+            width = 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+            inserted, updated, deleted = [], [], []
+            changed: dict[str, tuple[int, ...] | None] = {}
+            moved: dict[int, int] = {}
+            for token, count in occurrences.items():
+                old = rows[token]
+                if old is None and closed:
+                    continue
+                new = list(old or (0,) * width)
+                documents = new[2 * number]
+                new[2 * number] += sign
+                new[2 * number + 1] += sign * count
+                if new[2 * number] < 0 or new[2 * number + 1] < 0:
+                    raise SpamnbError(
+                        f"{self.path}: this message is not part of class {label!r}; nothing was forgotten"
+                    )
+                moved[documents] = moved.get(documents, 0) - 1
+                moved[documents + sign] = moved.get(documents + sign, 0) + 1
+                changed[token] = tuple(new)
+                if old is None:
+                    inserted.append((token, *new))
+                elif closed or any(new):
+                    updated.append((new[2 * number], new[2 * number + 1], token))
+                else:
+                    deleted.append((token,))
+                    changed[token] = None
+            execute = self._connection.executemany
+            # The statements are built from column numbers of our own making, never from anything read.
+            execute(f"INSERT INTO tokens VALUES (?{', ?' * width})", inserted)  # noqa: S608
+            execute(
+                f"UPDATE tokens SET documents_{number} = ?, occurrences_{number} = ? WHERE token = ?",  # noqa: S608
+                updated,
+            )
+            execute("DELETE FROM tokens WHERE token = ?", deleted)
+            execute(
+                "INSERT INTO frequencies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
+                [(number, documents, change) for documents, change in moved.items() if documents and change],
+            )
+            self._connection.execute("DELETE FROM frequencies WHERE tokens = 0")
+            self._connection.execute(
+                "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
+                " occurrences = occurrences + ? WHERE id = ?",
+                (sign, sign * len(changed), sign * sum(occurrences[token] for token in changed), number),
+            )
+            if len(inserted) != len(deleted):
+                self.put_meta(
+                    {"vocabulary_size": self.meta()["vocabulary_size"] + len(inserted) - len(deleted)}
+                )
+            self._rows.update(changed)
+            self._totals = self._frequencies = None
+
+    def class_id(self, name: str) -> int:
+        """The number of a class in the tables, a new one where there was none."""
+        row = self._connection.execute("SELECT id FROM classes WHERE name = ?", (name,)).fetchone()
+        if row:
+            return row[0]
+        number = self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+        if number >= MOST_CLASSES:
+            raise SpamnbError(
+                f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
+            )
+        self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
+        for column in ("documents", "occurrences"):
+            self._connection.execute(
+                f"ALTER TABLE tokens ADD COLUMN {column}_{number} INTEGER NOT NULL DEFAULT 0"
+            )
+        self._drop_cache()
+        return number
+
+    # -- what was learned ------------------------------------------------------------------------------------
+
+    def learned(self, digest: bytes) -> tuple[str, bool] | None:
+        """As what a message was learned, and whether a person taught it (or the filter itself); None if it was not."""
+        with self.reading():
+            row = self._connection.execute(
+                "SELECT name, taught FROM messages JOIN classes ON classes.id = class WHERE digest = ?",
+                (digest,),
+            ).fetchone()
+            return (row[0], bool(row[1])) if row else None
+
+    def remember(self, digest: bytes, label: str, taught: bool = True) -> None:
+        with self.writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", (digest, self.class_id(label), taught)
+            )
+
+    def unremember(self, digest: bytes) -> None:
+        with self.writing():
+            self._connection.execute("DELETE FROM messages WHERE digest = ?", (digest,))
+
+    # -- histograms and arrays -------------------------------------------------------------------------------
+
+    def calibration(self) -> list[tuple[str, int, int, int]]:
+        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+        with self.reading():
+            return self._connection.execute(
+                "SELECT name, own, bin, messages FROM calibration JOIN classes ON classes.id = calibration.class"
+                " ORDER BY name, own, bin"
+            ).fetchall()
+
+    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
+        with self.writing():
+            self._connection.executemany(
+                "INSERT INTO calibration VALUES (?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET messages = messages + excluded.messages",
+                [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
+            )
+            self._connection.execute("DELETE FROM calibration WHERE messages = 0")
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        with self.reading():
+            rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
+            return {
+                name: np.frombuffer(content, np.dtype(dtype)).reshape(json.loads(shape))
+                for name, dtype, shape, content in rows
+            }
+
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep arrays of numbers (never of objects) under their names."""
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)",
+                [
+                    (name, a.dtype.str, json.dumps(a.shape), np.ascontiguousarray(a).tobytes())
+                    for name, a in arrays.items()
+                ],
+            )
