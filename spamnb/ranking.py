@@ -21,7 +21,7 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
         θ_jc = (N_jc + α)/(N_c + 2α),   π_c = N_c/N,   θ_j = Σ_c π_c θ_jc
 
     ``document_counts`` (C, V) holds N_jc, sparse or dense; ``documents`` (C,) N_c. α = 0, the empirical
-    mutual information, is allowed here, where 0 log 0 is 0. Raises ValueError for α < 0 and without documents.
+    mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0 and without documents.
 
     >>> mutual_information(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
     [1.0, 0.0]

@@ -60,8 +60,8 @@ class ComplementNB(DiscreteNB):
         self.norm = norm
 
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
-        # log(T_j − T_jc + α) = log(T_j + α) + [log(T_j − T_jc + α) − log(T_j + α)]: the first term is the same
-        # in every class, the bracket is 0 where the class does not hold the column.
+        # log(T_j − T_jc + α) = log(T_j + α) + [log(T_j − T_jc + α) − log(T_j + α)]: the first term is the
+        # same in every class, the bracket is 0 where the class does not hold the column.
         columns = sums.columns
         smoothed = columns.sum(axis=0) + alpha
         total = smoothed.sum() - columns.sum(axis=1)

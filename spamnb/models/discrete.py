@@ -72,6 +72,8 @@ def product(X: Any, weights: Any) -> np.ndarray:
     """X (n, V) times weights (V, C), either of them sparse or not: a numpy array (n, C)."""
     from scipy.sparse import issparse
 
+    if issparse(X):
+        X = filled(X, X.data.astype(float))  # scipy would do the same, five times slower
     if not issparse(weights):
         return X @ weights
     if issparse(X) and X.nnz < X.shape[1]:

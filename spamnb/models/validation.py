@@ -84,7 +84,9 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
             raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data.")
         X = _numeric(X, X.dtype)
         X = csr_array(X)
-        X.sum_duplicates()
+        if not X.has_canonical_format:
+            X = X.copy()  # the arrays are the caller's
+            X.sum_duplicates()
         values = X.data
     else:
         X = _dense(X)
