@@ -193,6 +193,10 @@ def test_a_class_without_rows_is_never_predicted(model: Any) -> None:
         fitted = clone(model).set_params(class_prior=prior).partial_fit(X[seen], y[seen], classes=[0, 1, 2])
         assert np.all(fitted.predict_proba(X)[:, 1] == 0)
         assert not np.isnan(fitted.predict_log_proba(X)).any()
+        for unseen in (0, 1):
+            two = clone(fitted).partial_fit(X[y == 2], (y[y == 2] * 0 + 1 - unseen), classes=[0, 1])
+            np.testing.assert_array_equal(two.predict_proba(X)[:, unseen], 0)
+            np.testing.assert_array_equal(two.predict(X), 1 - unseen)
 
 
 @by_name
