@@ -55,7 +55,8 @@ class Loss:
 
     def verdicts(self, classes: Sequence[str], probabilities: np.ndarray, spam: str) -> list[str]:
         """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie."""
-        risk = np.atleast_2d(probabilities) @ self.matrix(classes, spam).T
+        # Rounded, so that equal probabilities are ties whatever the order of adding: the first class wins them.
+        risk = np.round(np.atleast_2d(probabilities) @ self.matrix(classes, spam).T, 12)
         names = [*classes, UNSURE]
         if spam in classes:
             risk[:, list(classes).index(spam)] += 1e-12

@@ -79,9 +79,8 @@ def load(store: Store) -> Content:
         for token, *row in store._connection.execute("SELECT * FROM tokens ORDER BY token"):
             tokens.append(token)
             rows.append(row)
-        table = np.array(rows, np.int64).reshape(len(rows), -1).T
-        if not rows:
-            table = np.zeros((2 * (int(ids.max(initial=0)) + 1), 0), np.int64)
+        width = 2 * (int(ids.max(initial=0)) + 1)
+        table = np.array(rows, np.int64).T if rows else np.zeros((width, 0), np.int64)
         return Content(
             store.meta(),
             totals.classes,

@@ -8,6 +8,7 @@ from typing import Any
 
 from spamnb.decision import Loss
 from spamnb.errors import SpamnbError
+from spamnb.evidence import POOLINGS
 from spamnb.tokens import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("bernoulli", "multinomial", "boolean")
@@ -47,6 +48,8 @@ class Settings:
             )
         if self.prior not in PRIORS:
             raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
+        if self.pooling not in POOLINGS:
+            raise SpamnbError(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
         if self.top_words is not None and self.top_words < 1:
             raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
 

@@ -1,0 +1,27 @@
+"""Small mail made from a seed: for tests that need many messages, not real ones."""
+
+from __future__ import annotations
+
+import random
+
+SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
+HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
+BOTH = "the a of and to in is for on with this that you we are it at by from as be".split()
+
+
+def message(label: str, number: int) -> bytes:
+    """The same message for the same label and number, other ones otherwise."""
+    rng = random.Random(f"{label}{number}")
+    own, other = (SPAM, HAM) if label == "spam" else (HAM, SPAM)
+    words = rng.choices(own, k=6) + rng.choices(other, k=1) + rng.choices(BOTH, k=12)
+    rng.shuffle(words)
+    subject = " ".join(rng.choices(own, k=2))
+    return (
+        f"From: {label}{number}@{label}.example\nTo: you@example.org\nSubject: {subject}\n"
+        f"Message-ID: <{label}.{number}@{label}.example>\n\n{' '.join(words)}\n"
+    ).encode()
+
+
+def mail(each: int) -> list[tuple[str, bytes]]:
+    """``each`` messages of ham and of spam, in turn."""
+    return [(label, message(label, number)) for number in range(each) for label in ("ham", "spam")]

@@ -1,0 +1,40 @@
+"""settings.py: what is refused, and that the model file gives back what was put in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spamnb.decision import Loss
+from spamnb.errors import SpamnbError
+from spamnb.settings import Settings
+from spamnb.tokens import TokenOptions
+
+
+def test_round_trip_through_json() -> None:
+    settings = Settings("bernoulli", 1.0, "uniform", "sum", 50, "junk", TokenOptions(ngrams=2), Loss(3, 0.2))
+    assert Settings.from_meta(json.loads(json.dumps(settings.as_meta())), "m") == settings
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"model_type": "svm"}, "model type 'svm' is not one of"),
+        ({"alpha": 0.0}, "must be above 0"),
+        ({"alpha": float("nan")}, "must be above 0"),
+        ({"prior": "flat"}, "prior 'flat' is not one of"),
+        ({"pooling": "max"}, "pooling 'max' is not one of"),
+        ({"top_words": 0}, "at least 1"),
+    ],
+)
+def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
+    with pytest.raises(SpamnbError, match=says) as error:
+        Settings(**change)  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+
+
+def test_other_tokens_are_refused() -> None:
+    meta = Settings().as_meta() | {"tokens_version": 0}
+    with pytest.raises(SpamnbError, match="trained with tokens of version 0"):
+        Settings.from_meta(meta, "m")

@@ -1,0 +1,170 @@
+"""store.py and database.py: sums in a file, whole changes only, and clear words for what is no model."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spamnb.database import APPLICATION_ID, FORMAT
+from spamnb.errors import SpamnbError
+from spamnb.exchange import export
+from spamnb.store import Store
+
+documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
+labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), documents), max_size=8)
+
+
+def filled(messages: list[tuple[str, dict[str, int]]], meta: dict[str, object] | None = None) -> Store:
+    store = Store.create(":memory:", meta or {})
+    for label, tokens in messages:
+        store.add(label, tokens)
+    return store
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled)
+def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
+    store = filled(messages)
+    totals = store.totals()
+    present = [(label, tokens) for label, tokens in messages]
+    assert totals.classes == tuple(sorted({label for label, _ in present}))
+    words = sorted({token for _, tokens in present for token in tokens})
+    assert totals.vocabulary_size == len(words)
+    found = store.look_up([*words, "never seen"])
+    assert found.positions.tolist() == list(range(len(words)))
+    for c, name in enumerate(totals.classes):
+        own = [tokens for label, tokens in present if label == name]
+        assert totals.documents[c] == len(own)
+        assert totals.occurrences[c] == sum(sum(tokens.values()) for tokens in own)
+        assert totals.document_counts[c] == sum(map(len, own))
+        holders = [sum(word in tokens for tokens in own) for word in words]
+        assert found.document_counts[c].tolist() == holders
+        assert found.occurrences[c].tolist() == [sum(tokens.get(word, 0) for tokens in own) for word in words]
+        assert +Counter(store.frequencies()[c]) == Counter(holders)
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled, st.sampled_from(["ham", "spam", "new"]), documents)
+def test_adding_then_taking_away_restores_the_export(
+    messages: list[tuple[str, dict[str, int]]], label: str, tokens: dict[str, int]
+) -> None:
+    store = filled(messages)
+    before = list(export(store))
+    store.add(label, tokens)
+    store.add(label, tokens, -1)
+    assert list(export(store)) == before
+
+
+def test_what_was_never_added_cannot_be_taken_away() -> None:
+    store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
+    before = list(export(store))
+    with pytest.raises(SpamnbError, match="not part of class 'ham'"):
+        store.add("ham", {"a": 1, "b": 1}, -1)
+    assert list(export(store)) == before
+
+
+def test_a_model_of_chosen_words_keeps_to_them() -> None:
+    store = filled([("ham", {"a": 1}), ("spam", {"b": 2})])
+    store.put_meta({"top_words": 2})
+    store.add("spam", {"a": 1, "c": 1})
+    store.add("ham", {"a": 1}, -1)
+    store.add("spam", {"a": 1, "c": 1}, -1)
+    assert store.totals().vocabulary_size == 2
+    assert store.look_up(["a", "b", "c"]).positions.tolist() == [0, 1]
+
+
+def test_a_failed_change_leaves_nothing(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "m", {})
+    with pytest.raises(ZeroDivisionError), store.writing():
+        store.add("spam", {"a": 1})
+        _ = 1 / 0
+    assert store.totals().classes == ()
+    assert store.look_up(["a"]).positions.tolist() == []
+
+
+def test_other_connections_are_seen_at_once_and_never_waited_for(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "m", {}) as writer, Store.open(tmp_path / "m") as reader:
+        writer.add("spam", {"a": 1})
+        assert reader.look_up(["a"]).document_counts.tolist() == [[1]]
+        with writer.writing():
+            writer.add("spam", {"a": 1})
+            assert reader.look_up(["a"]).document_counts.tolist() == [[1]]
+        assert reader.look_up(["a"]).document_counts.tolist() == [[2]]
+
+
+def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "m", {"note": "ü"}) as store:
+        store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
+        store.remember(b"0" * 16, "spam", taught=False)
+    with Store.open(tmp_path / "m") as store:
+        assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert store.learned(b"0" * 16) == ("spam", False)
+        assert store.learned(b"1" * 16) is None
+        assert store.meta()["note"] == "ü"
+        with pytest.raises(SpamnbError, match="cannot be written"):
+            store.remember(b"1" * 16, "spam")
+
+
+def damaged(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        store.add("spam", {f"token{i}": 1 for i in range(5000)})
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    path.write_bytes(path.read_bytes()[:30_000])
+
+
+def newer(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    connection.close()
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda path: None, "no model there"),
+        (lambda path: path.mkdir(), "no model there"),
+        (lambda path: path.write_bytes(b""), "no spamnb model"),
+        (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "no spamnb model"),
+        (foreign, "no spamnb model"),
+        (newer, "newer spamnb"),
+        (damaged, "damaged|no spamnb model"),
+    ],
+)
+def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "m"
+    make(path)
+    with pytest.raises(SpamnbError, match=says) as error, Store.open(path) as store:
+        store.look_up([f"token{i}" for i in range(5000)])
+    assert "\n" not in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("mine")
+    with pytest.raises(SpamnbError, match="exists already"):
+        Store.create(tmp_path / "m", {})
+    assert (tmp_path / "m").read_text() == "mine"
+
+
+def test_the_cache_of_rows_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.CACHED_ROWS", 50)
+    store = filled([("spam", {f"t{i}": 1 for i in range(40)})])
+    for start in range(0, 1000, 30):
+        store.look_up([f"t{i}" for i in range(start, start + 30)])
+        assert len(store._rows) <= 50
+    assert len(store.look_up([f"t{i}" for i in range(200)]).positions) == 40
