@@ -63,17 +63,22 @@ class ComplementNB(DiscreteNB):
         # log(T_j − T_jc + α) = log(T_j + α) + [log(T_j − T_jc + α) − log(T_j + α)]: the first term is the
         # same in every class, the bracket is 0 where the class does not hold the column.
         columns = sums.columns
-        smoothed = columns.sum(axis=0) + alpha
-        total = smoothed.sum() - columns.sum(axis=1)
-        whole = smoothed if isinstance(columns, np.ndarray) else smoothed[columns.indices]
-        least = alpha if isinstance(columns, np.ndarray) or not alpha.ndim else alpha[columns.indices]
-        # Sums of weights added in another order can take away more than there is, by rounding.
-        rest = np.maximum(whole - values(columns), least)
+        every = columns.sum(axis=0)
+        dense = isinstance(columns, np.ndarray)
+        of_column = every if dense else every[columns.indices]
+        a = alpha if dense or not alpha.ndim else alpha[columns.indices]
+        # Subtracted before α is added, so that a small α keeps its digits beside large counts; sums of weights
+        # added in another order can take away more than there is, by rounding.
+        rest = np.maximum(of_column - values(columns), 0) + a
+        whole = of_column + a
+        smoothed = every + alpha
+        total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
+        total = np.maximum(every.sum() - columns.sum(axis=1), 0) + total_alpha
         difference = filled(columns, np.log(rest / whole))
         self._difference_ = by_column(difference)
         self._log_smoothed_ = np.log(smoothed)
         self._log_total_ = np.log(total)
-        if self.norm:
+        if self.norm and columns.shape[1] > 1:  # a lone column weighs log 1 = 0, with nothing to divide by
             summed = difference.sum(axis=1) + self._log_smoothed_.sum()
             self._scale_ = 1 / (summed - columns.shape[1] * self._log_total_)
         else:

@@ -124,12 +124,9 @@ def check_labels(y: Any, model: str) -> np.ndarray:
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y is complex.")
     if y.dtype.kind == "O" and not all(isinstance(label, str) for label in y):
-        try:
-            y = np.array(y.tolist())
-        except ValueError:
-            y = y.astype(float)
+        y = np.array(y.tolist())
         if y.dtype.kind not in "biuf":
-            raise ValueError("Unknown label type: y mixes strings with other labels.")
+            raise ValueError("Unknown label type: the labels in y must all be strings or all be numbers.")
     if y.dtype.kind == "f":
         _finite(y, "y")
         if (y != np.floor(y)).any():

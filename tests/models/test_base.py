@@ -1,0 +1,180 @@
+"""Learning adds, forgetting subtracts, merging adds; samples come back; bad input is told in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, issparse
+
+from spamnb.models.bernoulli import BernoulliNB
+from spamnb.models.categorical import CategoricalNB
+from spamnb.models.complement import ComplementNB
+from spamnb.models.multinomial import MultinomialNB
+
+MODELS: list[Any] = [MultinomialNB, BernoulliNB, ComplementNB, CategoricalNB]
+GENERATIVE: list[Any] = [MultinomialNB, BernoulliNB, CategoricalNB]
+
+
+def rows(seed: int, n: int, columns: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 3, size=(n, columns)), rng.choice(["a", "b", "c"], size=n)
+
+
+def numbers(model: Any) -> list[np.ndarray]:
+    """The sums of a model, dense."""
+    sums = model.sums_
+    cells = sums.cells if isinstance(model, CategoricalNB) else sums.columns
+    return [sums.documents, cells.toarray() if issparse(cells) else cells]
+
+
+def assert_same(a: Any, b: Any) -> None:
+    assert all(np.array_equal(x, y) for x, y in zip(numbers(a), numbers(b), strict=True))
+    X = rows(99, 20)[0]
+    assert np.array_equal(a.predict_joint_log_proba(X), b.predict_joint_log_proba(X))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 30), cut=st.integers(1, 3))
+def test_sums(model: Any, container: Any, seed: int, n: int, cut: int) -> None:
+    if model is CategoricalNB:
+        container = np.asarray
+    X, y = rows(seed, n)
+    X[0] = 2  # every category is seen from the start, so that categorical sums keep their width
+    classes = ["a", "b", "c"]
+    head, tail = (container(X[:cut]), y[:cut]), (container(X[cut:]), y[cut:])
+    whole = model().partial_fit(container(X), y, classes)
+    in_parts = model().partial_fit(*head, classes).partial_fit(*tail)
+    assert_same(whole, in_parts)
+    merged = model().partial_fit(*head, classes).merge(model().partial_fit(*tail, classes))
+    assert_same(whole, merged)
+    before = model().partial_fit(*head, classes)
+    after = model().partial_fit(*head, classes).partial_fit(*tail).forget(*tail)
+    assert_same(before, after)
+    weight = np.random.default_rng(seed).integers(1, 4, size=n)
+    repeated = model().partial_fit(container(np.repeat(X, weight, axis=0)), np.repeat(y, weight), classes)
+    weighted = model().partial_fit(container(X), y, classes, weight)
+    np.testing.assert_allclose(numbers(repeated)[1], numbers(weighted)[1])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_merge_joins_classes(model: Any) -> None:
+    X, y = rows(3, 40)
+    X[:2] = 2
+    first, second = y != "b", y != "a"
+    y_second = np.where(y == "c", "b", y)[second]
+    merged = model().fit(X[first], y[first]).merge(model().fit(X[second], y_second))
+    together = model().fit(np.vstack([X[first], X[second]]), np.concatenate([y[first], y_second]))
+    assert merged.classes_.tolist() == ["a", "b", "c"]
+    assert_same(merged, together)
+
+
+def test_forgetting_leaves_no_stored_zeros() -> None:
+    X, y = rows(4, 20)
+    model = MultinomialNB().fit(csr_array(X), y).forget(csr_array(X[3:]), y[3:])
+    assert model.sums_.columns.nnz == np.count_nonzero(model.feature_count_)
+
+
+def test_weights_come_out_as_they_went_in() -> None:
+    X, y = rows(5, 30)
+    weight = np.random.default_rng(5).random(30)
+    model = BernoulliNB().fit(csr_array(X[:1]), y[:1], weight[:1])
+    for i in range(1, 30):
+        if y[i] == y[0]:
+            model.partial_fit(csr_array(X[[i]]), y[[i]], sample_weight=weight[[i]])
+    for i in reversed(range(1, 30)):
+        if y[i] == y[0]:
+            model.forget(csr_array(X[[i]]), y[[i]], sample_weight=weight[[i]])
+    assert model.class_count_ == pytest.approx(weight[:1])
+    assert np.array_equal(model.feature_count_ > 0, X[:1] > 0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
+    X, y = rows(6, 20)
+    fitted, untouched = model().fit(X, y), model().fit(X, y)
+    with pytest.raises(ValueError, match="more would be taken out than was learned"):
+        fitted.forget(np.vstack([X, X]), np.concatenate([y, y]))
+    with pytest.raises(ValueError, match=r"label\(s\) \['z'\] in y do not exist"):
+        fitted.partial_fit(X[:1], ["z"])
+    with pytest.raises(ValueError, match="cannot merge a model of 4 features into one of 5"):
+        fitted.merge(model().fit(X[:, :4], y))
+    with pytest.raises(ValueError, match="cannot merge a"):
+        fitted.merge((BernoulliNB if model is not BernoulliNB else MultinomialNB)().fit(X, y))
+    with pytest.raises(ValueError, match="not fitted yet"):
+        fitted.merge(model())
+    fitted.alpha = 0
+    for call in (lambda: fitted.partial_fit(X, y), lambda: fitted.fit(X[:3], y[:3])):
+        with pytest.raises(ValueError, match=r"alpha must be greater than 0.*Use a small number"):
+            call()
+    fitted.alpha = 1.0
+    assert_same(fitted, untouched)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("alpha", [0, -1.0, float("nan"), float("inf"), "much", [[1.0]], None])
+def test_alpha_must_be_above_zero(model: Any, alpha: Any) -> None:
+    with pytest.raises(ValueError, match="alpha"):
+        model(alpha=alpha).fit(*rows(7, 10))
+
+
+@pytest.mark.parametrize("model", GENERATIVE)
+def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
+    X, y = rows(8, 60, columns=3)
+    X[X[:, 0] > 1, 1] = 0
+    fitted = model(class_prior="dirichlet").fit(X, y)
+    drawn, labels = fitted.sample(60_000, random_state=1)
+    assert drawn.shape == (60_000, 3)
+    again = model().fit(drawn, labels)
+    np.testing.assert_allclose(np.exp(again.class_log_prior_), np.exp(fitted.class_log_prior_), atol=0.01)
+    for mine, back in zip(fitted.feature_log_prob_, again.feature_log_prob_, strict=True):
+        np.testing.assert_allclose(np.exp(back), np.exp(mine), atol=0.02)
+    once_more, _ = fitted.sample(60_000, random_state=1)
+    assert np.array_equal(drawn, once_more)
+
+
+def test_only_models_of_x_draw_samples() -> None:
+    assert not hasattr(ComplementNB(), "sample")
+    with pytest.raises(ValueError, match="not fitted yet"):
+        MultinomialNB().sample(3)
+
+
+def test_boolean_multinomial_draws_zeros_and_ones() -> None:
+    X, _ = MultinomialNB(binary=True).fit(*rows(9, 30)).sample(50, random_state=2)
+    assert set(np.unique(X)) == {0, 1}
+
+
+def test_y_of_the_wrong_shape_or_kind() -> None:
+    X = np.ones((4, 2))
+    for y, message in [
+        ([0, 1, 0], r"inconsistent numbers of samples: \[4, 3\]"),
+        (np.zeros((4, 2)), "y should be a 1d array"),
+        ([0.5, 1, 0, 1], "continuous"),
+        ([None, 1, 0, 1], "all be strings or all be numbers"),
+        (np.array(["a", 1, 0, 1], dtype=object), "all be strings or all be numbers"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            BernoulliNB().fit(X, y)
+    for weight, message in [
+        ([1, 1, 1], "sample_weight.shape"),
+        ([1, 1, 1, -1], "Negative values"),
+        ([0, 0, 0, 0], "non-zero"),
+        ([1, 1, 1, np.nan], "sample_weight contains NaN"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            BernoulliNB().fit(X, [0, 1, 0, 1], sample_weight=weight)
+
+
+def test_the_callers_sparse_matrix_is_left_alone() -> None:
+    # Two entries for the same cell, unsorted, and a stored zero: made canonical in a copy.
+    data, indices, indptr = np.array([1, 2, 3, 0]), np.array([1, 1, 0, 1]), np.array([0, 2, 4])
+    X = csr_array((data, indices, indptr), shape=(2, 2))
+    for model in (MultinomialNB(), MultinomialNB(binary=True), BernoulliNB(), ComplementNB()):
+        found = model.fit(X, [0, 1]).predict_joint_log_proba(X)
+        assert np.array_equal(found, model.fit(X.toarray(), [0, 1]).predict_joint_log_proba(X.toarray()))
+        assert (X.data.tolist(), X.indices.tolist()) == ([1, 2, 3, 0], [1, 1, 0, 1])
