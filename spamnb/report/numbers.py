@@ -1,0 +1,51 @@
+"""Figures as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+from spamnb.evaluate.bootstrap import Estimate
+
+NONE = "–"
+
+
+def percent(value: float) -> str:
+    """A percentage to the digits that tell filters apart: three that count below 10, two decimals above.
+
+    >>> percent(0.03854), percent(3.661), percent(99.971), percent(0.0), percent(float("nan"))
+    ('0.0385', '3.66', '99.97', '0', '–')
+    """
+    if math.isnan(value):
+        return NONE
+    if value == 0:
+        return "0"
+    return f"{value:.2f}" if value >= 10 else f"{value:#.3g}" if value >= 0.001 else f"{value:.1e}"
+
+
+def interval(estimate: Estimate) -> str:
+    """The 95 % interval, or nothing where there is none.
+
+    >>> interval(Estimate(0.0385, 0.0212, 0.0699))
+    '0.0212 – 0.0699'
+    """
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return ""
+    return f"{percent(estimate.low)} – {percent(estimate.high)}"
+
+
+def ratio(value: float) -> str:
+    """A total cost ratio: infinite when no error was made.
+
+    >>> ratio(12.345), ratio(math.inf), ratio(math.nan)
+    ('12.3', '∞', '–')
+    """
+    return NONE if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
+
+
+def count(value: int) -> str:
+    """A count with thin spaces between thousands.
+
+    >>> count(75419)
+    '75\\u2009419'
+    """
+    return f"{value:,}".replace(",", "\u2009")

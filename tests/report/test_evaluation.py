@@ -1,0 +1,44 @@
+"""The terminal tables say the figures, and print markup in a class's name as it stands."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from rich.console import Console
+from scipy.special import log_softmax
+
+from spamnb.evaluate.figures import figures
+from spamnb.evaluate.result import Result
+from spamnb.report.evaluation import headline, tables
+
+
+def printed(classes: tuple[str, ...], n: int = 500) -> tuple[Result, str]:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, len(classes), n)
+    log_p = log_softmax(rng.normal(size=(n, len(classes))) + 2 * np.eye(len(classes))[truth], axis=1)
+    verdicts = np.where(log_p.max(axis=1) > np.log(0.4), log_p.argmax(axis=1), -1)
+    names = [str(i) for i in range(n)]
+    result = Result("[red]made up[/red]", classes, names, truth, log_p, np.exp(log_p), verdicts)
+    out = io.StringIO()
+    console = Console(file=out, width=120)
+    for table in tables(figures(result, replicates=20)):
+        console.print(table)
+    return result, out.getvalue()
+
+
+def test_two_classes():
+    result, text = printed(("ham", "spam"))
+    found = figures(result, replicates=20)
+    assert found.spam is not None
+    assert "[red]made up[/red]: 500 messages" in text
+    for name, value, bounds in headline(found):
+        assert any(name in line and value in line and bounds in line for line in text.splitlines())
+    assert {name.split("%")[0] for name, *_ in headline(found)} >= {"hm", "sm", "lam", "1-ROCA"}
+    assert all(str(n) in text for row in found.confusion for n in row[:2])
+
+
+def test_many_classes_have_no_matrix_and_no_spam_figures():
+    _, text = printed(tuple(f"[b]{i}" for i in range(20)))
+    assert "[b]19" in text and "hm%" not in text and "verdict" not in text
+    assert "unsure" in printed(("a", "b", "c"))[1]

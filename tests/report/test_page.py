@@ -1,0 +1,190 @@
+"""The page: hostile mail stays text, marks lie in their picture, a real browser shows it and fetches nothing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import log_softmax
+from selectolax.lexbor import LexborHTMLParser
+
+from spamnb.errors import SpamnbError
+from spamnb.evaluate.figures import figures
+from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.report.page import page, write_page
+
+# fmt: off
+TAGS = {
+    "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "dl", "dt", "dd", "div", "span",
+    "figure", "figcaption", "svg", "text", "polyline", "rect", "circle", "table", "thead", "tbody", "tr", "th", "td",
+    "section", "ul", "li", "details", "summary", "b", "code", "footer",
+}
+ATTRIBUTES = {
+    "lang", "charset", "http-equiv", "content", "name", "class", "viewBox", "role", "aria-label", "x", "y", "width",
+    "height", "cx", "cy", "r", "points", "text-anchor", "transform", "fill-opacity", "open",
+}
+# fmt: on
+SPITE = [
+    "<script>document.title='owned'</script>",
+    '"><img src="{0}/pixel.png" onerror="x">',
+    "</style><link rel=stylesheet href={0}/style.css>",
+    "</title></svg><iframe src='{0}/frame'></iframe>",
+    "<svg onload=fetch('{0}/x')>",
+    "\u202egnp.exe & &amp; \x00\x1b[31m",
+]
+
+
+def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org", ordered: bool = True) -> Result:
+    rng = np.random.default_rng(len(classes))
+    spite = [s.format(home) for s in SPITE]
+    recorder = Recorder()
+    for i in range(n):
+        true = int(rng.integers(len(classes)))
+        log_p = log_softmax(rng.normal(size=len(classes)) + 2 * np.eye(len(classes))[true])
+        p = dict(zip(classes, np.exp(log_p).tolist()))
+        best = max(p, key=lambda c: p[c])
+        said = best if p[best] > 0.4 else "unsure"
+        evidence = [(s, 3.0 - k) for k, s in enumerate(spite)]
+        scores = dict(zip(classes, log_p.tolist()))
+        answer = Answer(said, scores, p, spite[i % len(spite)], evidence)
+        recorder.add(f"{spite[-i % len(spite)]}/{i}", classes[true], answer)
+    return recorder.result(f"made up {spite[0]}", ordered=ordered)
+
+
+TWO = ("ham", "spam")
+TWENTY = tuple(f"comp.{SPITE[i % 5]}.{i}" for i in range(20))
+
+
+@pytest.mark.parametrize("classes", [TWO, ("list", "ham", "spam"), TWENTY, ("only",)], ids=len)
+def test_hostile_mail_adds_no_tag_and_no_attribute(classes):
+    result = made_up(classes)
+    tree = LexborHTMLParser(page(result, figures(result, replicates=20)))
+    nodes = [node for node in tree.root.traverse() if node.tag not in ("-text", "-comment")]
+    assert {node.tag for node in nodes} - TAGS == set()
+    assert {name for node in nodes for name in node.attributes} - ATTRIBUTES == set()
+    assert tree.css_first("title").text().startswith("spamnb: made up <script>")
+    if len(classes) > 1:
+        assert SPITE[0] in tree.css_first(".errors").text()
+        assert len(tree.css(".charts figure")) + len(tree.css("figure.wide")) == 5
+
+
+def test_what_the_page_says_is_what_the_figures_say():
+    result = made_up(TWO)
+    found = figures(result, replicates=20)
+    assert found.spam is not None
+    tree = LexborHTMLParser(page(result, found))
+    cards = {card.css_first("dt").text(): card.css_first(".value").text() for card in tree.css(".card")}
+    assert cards["hm%"] == f"{found.spam.hm.value:.2f} %"
+    assert cards["1-ROCA%"].startswith(f"{found.spam.one_minus_roca.value:#.3g}")
+    counts = [node.text() for node in tree.css("figure.compact .big")]
+    assert counts == [str(n) for row in found.confusion for n in row[:2]]  # no verdict is unsure
+    lost = int(((result.verdicts == 1) & (result.truth == 0)).sum())
+    missed = int(((result.verdicts != 1) & (result.truth == 1)).sum())
+    lists = tree.css("ul.errors")
+    assert [len(items.css("li")) for items in lists[:2]] == [min(lost, 12), min(missed, 12)]
+    p = [float(m) for m in re.findall(r"p\(ham\) = ([\d.]+)", lists[0].text())]
+    assert p == sorted(p) and len(p) > 1
+
+
+scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -1e300]))
+
+
+@given(st.integers(1, 4), st.data())
+@settings(max_examples=60, deadline=None)
+def test_every_mark_lies_inside_its_picture(n_classes, data):
+    classes = ("ham", "spam", "x", "y")[:n_classes]
+    n = data.draw(st.integers(0, 12))
+    rows = np.array(data.draw(st.lists(scores, min_size=n * n_classes, max_size=n * n_classes)))
+    label = st.integers(0, n_classes - 1)
+    truth = np.array(data.draw(st.lists(label, min_size=n, max_size=n)), dtype=np.int64)
+    verdicts = np.array(data.draw(st.lists(st.integers(-1, n_classes - 1), min_size=n, max_size=n)), dtype=np.int64)
+    p = np.random.default_rng(n).dirichlet(np.ones(n_classes), n).round(1).reshape(n, n_classes)
+    names = [str(i) for i in range(n)]
+    result = Result(
+        "", classes, names, truth, rows.reshape(n, n_classes), p, verdicts, ordered=data.draw(st.booleans())
+    )
+    html = page(result, figures(result, replicates=5))
+    assert not re.search(r">[^<]*\b(nan|inf)\b", html)
+    for picture in LexborHTMLParser(html).css("svg"):
+        width, height = map(float, re.findall(r"[\d.]+", picture.attributes["viewBox"])[2:])
+        for mark in picture.css("rect, circle, text"):
+            x, y = (float(mark.attributes.get(a) or mark.attributes["c" + a]) for a in "xy")
+            assert -1 <= x <= width + 1 and -1 <= y <= height + 1
+        for mark in picture.css("polyline"):
+            for point in mark.attributes["points"].split():
+                x, y = map(float, point.split(","))
+                assert -1 <= x <= width + 1 and -1 <= y <= height + 1
+
+
+def test_a_page_that_cannot_be_written_is_said(tmp_path):
+    result = made_up(TWO, 5)
+    with pytest.raises(SpamnbError, match="cannot be written"):
+        write_page(result, figures(result, replicates=5), tmp_path / "none" / "page.html")
+
+
+@pytest.fixture
+def server():
+    """A server that notes what it is asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.server_address[1]}", asked
+        listening.shutdown()
+        thread.join()
+
+
+def dump_dom(path: Path, profile: Path) -> tuple[str, str]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no chromium on PATH: the page is not opened in a browser")
+    quiet = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+        " --disable-component-update --disable-sync --enable-logging=stderr --dump-dom"
+    )
+    run = subprocess.run(
+        [chromium, *quiet.split(), f"--user-data-dir={profile}", path.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return run.stdout, run.stderr
+
+
+def test_a_browser_shows_it_and_fetches_nothing(tmp_path, server):
+    home, asked = server
+    control = tmp_path / "control.html"
+    control.write_text(f'<title>x</title><img src="{home}/pixel.png"><style>b {{}}</style>')
+    dump_dom(control, tmp_path / "profile1")
+    assert asked == ["/pixel.png"], "the browser cannot reach the server, so silence would prove nothing"
+    asked.clear()
+    result = made_up(TWO, home=home)
+    write_page(result, figures(result, replicates=20), tmp_path / "page.html")
+    dom, log = dump_dom(tmp_path / "page.html", tmp_path / "profile2")
+    assert asked == []
+    tree = LexborHTMLParser(dom)
+    assert tree.css_first("title").text().startswith("spamnb: made up <script>")
+    assert len(tree.css("figure svg")) == 5 and len(tree.css(".card")) == 7
+    assert not tree.css("script, img, link, iframe")
+    assert SPITE[1].format(home) in tree.css_first(".errors").text()
+    # The page's own style sheet passes its own policy: a wrong hash would be told here.
+    assert "Content Security Policy" not in log and "Refused" not in log
