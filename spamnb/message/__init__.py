@@ -10,43 +10,54 @@ import re
 from hashlib import blake2b
 from typing import NamedTuple
 
-from . import headers as header_section
-from .charsets import decode
-from .mime import META_CHARSET, MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_decode
+from .charsets import decode, is_ascii
+from .headers import decode_words, skip_envelope, split
+from .html import MAX_HTML, MAX_TAGS, Html, declared_charset, read
+from .mime import MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_decode
 
 __all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "is_volatile", "parse"]
 
-# Fields that mailboxes, readers and filters add to a message they have received: the same message has others tomorrow.
-VOLATILE = frozenset(
-    "status x-status x-uid x-uidl x-keywords x-imap x-imapbase content-length lines x-bogosity x-label x-spam"
-    " x-evolution x-evolution-source x-account-key x-crm114-status x-spambayes-classification x-spamprobe".split()
-)
+# Fields that mailboxes, readers and filters add to a message they hold: the same message has others tomorrow.
+VOLATILE = frozenset([
+    "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
+    "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe",
+])  # fmt: skip
 VOLATILE_PREFIXES = (
-    "x-spam-", "x-mozilla-", "x-envelope-", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-", "x-spambayes-",
+    "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
+    "x-spambayes-",
 )  # fmt: skip
+# Starts with a plain line feed, which the search finds by memchr: 1 µs for a section where "^" takes 12.
 VOLATILE_FIELD = re.compile(
-    b"^(?:(?:%b)|(?:%b)[!-9;-~]*+):[^\n]*+(?:\n[ \t][^\n]*+)*+(?:\n|\\Z)"
-    % ("|".join(sorted(VOLATILE)).encode(), "|".join(VOLATILE_PREFIXES).encode()),
-    re.MULTILINE | re.IGNORECASE,
+    b"\n(?:[Xx]-(?i:(?:%b)|(?:%b)[!-9;-~]*+)|(?i:%b)):[^\n]*+(?:\n[ \t][^\n]*+)*+"
+    % (
+        "|".join(sorted(name[2:] for name in VOLATILE if name.startswith("x-"))).encode(),
+        "|".join(prefix[2:] for prefix in VOLATILE_PREFIXES).encode(),
+        "|".join(sorted(name for name in VOLATILE if not name.startswith("x-"))).encode(),
+    )
 )
 
 
 def is_volatile(name: str) -> bool:
-    """Whether a header field of this name (lower case) is in neither the digest nor the tokens."""
+    """Whether a header field of this name (lower case) is in neither the digest nor the tokens.
+
+    >>> is_volatile("x-spam-status"), is_volatile("lines"), is_volatile("subject")
+    (True, True, False)
+    """
     return name in VOLATILE or name.startswith(VOLATILE_PREFIXES)
 
 
 class Message(NamedTuple):
-    """A decoded message: text in every field, without lone surrogates and with LF line ends.
+    """A decoded message: every text is without lone surrogates and has LF line ends.
 
     headers: (name as written, decoded value) in order
     texts: visible text, one per text part
     links, images, forms: URLs of the HTML parts
-    hidden: text of HTML parts that their reader does not see
-    html: structural facts, such as ``tag:font``, ``comment-split``, ``hidden``, ``link-mismatch``
+    hidden: text of the HTML parts that their reader does not see
+    html: structural facts: ``tag:font``, ``tag:unknown``, ``comment-split``, ``tag-split``, ``hidden``,
+        ``link-mismatch``
     parts: every leaf of the MIME tree
     cut: what was left out because a bound was reached, in words
-    digest: 16 bytes, the same however the message was stored
+    digest: 16 bytes, the same however the message is stored
     """
 
     headers: tuple[tuple[str, str], ...]
@@ -80,33 +91,48 @@ def parse(raw: bytes) -> Message:
     """
     data = normalise(raw)
     cut: list[str] = []
-    start = header_section.skip_envelope(data, 0, len(data))
-    fields, stop, body = header_section.split(data, start, len(data), cut)
+    start = skip_envelope(data, 0, len(data))
+    fields, stop, body = split(data, start, len(data), cut)
     texts: list[str] = []
-    pages: list[tuple] = []
+    pages: list[Html] = []
     parts: list[Part] = []
-    budget = MAX_TEXT
+    room, html_room, tags = MAX_TEXT, MAX_HTML, MAX_TAGS
     for part, buffer, begin, end in leaves(data, fields, body, cut):
         parts.append(part)
-        if not part.content_type.startswith("text"):
+        kind = part.content_type
+        if not kind.startswith(("text", "message/")):
             continue
-        room = budget if part.encoding in ("", "7bit", "8bit", "binary") else 3 * budget
-        if end - begin > room:
+        if end - begin > 3 * room:  # an encoding takes at most three bytes for one
+            end = begin + 3 * room
+        octets = transfer_decode(buffer[begin:end], part.encoding)
+        if len(octets) > room:
             cut.append(f"text after {MAX_TEXT} bytes")
-            end = begin + room
-        octets = transfer_decode(buffer[begin:end], part.encoding)[:budget]
-        budget -= len(octets)
-        if part.content_type == "text/html":
-            pages.append(_page(octets, part.charset, texts, cut))
-        else:
-            text = decode(octets, part.charset)
-            if "\r" in text:
-                text = text.replace("\r\n", "\n").replace("\r", "\n")
-            if "begin " in text:
-                text = _uuencoded(text, texts, parts)
-            texts.append(text)
+            octets = octets[:room]
+        room -= len(octets)
+        if kind == "text/html":
+            charset = part.charset or declared_charset(octets)
+            if not is_ascii(octets, charset):
+                octets = decode(octets, charset).encode()
+            page = read(octets, cut, html_room, tags)
+            html_room = max(0, html_room - len(octets))
+            tags = max(0, tags - octets.count(b"<"))
+            pages.append(page)
+            texts.append(page.text)
+            continue
+        text = decode(octets, part.charset)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        texts.append(text)
+        if "begin " in text:
+            texts[-1], files = take_uuencoded(text)
+            for name, content, size in files:
+                readable = name.lower().endswith((".txt", ".text", ".asc"))
+                file_kind = "text/plain" if readable else "application/octet-stream"
+                parts.append(Part(file_kind, "", "x-uuencode", "attachment", name, size))
+                if readable:
+                    texts.append(decode(normalise(content)))
     return Message(
-        tuple([(name, header_section.decode_words(value) if "=?" in value else value) for name, value in fields]),
+        tuple([(name, decode_words(value)) if "=?" in value else (name, value) for name, value in fields]),
         tuple(texts),
         tuple([url for page in pages for url in page.links]),
         tuple([url for page in pages for url in page.images]),
@@ -115,34 +141,12 @@ def parse(raw: bytes) -> Message:
         tuple(sorted({fact for page in pages for fact in page.facts})),
         tuple(parts),
         tuple(dict.fromkeys(cut)),
-        _digest(data, start, stop, body, fields),
+        _digest(data, start, stop, body),
     )
 
 
-def _page(octets: bytes, charset: str, texts: list[str], cut: list[str]):
-    from .html import read
-
-    if not charset and not octets.isascii() and (meta := META_CHARSET.search(octets, 0, 2048)):
-        charset = meta.group(1).decode("ascii")
-    page = read(decode(octets, charset).encode("utf-8"), cut)
-    texts.append(page.text)
-    return page
-
-
-def _uuencoded(text: str, texts: list[str], parts: list[Part]) -> str:
-    """``text`` without the files in it; those that are text are read as text parts."""
-    text, files = take_uuencoded(text)
-    for name, content, size in files:
-        readable = name.lower().endswith((".txt", ".text", ".asc"))
-        parts.append(Part("text/plain" if readable else "application/octet-stream", "", "x-uuencode", "attachment", name, size))
-        if readable:
-            texts.append(normalise(content).decode("utf-8", "replace"))
-    return text
-
-
-def _digest(data: bytes, start: int, stop: int, body: int, fields: list[tuple[str, str]]) -> bytes:
+def _digest(data: bytes, start: int, stop: int, body: int) -> bytes:
     """Of the header section without volatile fields, an empty line, and the body without trailing line ends."""
-    section = data[start:stop]
-    if any(is_volatile(name.lower()) for name, _ in fields):
-        section = VOLATILE_FIELD.sub(b"", section)
-    return blake2b(section.rstrip(b"\n") + b"\n\n" + data[body:].rstrip(b"\n"), digest_size=16).digest()
+    section = VOLATILE_FIELD.sub(b"", b"\n" + data[start:stop])
+    text = section.strip(b"\n") + b"\n\n" + data[body:].rstrip(b"\n")
+    return blake2b(text, digest_size=16, usedforsecurity=False).digest()

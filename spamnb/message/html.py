@@ -1,6 +1,6 @@
 """HTML → what its reader sees, what he does not see, and the facts of its structure that betray a sender.
 
-lexbor (selectolax) parses. Its tree is read with few calls; only a document that could hide text is walked node by node.
+lexbor (selectolax) parses. Its tree is read with few calls; only a document that hides text is walked node by node.
 """
 
 from __future__ import annotations
@@ -8,38 +8,39 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from .style import SKIPPED, State, child_state, hiding_rules, may_hide
+from .style import SKIPPED, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
-MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s
-MAX_NAMES = 12_000  # … in attributes of one tag: 10,000 take 0.1 s, 40,000 1.8 s
-MAX_REOPENED = 500_000  # … and reopens unclosed <b id=…> in each paragraph: 3,000 × 3,000 take 8 s and 3 GB
+MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
+MAX_NAMES = 12_000  # in attributes of one tag: 10,000 take 0.1 s, 40,000 1.8 s,
+MAX_REOPENED = 500_000  # and reopens unclosed <b id=…> in each paragraph: 3,000 in 3,000 take 8 s and 3 GB
 MAX_LINKS = 1000
 
+# Tags that end a word. One that follows white space needs no second look.
 BLOCK = re.compile(
-    rb"<(?=/?(?:b(?:r|lockquote|ody)|p|d(?:iv|d|l|t)|t(?:d|r|h|able|itle|extarea)|h[1-6r]|li|[uo]l|center|form|option"
-    rb"|img|pre|address|article|aside|section|header|footer|main|nav|fieldset|legend|caption|marquee|input|button)"
-    rb"[\s/>])",
-    re.IGNORECASE,
+    rb"<(?<!\s<)(?=/?(?:[bB](?:[rR]|(?i:lockquote|ody|utton))|[pP](?:[rR][eE])?|[dD](?:[iI][vV]|[dDlLtT])"
+    rb"|[tT](?:[dDrRhH]|(?i:able|itle|extarea))|[hH][1-6rR]|[lL][iI]|[uUoO][lL]|[iI](?:[mM][gG]|(?i:nput))"
+    rb"|(?i:center|caption|form|fieldset|footer|option|address|article|aside|section|header|main|marquee|nav"
+    rb"|legend))[\s/>])"
 )
 TAG = re.compile(rb"<([a-z][a-z0-9]*)")
 WORD = re.compile(rb"[^\s/>=]+")
-FORMATTING = re.compile(
-    rb"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b[^>]*+>?", re.IGNORECASE
-)
-EMPTY_PAIR = re.compile(rb"></([a-z][a-z0-9]*)\s{0,9}>(?=[a-z])")
+FORMATTING = re.compile(rb"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b[^>]*+>?", re.IGNORECASE)
+EMPTY_PAIR = re.compile(rb"></([a-z][a-z0-9]*+)>(?=[a-z])")
 LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
-SHOWN_HOST = re.compile(r"\s*(?:https?://)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?:[/:?#\s]|\Z)", re.IGNORECASE)
-HOST = re.compile(r"\s*[a-z]{2,9}:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]+)", re.IGNORECASE)
+META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
+LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
+SKIPPED_NAMES = frozenset(name.encode() for name in SKIPPED)
 
-HTML_TAGS = frozenset(
-    b"a abbr acronym address applet area article aside audio b base basefont bdo bgsound big blink blockquote body br"
-    b" button canvas caption center cite code col colgroup dd del details dfn dir div dl dt em embed fieldset figure"
-    b" font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html i iframe ilayer img input ins kbd label"
-    b" layer legend li link main map marquee menu meta nav nobr noembed noframes noscript object ol optgroup option p"
-    b" param picture pre q s samp script section select small source spacer span strike strong style sub summary sup"
-    b" svg table tbody td textarea tfoot th thead title tr tt u ul var video wbr xml".split()
-)
+HTML_TAGS = """
+    a abbr acronym address applet area article aside audio b base basefont bdo bgsound big blink
+    blockquote body br button canvas caption center cite code col colgroup dd del details dfn dir div dl dt em embed
+    fieldset figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html i iframe ilayer img input
+    ins kbd label layer legend li link main map marquee menu meta nav nobr noembed noframes noscript object ol
+    optgroup option p param picture pre q s samp script section select small source spacer span strike strong style
+    sub summary sup svg table tbody td textarea tfoot th thead title tr tt u ul var video wbr xml"""
+FACT_OF_TAG = {name.encode(): f"tag:{name}" for name in HTML_TAGS.split()}
 
 
 class Html(NamedTuple):
@@ -50,60 +51,63 @@ class Html(NamedTuple):
     links: list[str]
     images: list[str]
     forms: list[str]
-    facts: list[str]
+    facts: set[str]
 
 
-def read(html: bytes, cut: list[str], max_tags: int = MAX_TAGS) -> Html:
+def read(html: bytes, cut: list[str], most: int = MAX_HTML, most_tags: int = MAX_TAGS) -> Html:
     """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8).
 
-    >>> read(b"<p>V<b></b>iagra<!-- x -->!<a href=http://a.example>here</a><i style='display:none'>zq</i>", [])
-    Html(text='Viagra!here', hidden='zq', links=['http://a.example'], images=[], forms=[],
-         facts=['hidden', 'tag-split', 'tag:a', 'tag:b', 'tag:i', 'tag:p'])
+    >>> page = read(b"<p>V<b></b>iagra<br><a href=http://a.example>here</a><i style='display:none'>zq</i>", [])
+    >>> page.text, page.hidden, page.links, sorted(page.facts)
+    ('Viagra\\nhere', 'zq', ['http://a.example'],
+     ['hidden', 'tag-split', 'tag:a', 'tag:b', 'tag:br', 'tag:i', 'tag:p'])
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    html = bounded(html, cut, max_tags)
+    html = bounded(html, cut, most, most_tags)
     low = html.lower()
     names = set(TAG.findall(low))
-    facts = {"tag:" + name.decode("ascii") if name in HTML_TAGS else "tag:unknown" for name in names}
+    facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in names}
     facts.update(splits(low))
     tree = LexborHTMLParser(BLOCK.sub(b"\n<", html))
+    root = tree.root
     links: list[str] = []
     images: list[str] = []
     forms: list[str] = []
-    if b"href" in low or b"src" in low or b"action" in low or b"background" in low:
-        collect(tree, links, images, forms, facts)
-    root = tree.root
-    hidden = ""
-    if root is None:
-        text = ""
-    elif may_hide(low):
-        text, hidden = walk(root, low)
-        if hidden.strip():
-            facts.add("hidden")
-    else:
-        if not names.isdisjoint(SKIPPED_BYTES):
-            for node in tree.css(",".join(SKIPPED)):
-                node.decompose()
-        text = root.text()
+    text = hidden = ""
+    if root is not None:
+        if b"href" in low or b"src" in low or b"action" in low or b"background" in low:
+            collect(tree, b">http" in low or b">www." in low, links, images, forms, facts)
+        if hides(low) or ((risky := risky_colours(low)) and on_own_ground(tree, risky, low)):
+            text, hidden = walk(root, low)
+        else:
+            if not names.isdisjoint(SKIPPED_NAMES):
+                for node in tree.css(",".join(SKIPPED)):
+                    node.decompose()
+            text = root.text()
+    if hidden and not hidden.isspace():
+        facts.add("hidden")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Html(text, hidden, links, images, forms, sorted(facts))
+    return Html(text, hidden.replace("\r", "\n"), links, images, forms, facts)
 
 
-SKIPPED_BYTES = frozenset(name.encode() for name in SKIPPED)
+def declared_charset(octets: bytes) -> str:
+    """The charset that a document's ``meta`` element declares, as far as it matters."""
+    found = None if octets.isascii() else META_CHARSET.search(octets, 0, 2048)
+    return found.group(1).decode("ascii") if found else ""
 
 
-def bounded(html: bytes, cut: list[str], max_tags: int = MAX_TAGS) -> bytes:
+def bounded(html: bytes, cut: list[str], most: int, most_tags: int) -> bytes:
     """``html`` without what would take lexbor more than about a tenth of a second."""
-    if len(html) > MAX_HTML:
+    if len(html) > most:
         cut.append(f"HTML after {MAX_HTML} bytes")
-        html = html[:MAX_HTML]
+        html = html[:most]
     tags = html.count(b"<")
-    if tags > max_tags:
-        cut.append(f"HTML after {max_tags} tags")
-        html = b"<".join(html.split(b"<", max_tags)[:-1])
-        tags = max_tags
+    if tags > most_tags:
+        cut.append(f"HTML after {MAX_TAGS} tags")
+        html = b"<".join(html.split(b"<", most_tags + 1)[: most_tags + 1])
+        tags = most_tags
     if len(html) > 1 << 16 and len(set(WORD.findall(html))) > MAX_NAMES:
         cut.append(f"HTML after {1 << 16} bytes: too many names")
         html = html[: 1 << 16]
@@ -114,16 +118,17 @@ def bounded(html: bytes, cut: list[str], max_tags: int = MAX_TAGS) -> bytes:
 
 
 def splits(low: bytes) -> list[str]:
-    """Whether comments or empty elements stand inside words: they fool filters, readers see nothing of them."""
+    """Whether comments or empty elements stand inside words: readers see nothing of them, filters stumble."""
     found = []
     at = low.find(b"<!")
     while at >= 0:
-        stop = low.find(b">" if low[at + 2 : at + 4] != b"--" else b"-->", at) + 1
-        if stop <= 0:
+        if low.startswith(b"--", at + 2):
+            stop = low.find(b"-->", at + 2) + 3
+        else:
+            stop = low.find(b">", at) + 1
+        if stop < at:  # never closed
             break
-        if low[at : at + 4] == b"<!--":
-            stop += 2
-        if at and low[at - 1] in LETTERS and stop < len(low) and low[stop] in LETTERS:
+        if at and low[at - 1] in LETTERS and low[stop : stop + 1].isalpha():
             found.append("comment-split")
             break
         at = low.find(b"<!", stop)
@@ -135,27 +140,27 @@ def splits(low: bytes) -> list[str]:
     return found
 
 
-def collect(tree: Any, links: list[str], images: list[str], forms: list[str], facts: set[str]) -> None:
+def collect(
+    tree: Any, compare: bool, links: list[str], images: list[str], forms: list[str], facts: set[str]
+) -> None:
     """Fill in the URLs that the document names, and whether a link shows another host than it leads to."""
     for node in tree.css("[href],[src],[action],[background]")[: 4 * MAX_LINKS]:
         attributes = node.attributes
-        tag = node.tag
-        if url := attributes.get("href"):
-            if tag != "link" and tag != "base" and len(links) < MAX_LINKS:
-                links.append(clean(url))
-                if tag == "a" and "://" in url and "link-mismatch" not in facts:
-                    shown, leads = SHOWN_HOST.match(node.text()[:300]), HOST.match(url)
-                    if shown and leads and site(shown.group(1)) != site(leads.group(1)):
-                        facts.add("link-mismatch")
+        if (url := attributes.get("href")) and node.tag in ("a", "area") and len(links) < MAX_LINKS:
+            links.append(clean(url))
+            if compare and "link-mismatch" not in facts and (leads := LINKED_HOST.match(url)):
+                shown = SHOWN_HOST.match(node.text()[:300])
+                if shown and site(shown.group(1)) != site(leads.group(1)):
+                    facts.add("link-mismatch")
         url = attributes.get("src") or attributes.get("background")
-        if url and tag != "script" and len(images) < MAX_LINKS:
+        if url and len(images) < MAX_LINKS and node.tag != "script":
             images.append(clean(url))
         if (url := attributes.get("action")) and len(forms) < MAX_LINKS:
             forms.append(clean(url))
 
 
 def clean(url: str) -> str:
-    """A URL as browsers take it: without line breaks, tabs and surrounding blanks; no more than 2000 characters."""
+    """A URL as browsers take it: without line breaks, tabs and blanks around it; at most 2000 characters."""
     url = url[:2000].strip()
     if "\n" in url or "\t" in url or "\r" in url:
         url = url.translate({9: None, 10: None, 13: None})
@@ -178,7 +183,7 @@ def walk(root: Any, low: bytes) -> tuple[str, str]:
         while node is not None:
             tag = node.tag
             if tag == "-text":
-                (seen if state.visible else unseen).append(node.text_content)
+                (seen if state.visible else unseen).append(node.text_content or "")
             elif tag is not None and tag[0] != "-" and tag not in SKIPPED:
                 child = node.first_child
                 if child is not None:

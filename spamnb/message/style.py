@@ -5,90 +5,81 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
+BLACK: Colour = (0, 0, 0)
 NAMED: dict[str, Colour] = {
-    "white": WHITE, "black": (0, 0, 0), "red": (255, 0, 0), "lime": (0, 255, 0), "blue": (0, 0, 255),
+    "white": WHITE, "black": BLACK, "red": (255, 0, 0), "lime": (0, 255, 0), "blue": (0, 0, 255),
     "yellow": (255, 255, 0), "aqua": (0, 255, 255), "cyan": (0, 255, 255), "fuchsia": (255, 0, 255),
     "magenta": (255, 0, 255), "silver": (192, 192, 192), "gray": (128, 128, 128), "grey": (128, 128, 128),
     "maroon": (128, 0, 0), "green": (0, 128, 0), "navy": (0, 0, 128), "olive": (128, 128, 0),
     "purple": (128, 0, 128), "teal": (0, 128, 128), "orange": (255, 165, 0), "whitesmoke": (245, 245, 245),
-    "snow": (255, 250, 250), "ivory": (255, 255, 240), "ghostwhite": (248, 248, 255), "lightgrey": (211, 211, 211),
-    "lightgray": (211, 211, 211), "darkblue": (0, 0, 139), "darkred": (139, 0, 0), "floralwhite": (255, 250, 240),
+    "snow": (255, 250, 250), "ivory": (255, 255, 240), "ghostwhite": (248, 248, 255), "darkblue": (0, 0, 139),
+    "lightgrey": (211, 211, 211), "lightgray": (211, 211, 211), "floralwhite": (255, 250, 240),
+    "darkred": (139, 0, 0),
 }  # fmt: skip
 
 NEAR = 24  # sum of the three channels' distances below which nobody reads text on its ground
 TINY = 2.5  # pixels
+MAX_COLOURS = 60
 
 SKIPPED = ("script", "style", "noembed", "noframes", "template", "iframe", "object", "applet")
+TELLING = frozenset(["style", "color", "bgcolor", "background", "text", "class", "id", "hidden"])
 
 DECLARATION = re.compile(r"([a-z-]{1,40})\s*+:\s*+([^;]*+)")
 LENGTH = re.compile(r"(-?[0-9]{0,6}\.?[0-9]{0,6})\s{0,3}(px|pt|em|rem|ex|%|in|cm|mm)?")
-RGB = re.compile(r"rgba?\(\s*([0-9]{1,3})\s*[, ]\s*([0-9]{1,3})\s*[, ]\s*([0-9]{1,3})\s*(?:[,/]\s*([0-9.]{1,8}))?")
-TINY_SIZE = re.compile(rb"font-size\s{0,9}:\s{0,9}(?:[0-2]?\.[0-9]|[0-2](?![0-9]))|font\s{0,9}:[^;}\"']{0,40}?\b0(?![.0-9])")
-COLOUR_USE = re.compile(rb"color[\s=:\"']{0,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
-GROUND_USE = re.compile(rb"background\s{0,9}:\s{0,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
-BODY_TEXT = re.compile(rb"<body[^>]{0,300}?\stext\s*=[\s\"']{0,9}(#?[a-z0-9]{3,20})")
+RGB = re.compile(r"rgba?\(\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})")
+PIXELS = {"px": 1, "pt": 4 / 3, "em": 16, "rem": 16, "ex": 8, "%": 0.16, "in": 96, "cm": 37.8, "mm": 3.78}
 STYLE_SHEET = re.compile(r"<style[^>]*+>(.*?)(?:</style|\Z)", re.DOTALL)
 RULE = re.compile(r"([^{}]{1,200})\{([^{}]{0,2000})\}")
-SELECTOR = re.compile(r"\s*([a-z0-9]*)([.#])([a-z0-9_-]{1,60})\s*\Z")
-PIXELS = {"px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "ex": 8.0, "%": 0.16, "in": 96.0, "cm": 37.8, "mm": 3.78}
+SELECTOR = re.compile(r"\s*+[a-z0-9]*+([.#][a-z0-9_-]{1,60})\s*+\Z")
+
+TINY_FONT = re.compile(
+    rb"font(?:-size)?\s{0,9}:[^;\"'}]{0,60}?(?<![0-9.])"
+    rb"(?:0?\.[01][0-9]{0,9}|0?\.[0-9]{1,9}p[xt]|0(?![.0-9])|[12](?:\.[0-9]{1,9})?(?:p[xt]|(?![.0-9a-z% ])))"
+)
+
+# What a document that hides text must contain, each behind a word that is cheap to look for.
+HIDING = [
+    (b"display", re.compile(rb"display\s{0,9}:\s{0,9}none")),
+    (b"visibility", re.compile(rb"visibility\s{0,9}:\s{0,9}(?:hidden|collapse)")),
+    (b"opacity", re.compile(rb"opacity\s{0,9}:\s{0,9}(?:0?\.0|0(?![0-9.]))")),
+    (b"overflow", re.compile(rb"overflow(?:-[xy])?\s{0,9}:\s{0,9}hidden")),
+    (b"font", TINY_FONT),
+    (b"text-indent", re.compile(rb"text-indent\s{0,9}:\s{0,9}-[0-9]{3}")),
+    (b"absolute", re.compile(rb"(?:left|top)\s{0,9}:\s{0,9}-[0-9]{3}")),
+]
+HIDDEN_ATTRIBUTE = re.compile(rb"\shidden[\s>=]")
+TEXT_COLOUR = re.compile(rb"color(?<![g-]color)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
+GROUND_COLOUR = re.compile(rb"(?:bgcolor|background(?:-color)?)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
+BODY_TEXT = re.compile(rb"<body[^>]{0,300}?\stext\s{0,9}=[\s\"']{0,9}(#?[a-z0-9]{3,20})")
 
 
 class State(NamedTuple):
     """Inherited style; ``ground`` is None where a picture or a gradient lies under the text."""
 
+    visible: bool = True
     gone: bool = False
     tiny: bool = False
-    colour: Colour = (0, 0, 0)
+    ink: Colour = BLACK
     ground: Colour | None = WHITE
-
-    @property
-    def visible(self) -> bool:
-        return not (self.gone or self.tiny or (self.ground is not None and near(self.colour, self.ground)))
 
 
 class Change(NamedTuple):
     """What one style attribute or rule changes; None leaves the inherited value."""
 
-    gone: bool = False
-    tiny: bool | None = None
-    colour: Colour | None = None
-    ground: Colour | None = None
-    picture: bool = False
-    clear: bool = False
+    gone: bool
+    tiny: bool | None
+    ink: Colour | None
+    ground: Colour | None
+    picture: bool
 
 
+@functools.lru_cache(maxsize=4096)
 def near(one: Colour, other: Colour) -> bool:
     return abs(one[0] - other[0]) + abs(one[1] - other[1]) + abs(one[2] - other[2]) <= NEAR
-
-
-def may_hide(low: bytes) -> bool:
-    """Whether a document in lower case can hide text at all; nine of ten cannot, and need no walk."""
-    if b"none" in low and b"display" in low:
-        return True
-    if b"visibility" in low or b"opacity" in low or b"overflow" in low or b"text-indent" in low or b" hidden" in low:
-        return True
-    if b"transparent" in low or b"absolute" in low or (b"font" in low and TINY_SIZE.search(low)):
-        return True
-    if b"color" not in low and b" text" not in low:
-        return False
-    colours, grounds = set(), {b"white"}
-    for use in COLOUR_USE.finditer(low):
-        (grounds if low[use.start() - 1] in b"g-" else colours).add(use.group(1))
-    if found := BODY_TEXT.search(low):
-        colours.add(found.group(1))
-    if not colours:
-        return False
-    grounds.update(GROUND_USE.findall(low))
-    known = [value for ground in list(grounds)[:50] if (value := colour(ground.decode("ascii"))) is not None]
-    for name in list(colours)[:200]:
-        value = colour(name.decode("ascii"))
-        if value is not None and any(near(value, ground) for ground in known):
-            return True
-    return len(colours) > 200 or len(grounds) > 50
 
 
 @functools.lru_cache(maxsize=2048)
@@ -104,85 +95,164 @@ def colour(text: str) -> Colour | None:
     digits = text.removeprefix("#")
     if len(digits) in (3, 6) and all(digit in "0123456789abcdef" for digit in digits):
         if len(digits) == 3:
-            digits = "".join(2 * digit for digit in digits)
+            digits = "".join([2 * digit for digit in digits])
         return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
     if found := RGB.match(text):
         return int(found.group(1)), int(found.group(2)), int(found.group(3))
     return None
 
 
+def hides(low: bytes) -> bool:
+    """Whether a document, in lower case, has a style or attribute that hides text, colours aside."""
+    if b"style" in low:
+        for word, pattern in HIDING:
+            if word in low and pattern.search(low):
+                return True
+        if b"transparent" in low and b"transparent" in TEXT_COLOUR.findall(low):
+            return True
+    return b" hidden" in low and any(
+        low.rfind(b"<", 0, found.start()) > low.rfind(b">", 0, found.start())
+        for found in HIDDEN_ATTRIBUTE.finditer(low, 0, 65536)
+    )
+
+
+def risky_colours(low: bytes) -> set[Colour]:
+    """Colours that a document, in lower case, gives to text and that are near white or a ground it uses."""
+    inks = set(TEXT_COLOUR.findall(low)) if b"color" in low else set()
+    if b" text" in low and (found := BODY_TEXT.search(low)):
+        inks.add(found.group(1))
+    if not inks:
+        return set()
+    grounds = set(GROUND_COLOUR.findall(low))
+    ground_values = {WHITE} | {colour(name.decode()) for name in sorted(grounds)[:MAX_COLOURS]}
+    ink_values = {colour(name.decode()) for name in sorted(inks)[:MAX_COLOURS]}
+    return {
+        ink for ink in ink_values
+        if ink is not None and any(near(ink, ground) for ground in ground_values if ground is not None)
+    }  # fmt: skip
+
+
+def on_own_ground(tree: Any, risky: set[Colour], low: bytes) -> bool:
+    """Whether some text of a risky colour seems to stand on a ground like it; white on dark is common and seen."""
+    if b"<style" in low and any(rule.ink in risky for rule in hiding_rules(low).values()):
+        return True
+    grounds: dict[int, Colour | None] = {}
+    for node in tree.css('[color],[style*="color"],body[text]'):
+        attributes = node.attributes
+        ink = change(attributes["style"][:2000].lower()).ink if attributes.get("style") else None
+        ink = ink or colour((attributes.get("color") or attributes.get("text") or "")[:40])
+        if ink in risky and ink is not None:
+            ground = _ground(node, grounds)
+            if ground is not None and near(ink, ground):
+                return True
+    return False
+
+
+def _ground(node: Any, known: dict[int, Colour | None]) -> Colour | None:
+    """The ground under a node, by what its ancestors' attributes say; None under a picture."""
+    path: list[int] = []
+    ground: Colour | None = WHITE
+    while node is not None:
+        key = node.mem_id
+        if key in known:
+            ground = known[key]
+            break
+        path.append(key)
+        attributes = node.attributes
+        if not TELLING.isdisjoint(attributes):
+            state = child_state(NOWHERE, node.tag or "", attributes, {})
+            if state.ground is not NOWHERE.ground:
+                ground = state.ground
+                break
+        node = node.parent
+    known.update(dict.fromkeys(path, ground))
+    return ground
+
+
+NOWHERE = State(ground=(-999, -999, -999))
+
+
 @functools.lru_cache(maxsize=4096)
 def change(style: str) -> Change:
-    """What a list of declarations (in lower case) changes."""
+    """What a list of declarations (in lower case) changes.
+
+    >>> change("color: #fff; font-size: 1px")
+    Change(gone=False, tiny=True, ink=(255, 255, 255), ground=None, picture=False)
+    """
     found = {name: value.strip() for name, value in DECLARATION.findall(style)}
-    gone = found.get("display", "").startswith("none") or found.get("visibility", "").startswith(("hidden", "collapse"))
-    gone = gone or found.get("mso-hide", "").startswith("all") or found.get("opacity", "").rstrip("% !important") in ("0", "0.0", ".0", "0.00")
-    if not gone and "overflow" in found and found["overflow"].startswith("hidden"):
-        gone = any(_pixels(found.get(name, "")) == 0 for name in ("height", "max-height", "width", "max-width"))
-    if not gone and ("text-indent" in found or "absolute" in found.get("position", "")):
-        gone = any((_pixels(found.get(name, "")) or 0) < -500 for name in ("text-indent", "left", "top"))
-    size = _pixels(found.get("font-size", ""))
-    if size is None and "font" in found:
-        sizes = [value for word in found["font"].split() if (value := _pixels(word.partition("/")[0])) is not None]
-        size = sizes[0] if sizes and sizes[0] < 100 else None
-    ground = picture = None
-    for name in ("background", "background-color"):
-        if value := found.get(name):
-            words = [value] if "(" in value else value.split()
+    get = found.get
+    gone = get("display", "").startswith("none") or get("visibility", "").startswith(("hidden", "collapse"))
+    gone = gone or get("color", "").startswith("transparent") or _length(get("opacity", "")) == 0
+    if not gone and any(get(name, "").startswith("hidden") for name in ("overflow", "overflow-x", "overflow-y")):
+        gone = any(_length(get(name, "")) == 0 for name in ("height", "max-height", "width", "max-width"))
+    if not gone and ("text-indent" in found or "absolute" in get("position", "")):
+        gone = any((_length(get(name, "")) or 0) < -500 for name in ("text-indent", "left", "top"))
+    size = _length(get("font-size", ""))
+    if size is None and "font" in found:  # font: [style] [weight] size[/line height] family
+        sizes = [_length(word) for word in found["font"].split() if not word.isdigit() or word == "0"]
+        size = next((it for it in sizes if it is not None), None)
+    ground, picture = None, False
+    for value in (get("background", ""), get("background-color", "")):
+        if value:
+            words = [value[value.find("rgb") :]] if "rgb" in value else value.split()
             ground = next((it for word in words if (it := colour(word)) is not None), ground)
             picture = picture or "url(" in value or "gradient" in value
-    own = found.get("color", "")
-    clear = own.startswith("transparent")
-    return Change(gone, None if size is None else size < TINY, colour(own), ground, bool(picture), clear)
+    return Change(gone, None if size is None else size < TINY, colour(get("color", "")), ground, picture)
 
 
-def _pixels(text: str) -> float | None:
+def _length(text: str) -> float | None:
+    """A length in pixels, taking 16 for a letter's height."""
     found = LENGTH.match(text)
     if not found or not found.group(1).strip("-."):
         return None
-    return float(found.group(1)) * PIXELS.get(found.group(2) or "px", 1.0)
+    return float(found.group(1)) * PIXELS.get(found.group(2) or "px", 1)
 
 
 def hiding_rules(low: bytes) -> dict[str, Change]:
-    """Rules of the document's style sheets for single classes and ids, outside ``@media``."""
+    """Rules of the document's style sheets for single classes and ids, outside ``@media``.
+
+    >>> sorted(hiding_rules(b"<style>p, .a {color: #fff} @media print {.b {display: none}}</style>"))
+    ['.a']
+    """
     rules: dict[str, Change] = {}
     if b"<style" not in low:
         return rules
     for sheet in STYLE_SHEET.findall(low.decode("utf-8", "replace"))[:20]:
-        sheet = sheet[:65536].split("@media", 1)[0]
-        for selectors, body in RULE.findall(sheet):
+        for selectors, body in RULE.findall(sheet[:65536].partition("@media")[0]):
             for selector in selectors.rpartition("*/")[2].split(",")[:50]:
                 if (found := SELECTOR.match(selector)) and len(rules) < 1000:
-                    rules[found.group(2) + found.group(3)] = change(body)
+                    rules[found.group(1)] = change(body)
     return rules
 
 
-def child_state(state: State, tag: str, attributes: Mapping[str, str | None], rules: dict[str, Change]) -> State:
+def child_state(
+    state: State, tag: str, attributes: Mapping[str, str | None], rules: Mapping[str, Change]
+) -> State:
     """The style that an element's children inherit."""
-    if not attributes:
+    if TELLING.isdisjoint(attributes):
         return state
-    gone, tiny, ink, ground = state
+    _, gone, tiny, ink, ground = state
     if "hidden" in attributes:
         gone = True
     if value := attributes.get("bgcolor"):
-        ground = colour(value) or ground
+        ground = colour(value[:40]) or ground
     if attributes.get("background"):
         ground = None
     if value := attributes.get("text" if tag == "body" else "color"):
-        ink = colour(value) or ink
+        ink = colour(value[:40]) or ink
     changes = []
     if rules:
-        changes = [rules["." + name] for name in (attributes.get("class") or "").lower().split()[:20] if "." + name in rules]
-        if (name := "#" + (attributes.get("id") or "").lower()) in rules:
-            changes.append(rules[name])
+        names = ["." + name for name in (attributes.get("class") or "").lower().split()[:20]]
+        names.append("#" + (attributes.get("id") or "").lower())
+        changes = [rules[name] for name in names if name in rules]
     if value := attributes.get("style"):
         changes.append(change(value[:2000].lower()))
     for found in changes:
-        gone = gone or found.gone or found.clear
+        gone = gone or found.gone
         tiny = tiny if found.tiny is None else found.tiny
-        ink = found.colour or ink
-        if found.ground is not None:
-            ground = found.ground
+        ink = found.ink or ink
+        ground = found.ground or ground
         if found.picture:
             ground = None
-    return State(gone, tiny, ink, ground)
+    visible = not (gone or tiny or (ground is not None and near(ink, ground)))
+    return State(visible, gone, tiny, ink, ground)
