@@ -98,11 +98,11 @@ def command(
     from spamnb.report.training import training_report
     from spamnb.settings import Settings
     from spamnb.sources import entries
-    from spamnb.tokens import TokenOptions
+    from spamnb.tokens import Tokenizer, TokenOptions
     from spamnb.training import train
 
     try:
-        tokens = TokenOptions(tokenizer, stem, ngrams, body_only, ignore_headers)
+        tokens = Tokenizer(TokenOptions(tokenizer, stem, ngrams, body_only, ignore_headers)).options
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     default = Settings()

@@ -1,0 +1,177 @@
+"""Every command as a person runs it: help with an example, what it prints, its exit codes, and bad input in one line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from mail import mail, message
+
+from spamnb.cli import COMMANDS, cli
+
+
+def run(*arguments: object, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mail")
+    for n, (label, raw) in enumerate(mail(60)):
+        (root / label).mkdir(exist_ok=True)
+        (root / label / f"{n:03}.eml").write_bytes(raw)
+    return root
+
+
+@pytest.fixture
+def model(folder: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "model.spamnb"
+    assert run("train", "-m", path, folder).exit_code == 0
+    return path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_it_does_with_an_example(name: str) -> None:
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert f"spamnb {name}" in result.output.split("Example", 1)[1], "no worked example"
+    assert cli.get_command(None, name).get_short_help_str().strip()  # type: ignore[union-attr, arg-type]
+
+
+def test_help_names_every_command() -> None:
+    output = run("--help").output
+    assert all(f"\n  {name} " in output for name in COMMANDS)
+
+
+def test_train_says_how_well_it_does(folder: Path, tmp_path: Path) -> None:
+    result = run("train", "-m", tmp_path / "m", folder)
+    assert result.exit_code == 0
+    assert "120 messages" in result.output
+    assert "good mail lost 0.00 %" in result.output
+    again = run("train", "-m", tmp_path / "m", folder)
+    assert again.exit_code == 1
+    assert "--force" in again.output
+    assert (
+        run("train", "-m", tmp_path / "m", "--force", f"spam={folder / 'spam'}").output.count("Only class 'spam'") == 1
+    )
+
+
+def test_classify_text_json_csv(model: Path, folder: Path) -> None:
+    raw = message("spam", 700)
+    assert run("classify", "-m", model, stdin=raw).output.startswith("spam\t")
+    explained = run("classify", "-m", model, "--explain", "3", stdin=raw).output.splitlines()
+    assert len(explained) == 4
+    lines = run("classify", "-m", model, "--format", "json", "--explain", "2", folder / "ham").output.splitlines()
+    record = json.loads(lines[0])
+    assert len(lines) == 60
+    assert set(record) == {"source", "verdict", "probabilities", "score", "posterior", "evidence"}
+    assert (record["verdict"], len(record["evidence"])) == ("ham", 2)
+    rows = list(csv.DictReader(io.StringIO(run("classify", "-m", model, "--format", "csv", folder / "spam").output)))
+    assert {row["verdict"] for row in rows} == {"spam"}
+    assert all(float(row["spam"]) > 0.5 for row in rows)
+
+
+def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
+    def code(*arguments: object, stdin: bytes = message("spam", 1)) -> int:
+        return run("classify", "--exit-code", *arguments, stdin=stdin).exit_code
+
+    assert code("-m", model) == 1
+    assert code("-m", model, stdin=message("ham", 1)) == 0
+    assert code("-m", tmp_path / "none") == 75
+    assert code("-m", model, "--unsure-cost", "0.000001") == 75
+    assert run("classify", "-m", tmp_path / "none", stdin=b"").exit_code == 1
+    assert run("classify", "--no-such-option").exit_code == 2
+
+
+def test_learn_forget_and_export_are_inverse(model: Path, tmp_path: Path) -> None:
+    before = run("export", "-m", model).output
+    raw = message("spam", 800)
+    assert run("learn", "spam", "-m", model, stdin=raw).output == "learned 1 of 1 as spam\n"
+    assert "1 were known" in run("learn", "spam", "-m", model, stdin=raw).output
+    assert "1 were not learned as ham" in run("forget", "ham", "-m", model, stdin=raw).output
+    assert run("forget", "spam", "-m", model, stdin=raw).output == "forgot 1 of 1 from spam\n"
+    assert run("export", "-m", model).output == before
+
+
+def test_learn_begins_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "sub" / "new.spamnb"
+    assert run("learn", "spam", "-m", path, stdin=message("spam", 1)).exit_code == 0
+    assert run("learn", "ham", "-m", path, stdin=message("ham", 1)).exit_code == 0
+    assert json.loads(run("info", "-m", path, "--format", "json").output)["messages"] == {"ham": 1, "spam": 1}
+
+
+def test_words_in_every_format(model: Path) -> None:
+    text = run("words", "-m", model, "--top", "5").output
+    assert len(text.splitlines()) == 6
+    assert "highest MI" in text
+    record = json.loads(run("words", "-m", model, "--top", "5", "--format", "json").output)
+    assert set(record["likeliest"]) == {"ham", "spam"}
+    assert len(record["informative"]) == 5
+    rows = list(csv.DictReader(io.StringIO(run("words", "-m", model, "--top", "5", "--format", "csv").output)))
+    assert len(rows) == 15
+    assert not any(
+        ":" in row["token"]
+        for row in csv.DictReader(io.StringIO(run("words", "-m", model, "--body", "--format", "csv").output))
+    )
+
+
+def test_explain_shows_counts_beside_weights(model: Path, folder: Path) -> None:
+    output = run("explain", "-m", model, "--top", "4", next((folder / "spam").iterdir())).output
+    assert output.startswith("verdict: spam")
+    assert "calibrated" in output
+    assert "textbook" in output
+    assert "ham /60" in output
+
+
+def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
+    raw = b"X-Spam-Flag: NO\r\n" + message("spam", 900).replace(b"\n", b"\r\n") + b"\x00\xff\r\nno end of line"
+    out = run("filter", "-m", model, stdin=raw).stdout_bytes
+    assert b"X-Spam-Flag: YES\r\n" in out
+    assert b"X-Spam-Flag: NO" not in out
+    assert out.endswith(raw.split(b"\r\n", 1)[1])
+
+
+def test_filter_passes_mail_on_whatever_goes_wrong(tmp_path: Path) -> None:
+    raw = message("ham", 901)
+    result = run("filter", "-m", tmp_path / "none", stdin=raw)
+    assert result.exit_code == 0
+    assert result.stdout_bytes.startswith(b"X-Spam-Warning: not judged:")
+    assert result.stdout_bytes.endswith(raw)
+
+
+def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert run("import", "-m", copy, stdin=run("export", "-m", model).stdout_bytes).exit_code == 0
+    assert run("export", "-m", copy).output == run("export", "-m", model).output
+    merged = run("merge", model, copy, "-m", tmp_path / "both")
+    assert merged.exit_code == 0
+    assert "240 messages" in merged.output
+    assert "learned by more than one" in merged.output
+    assert "alpha" in run("info", "-m", model).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["train", "/no/such/folder"], "/no/such/folder"),
+        (["train", "spam="], "spam="),
+        (["train", "--alpha", "0", "."], "must be above 0"),
+        (["train", "--stem", "klingon", "."], "klingon"),
+        (["train", "--pooling", "max", "."], "pooling 'max'"),
+        (["classify", "/no/such/file"], "no"),
+        (["words"], "no model there"),
+        (["info"], "no model there"),
+        (["merge", "/no/such/model"], "no model there"),
+        (["import", "/dev/null"], "empty"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], says: str) -> None:
+    result = run(*arguments, "-m", tmp_path / "m")
+    assert result.exit_code == 1, result.output
+    assert says in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert result.exception is None or isinstance(result.exception, SystemExit)

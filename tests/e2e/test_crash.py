@@ -1,0 +1,141 @@
+"""Real processes, killed and racing: the model is the state before or after, and nothing learned is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.exchange import export
+from spamnb.store import Store
+
+SPAMNB = [sys.executable, "-m", "spamnb"]
+
+
+def folders(root: Path, each: int) -> Path:
+    for n, (label, raw) in enumerate(mail(each)):
+        folder = root / label
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{n:05}.eml").write_bytes(raw)
+    return root
+
+
+def killed_after(command: list[str], seconds: float) -> int:
+    """Start it in a process group of its own, kill the group after ``seconds``; its exit status."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, stdin=subprocess.DEVNULL
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+
+
+def whole(path: Path) -> list[str]:
+    """The export, after SQLite itself has found the file sound."""
+    with Store.open(path) as store:
+        lines = list(export(store))
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    connection.close()
+    return lines
+
+
+@pytest.mark.slow
+def test_train_killed_at_any_moment_leaves_the_old_model_or_the_new(tmp_path: Path) -> None:
+    small, large = folders(tmp_path / "small", 10), folders(tmp_path / "large", 400)
+    model = tmp_path / "m.spamnb"
+    train = [*SPAMNB, "train", "--workers", "1", "--force", "-m", str(model)]
+    started = time.monotonic()
+    subprocess.run([*train, str(large)], check=True, capture_output=True)
+    takes = time.monotonic() - started
+    new = whole(model)
+    subprocess.run([*train, str(small)], check=True, capture_output=True)
+    old = whole(model)
+    rng, seen = random.Random(4), set()
+    for _ in range(10):
+        status = killed_after([*train, str(large)], rng.uniform(0.4, 1.1) * takes)
+        lines = whole(model)
+        assert lines in (old, new)
+        assert status != 0 or lines == new
+        seen.add(status)
+        with Classifier.open(model) as classifier:
+            assert classifier.classify(message("spam", 999)).verdict in ("ham", "spam")
+        if lines == new:
+            subprocess.run([*train, str(small)], check=True, capture_output=True)
+    assert -signal.SIGKILL in seen
+
+
+@pytest.mark.slow
+def test_learn_killed_at_any_moment_keeps_whole_messages_only(tmp_path: Path) -> None:
+    model = tmp_path / "m.spamnb"
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        for n in range(250):
+            (tmp_path / label / f"{n:04}").write_bytes(message(label, n))
+    with Classifier.create(model) as classifier:
+        for label, raw in mail(3):
+            classifier.learn(label, raw)
+    learn = [*SPAMNB, "learn", "-m", str(model), "spam", str(tmp_path / "spam")]
+    rng = random.Random(5)
+    for _ in range(8):
+        killed_after(learn, rng.uniform(0.15, 0.9))
+        whole(model)
+    subprocess.run(learn, check=True, capture_output=True)
+    with Classifier.open(model) as classifier:
+        assert dict(zip(classifier.store.totals().classes, classifier.store.totals().documents)) == {
+            "ham": 3,
+            "spam": 250,
+        }
+    straight = Classifier.create(":memory:")
+    for label, raw in [*mail(3), *[("spam", message("spam", n)) for n in range(250)]]:
+        straight.learn(label, raw)
+    expected = [line for line in export(straight.store) if '"calibration"' not in line]
+    assert [line for line in whole(model) if '"calibration"' not in line] == expected
+
+
+def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
+    model = tmp_path / "m.spamnb"
+    Classifier.create(model).close()
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        for n in range(120):
+            (tmp_path / label / f"{n:04}").write_bytes(message(label, n))
+    learners = [
+        subprocess.Popen([*SPAMNB, "learn", "-m", str(model), label, str(tmp_path / label)], stdout=subprocess.DEVNULL)
+        for label in ("ham", "spam", "ham")  # the third brings nothing new
+    ]
+    assert [learner.wait(60) for learner in learners] == [0, 0, 0]
+    straight = Classifier.create(":memory:")
+    for label, raw in mail(120):
+        straight.learn(label, raw)
+    expected = [line for line in export(straight.store) if '"calibration"' not in line]
+    assert [line for line in whole(model) if '"calibration"' not in line] == expected
+
+
+def test_interrupted_training_leaves_nothing_behind(tmp_path: Path) -> None:
+    source = folders(tmp_path / "mail", 1500)
+    (tmp_path / "models").mkdir()
+    process = subprocess.Popen(
+        [*SPAMNB, "train", "-m", str(tmp_path / "models" / "m"), str(source)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    time.sleep(0.8)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode in (1, 0)
+    assert b"Traceback" not in err
+    if process.returncode:
+        assert list((tmp_path / "models").iterdir()) == []

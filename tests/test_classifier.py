@@ -1,0 +1,157 @@
+"""classifier.py: textbook posteriors against scikit-learn, and the algebra of learning and forgetting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mail import mail, message
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.exchange import export
+from spamnb.message import parse
+from spamnb.settings import Settings
+from spamnb.tokens import Tokenizer
+
+
+def trained(messages: list[tuple[str, bytes]], **chosen: object) -> Classifier:
+    classifier = Classifier.create(":memory:", Settings(**chosen))  # type: ignore[arg-type]
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    return classifier
+
+
+def exported(classifier: Classifier) -> list[str]:
+    return list(export(classifier.store))
+
+
+@pytest.mark.parametrize(
+    ("model_type", "twin", "binary"),
+    [("multinomial", MultinomialNB, False), ("boolean", MultinomialNB, True), ("bernoulli", BernoulliNB, True)],
+)
+@pytest.mark.parametrize("alpha", [1.0, 0.03])
+def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary: bool, alpha: float) -> None:
+    messages = [*mail(15), ("list", message("ham", 99)), ("list", message("spam", 98))]
+    classifier = trained(messages, model_type=model_type, alpha=alpha, pooling="sum")
+    tokenizer = Tokenizer()
+    vectorizer = CountVectorizer(analyzer=tokenizer, binary=binary)
+    X = vectorizer.fit_transform([parse(raw) for _, raw in messages])
+    estimator = twin(alpha=alpha).fit(X, [label for label, _ in messages])
+    for label in ("ham", "spam"):
+        for number in range(200, 206):
+            raw = message(label, number)
+            judgement = classifier.classify(raw)
+            expected = estimator.predict_proba(vectorizer.transform([parse(raw)]))[0]
+            assert list(judgement.posterior) == estimator.classes_.tolist()
+            np.testing.assert_allclose(list(judgement.posterior.values()), expected, rtol=1e-9, atol=1e-15)
+            joint = estimator.predict_joint_log_proba(vectorizer.transform([parse(raw)]))[0]
+            np.testing.assert_allclose(judgement.scores, joint, atol=1e-10)
+
+
+def test_it_tells_unseen_messages_apart_and_says_why() -> None:
+    classifier = trained(mail(40))
+    judgements = [(label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)]
+    assert sum(judgement.verdict == label for label, judgement in judgements) >= 78
+    spam = classifier.classify(message("spam", 501))
+    assert spam.probabilities["spam"] > 0.9 > spam.probabilities["ham"]
+    assert abs(sum(spam.probabilities.values()) - 1) < 1e-12
+    assert spam.score == pytest.approx(np.log(spam.probabilities["spam"] / spam.probabilities["ham"]))
+    weights = [abs(evidence.weight) for evidence in spam.evidence]
+    assert weights == sorted(weights, reverse=True)
+    assert spam.evidence[0].weight > 0
+
+
+learnable = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), st.integers(0, 6)), max_size=12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(learnable, st.sampled_from(["ham", "spam", "new"]), st.integers(0, 9))
+def test_forgetting_what_was_learned_restores_the_model(known: list[tuple[str, int]], label: str, number: int) -> None:
+    classifier = trained([(name, message(name, n)) for name, n in known])
+    raw = message("spam", number)
+    before = exported(classifier)
+    if classifier.learned(raw) is not None:
+        return
+    assert classifier.learn(label, raw)
+    assert exported(classifier) != before
+    assert classifier.forget(label, raw)
+    assert exported(classifier) == before
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(mail(4)))
+def test_the_order_of_learning_does_not_change_the_sums(messages: list[tuple[str, bytes]]) -> None:
+    def sums(classifier: Classifier) -> list[str]:
+        return [line for line in exported(classifier) if '"calibration"' not in line]
+
+    assert sums(trained(messages)) == sums(trained(mail(4)))
+
+
+def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
+    classifier = trained(mail(3))
+    raw = message("spam", 50)
+    assert classifier.learn("ham", raw)
+    once = exported(classifier)
+    assert not classifier.learn("ham", raw)
+    crlf = b"From mbox@example Mon Jan  1 00:00:00 2024\r\n" + raw.replace(b"\n", b"\r\n")
+    assert not classifier.learn("ham", crlf), "other line endings, and an mbox's From line, are the same message"
+    assert exported(classifier) == once
+    assert classifier.learn("spam", raw)
+    assert classifier.learned(raw) == "spam"
+    straight = trained([*mail(3), ("spam", raw)])
+    assert classifier.store.totals().documents.tolist() == straight.store.totals().documents.tolist()
+    tokens = list(Tokenizer()(parse(raw)))
+    moved, direct = classifier.store.look_up(sorted(set(tokens))), straight.store.look_up(sorted(set(tokens)))
+    assert np.array_equal(moved.document_counts, direct.document_counts)
+    assert not classifier.forget("ham", raw)
+
+
+def test_what_a_person_taught_is_never_overridden_by_the_filter() -> None:
+    classifier = trained(mail(3))
+    raw = message("spam", 60)
+    assert classifier.learn("ham", raw, taught=False)
+    assert not classifier.learn("ham", raw), "known already, but now a person has said so"
+    assert not classifier.learn("spam", raw, taught=False)
+    assert classifier.learned(raw) == "ham"
+    assert classifier.learn("spam", raw)
+
+
+def test_one_class_alone_is_told_and_never_a_verdict() -> None:
+    judgement = trained([("spam", message("spam", 1))]).classify(message("spam", 2))
+    assert (judgement.verdict, judgement.enough) == ("unsure", False)
+    assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
+
+
+def test_a_classifier_sees_what_another_process_learned(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m") as writer:
+        for label, raw in mail(5):
+            writer.learn(label, raw)
+        with Classifier.open(tmp_path / "m") as reader:
+            raw = message("spam", 70)
+            before = reader.classify(raw).probabilities["spam"]
+            for n in range(20):
+                writer.learn("ham", raw + str(n).encode())
+            assert reader.classify(raw).probabilities["spam"] < before
+
+
+def test_a_reader_does_not_write(tmp_path: Path) -> None:
+    Classifier.create(tmp_path / "m").close()
+    with Classifier.open(tmp_path / "m") as reader, pytest.raises(SpamnbError, match="cannot be written"):
+        reader.learn("spam", b"offer")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
+    classifier = trained(mail(2))
+    before = exported(classifier)
+    assert classifier.classify(raw).verdict in ("ham", "spam", "unsure")
+    assert classifier.learn("ham", raw)
+    assert classifier.forget("ham", raw)
+    assert exported(classifier) == before

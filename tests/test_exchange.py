@@ -1,0 +1,92 @@
+"""exchange.py: out and in again is the same model, and merging is adding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.exchange import export, fill, fresh_model, load, merge, parse_export
+from spamnb.settings import Settings
+from spamnb.store import Store
+
+
+def learned(messages: list[tuple[str, bytes]], **chosen: object) -> Store:
+    classifier = Classifier.create(":memory:", Settings(**chosen))  # type: ignore[arg-type]
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    return classifier.store
+
+
+def test_export_and_import_round_trip(tmp_path: Path) -> None:
+    store = learned([*mail(5), ("日本", message("ham", 77))])
+    store.put_arrays({"w": np.eye(2)})
+    lines = list(export(store))
+    content = parse_export(lines, "-")
+    with fresh_model(tmp_path / "m", content.meta) as copy:
+        fill(copy, content)
+    with Classifier.open(tmp_path / "m", writable=True) as again:
+        assert list(export(again.store)) == lines
+        assert [again.store.frequencies(), again.store.totals().vocabulary_size] == [
+            store.frequencies(),
+            store.totals().vocabulary_size,
+        ]
+        again.learn("spam", message("spam", 88))
+        again.forget("spam", message("spam", 88))
+        assert list(export(again.store)) == lines
+
+
+def test_merging_is_learning_both() -> None:
+    first, second = mail(4), [*[("spam", message("spam", n)) for n in range(20, 24)], ("list", message("ham", 30))]
+    merged, repeated = merge([load(learned(first)), load(learned(second))], ["a", "b"])
+    whole = load(learned([*first, *second]))
+    assert repeated == 0
+    assert (merged.classes, merged.documents.tolist()) == (whole.classes, whole.documents.tolist())
+    order = np.argsort(merged.tokens)
+    assert [merged.tokens[j] for j in order] == whole.tokens
+    assert np.array_equal(merged.document_counts[:, order], whole.document_counts)
+    assert np.array_equal(merged.occurrences[:, order], whole.occurrences)
+    assert sorted(merged.messages) == sorted(whole.messages)
+
+
+def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
+    model = load(learned(mail(2)))
+    assert merge([model, model], ["a", "b"])[1] == 4
+    with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
+        merge([model, load(learned(mail(2), alpha=1.0))], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([], "empty"),
+        (["{"], "line 1 is not"),
+        (['{"spamnb": 99, "meta": {}}'], "newer spamnb"),
+        (['{"spamnb": 1, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
+        (['{"spamnb": 1, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
+        (['{"spamnb": 1, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
+        (['{"spamnb": 1, "meta": {}}', "[1, 2]"], "line 2"),
+    ],
+)
+def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
+    with pytest.raises(SpamnbError, match=says):
+        parse_export(lines, "file")
+
+
+def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), fresh_model(tmp_path / "m", Settings().as_meta()) as store:
+        store.add("spam", {"a": 1})
+        assert not (tmp_path / "m").exists()
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_are_plain_json(tmp_path: Path) -> None:
+    records = [json.loads(line) for line in export(learned(mail(1)))]
+    assert records[0]["spamnb"] == 1
+    assert {"class": "ham", "documents": 1} in records

@@ -1,0 +1,120 @@
+"""training.py: leave-one-out against the long way round (forget, classify, learn again), and files in one piece."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.exchange import export
+from spamnb.settings import Settings
+from spamnb.sources import Entry
+from spamnb.store import Store
+from spamnb.tally import Tally, tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import leave_one_out, prepare, sums_of, train
+
+
+def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
+
+    def never(name: str, error: Exception) -> None:
+        raise AssertionError((name, error))
+
+    return tally(entries, Tokenizer(), folder / "rows", never)
+
+
+THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("list", message("spam", 60))]]
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
+@pytest.mark.parametrize("pooling", ["sum", Settings().pooling])
+@pytest.mark.parametrize("messages", [mail(8), THREE], ids=["two classes", "three classes"])
+def test_leave_one_out_is_forgetting_each_message(
+    tmp_path: Path, model_type: str, pooling: str, messages: list[tuple[str, bytes]]
+) -> None:
+    settings = Settings(model_type=model_type, pooling=pooling, alpha=0.5)
+    left_out = leave_one_out(prepare(counted(tmp_path, messages), settings), settings)
+    classifier = Classifier.create(":memory:", settings)
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    assert [left_out.classes[label] for label in left_out.labels] == [label for label, _ in messages]
+    for (label, raw), scores in zip(messages, left_out.scores):
+        classifier.forget(label, raw)
+        np.testing.assert_allclose(scores, classifier.classify(raw).scores, atol=1e-9)
+        classifier.learn(label, raw)
+
+
+def test_training_and_learning_make_the_same_sums(tmp_path: Path) -> None:
+    settings = Settings()
+    train(tmp_path / "m", counted(tmp_path, THREE), settings)
+    classifier = Classifier.create(":memory:", settings)
+    for label, raw in THREE:
+        classifier.learn(label, raw)
+    with Store.open(tmp_path / "m") as store:
+        lines = [line for line in export(store) if '"calibration"' not in line]
+    assert lines == [line for line in export(classifier.store) if '"calibration"' not in line]
+
+
+def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp_path: Path) -> None:
+    train(tmp_path / "all", counted(tmp_path, mail(6)), Settings())
+    with Classifier.open(tmp_path / "all", writable=True) as classifier:
+        for label, raw in mail(6):
+            assert classifier.forget(label, raw)
+        totals = classifier.store.totals()
+        assert (totals.classes, totals.vocabulary_size) == ((), 0)
+
+
+def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
+    messages = [*mail(3), ("spam", message("ham", 1)), ("ham", message("ham", 2)), ("ham", message("ham", 2))]
+    made = prepare(counted(tmp_path, messages), Settings())
+    expected = [(label, raw) for label, raw in mail(3) if raw != message("ham", 1)] + [("spam", message("ham", 1))]
+    (tmp_path / "other").mkdir()
+    plain = counted(tmp_path / "other", expected)
+    assert dict(zip(made.counts.classes, made.counts.documents)) == {"ham": 2, "spam": 4}
+    order, other = np.argsort(made.tokens), np.argsort(plain.tokens)
+    assert np.array(made.tokens)[order].tolist() == np.array(plain.tokens)[other].tolist()
+    assert made.counts.columns(order) == plain.counts.columns(other)
+
+
+def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
+    from spamnb.ranking import words
+
+    full = counted(tmp_path, mail(20))
+    report = words(full.counts, full.tokens, 10)
+    train(tmp_path / "m", full, Settings(top_words=10))
+    with Store.open(tmp_path / "m") as store:
+        counts, tokens = sums_of(store)
+    bits = {word.token: word.value for word in report.informative}
+    assert len(tokens) == 10
+    assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}
+    assert {word.token: word.value for word in words(counts, tokens, 10).informative}.keys() == set(tokens)
+
+
+def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    train(path, counted(tmp_path, mail(2)), Settings())
+    with pytest.raises(SpamnbError, match="--force"):
+        train(path, counted(tmp_path, mail(3)), Settings())
+    with Classifier.open(path) as reader:
+        assert reader.store.totals().documents.tolist() == [2, 2]
+        train(path, counted(tmp_path, mail(3)), Settings(), force=True)
+        assert reader.store.totals().documents.tolist() == [3, 3], "one who has it open sees the new one"
+    assert {p.name for p in tmp_path.iterdir()} <= {"rows", "m", "m-wal", "m-shm"}, "nothing is left behind"
+
+
+def test_force_never_replaces_what_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("twenty years of work\n" * 100)
+    with pytest.raises(SpamnbError, match="no spamnb model"):
+        train(tmp_path / "thesis.txt", counted(tmp_path, mail(2)), Settings(), force=True)
+    assert (tmp_path / "thesis.txt").read_text().startswith("twenty")
+
+
+def test_no_messages_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError, match="nothing to train on"):
+        train(tmp_path / "m", counted(tmp_path, []), Settings())
+    assert not (tmp_path / "m").exists()
