@@ -62,9 +62,7 @@ class Request:
     remove_local: bool = False
 
 
-METHODS = frozenset(
-    ["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"]
-)
+METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL"])
 _REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/([0-9]{1,3})\.([0-9]{1,3})[ \t]*\Z")
 
 
@@ -116,9 +114,7 @@ def request(method: str, version: tuple[int, int], lines: Sequence[bytes]) -> Re
         raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Content-length contains non-numeric bytes)")
     compression = headers.get("compress", "").lower()
     if compression not in ("", "zlib"):
-        raise Refusal(
-            ExitCode.EX_PROTOCOL, f"Bad header line: (compression type not supported: {compression})"
-        )
+        raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (compression type not supported: {compression})")
     asked = Request(
         method=method,
         version=version,
@@ -140,9 +136,7 @@ def _names_local(value: str) -> bool:
 
 def _check_tell(asked: Request) -> None:
     if asked.set_local and asked.remove_local:
-        raise Refusal(
-            ExitCode.EX_PROTOCOL, "Bad header line: (cannot set local and remove local in one request)"
-        )
+        raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (cannot set local and remove local in one request)")
     if asked.set_local and asked.message_class not in ("ham", "spam"):
         raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (Set needs Message-class: ham or spam)")
 

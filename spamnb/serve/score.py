@@ -4,18 +4,21 @@ Delivery rules compare a score with 5.0 and know no probabilities, so calibrated
 
     score = 5 + 5 (log-odds − threshold) / max(threshold, 1)        both in nats
 
-which is 5 at the log-odds where the verdict becomes spam, 0 at even odds (for thresholds of a nat or more) and
+which is 5 where the verdict becomes spam, 0 at even odds (for thresholds of a nat or more), and
 rises with the log-odds whatever the threshold is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from spamnb import __version__
+from spamnb.decision import UNSURE
+
+if TYPE_CHECKING:
+    from spamnb.classifier import Classifier
 
 THRESHOLD = 5.0
 _STEP = 0.1  # one decimal: what Exim and spamass-milter keep of a score
@@ -26,36 +29,26 @@ _ROWS = 40  # tokens listed in a report: well under the 32,600 bytes that Exim r
 _NAME_LENGTH = 48
 
 
-class Judgement(Protocol):
-    """What a classifier says of one message."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def log_odds(self) -> float: ...
-    @property
-    def evidence(self) -> Sequence[tuple[str, float]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Score:
     """One message's points and what they stand on."""
 
-    spam: bool
     verdict: str  # "spam", "ham" or "unsure"
     points: float
     log_odds: float
     evidence: tuple[tuple[str, float], ...]  # strongest first; nats, positive towards spam
 
     @classmethod
-    def of(cls, judgement: Judgement, threshold: float) -> Score:
-        """The score of *judgement*, spam from *threshold* (nats of calibrated log-odds) on."""
-        spam = judgement.verdict == "spam"
-        points = points_of(judgement.log_odds, threshold)
+    def of(cls, verdict: str, log_odds: float, threshold: float, evidence: tuple[tuple[str, float], ...] = ()) -> Score:
+        """The score of a verdict, which is spam from *threshold* (nats of calibrated log-odds) on."""
+        points = points_of(log_odds, threshold)
         # Clients compare the rounded figure themselves; it must not say otherwise than the verdict.
-        points = max(points, THRESHOLD) if spam else min(points, THRESHOLD - _STEP)
-        evidence = sorted(judgement.evidence, key=lambda item: -abs(item[1]))[:_ROWS]
-        return cls(spam, judgement.verdict, points, judgement.log_odds, tuple(evidence))
+        points = max(points, THRESHOLD) if verdict == "spam" else min(points, THRESHOLD - _STEP)
+        return cls(verdict, points, log_odds, evidence)
+
+    @property
+    def spam(self) -> bool:
+        return self.verdict == "spam"
 
     @property
     def text(self) -> str:
@@ -69,8 +62,8 @@ class Score:
     def report(self) -> bytes:
         """The tokens that decided, as a short table."""
         odds = f"log-odds of spam {self.log_odds:+.2f} nats"
-        lines = [f"spamnb: {self.verdict}, {self.text} points of {THRESHOLD}, {odds}", "", "  nats  token"]
-        lines += [f"{weight:+6.2f}  {name_of(token)}" for token, weight in self.evidence]
+        lines = [f"spamnb: {self.verdict}, {self.text} points of {THRESHOLD}, {odds}", "", "   nats  token"]
+        lines += [f"{weight:+7.3f}  {name_of(token)}" for token, weight in self.evidence]
         return ("\n".join(lines) + "\n").encode("ascii")
 
     def fields(self, autolearn: str = "no") -> list[tuple[str, str]]:
@@ -83,6 +76,19 @@ class Score:
         level = [("X-Spam-Level", "*" * min(int(self.points), _LEVEL))] if self.points >= 1 else []
         checker = [("X-Spam-Checker-Version", f"spamnb {__version__}")]
         return [*flag, *level, ("X-Spam-Status", status), *checker]
+
+
+def score(model: Classifier, raw: bytes) -> Score:
+    """The score of one raw message by *model*; any class that is not its class of spam counts as ham."""
+    judgement = model.classify(raw)
+    spam = model.settings.spam
+    verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
+    # Evidence is for the likeliest class.
+    likeliest = max(judgement.probabilities, key=judgement.probabilities.__getitem__, default=spam)
+    sign = 1.0 if likeliest == spam else -1.0
+    evidence = tuple((token, sign * weight) for token, weight in judgement.evidence[:_ROWS])
+    p = model.settings.loss.threshold
+    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence)
 
 
 def points_of(log_odds: float, threshold: float) -> float:

@@ -91,9 +91,7 @@ def test_headers_of_corpus_messages(corpora):
     for path in paths:
         raw = path.read_bytes()
         new = rewritten(raw, OURS)
-        before = [
-            item for item in email.message_from_bytes(raw).raw_items() if item[0][:7].lower() != "x-spam-"
-        ]
+        before = [item for item in email.message_from_bytes(raw).raw_items() if item[0][:7].lower() != "x-spam-"]
         assert email.message_from_bytes(new).get_all("X-Spam-Flag") == ["YES"], path
         after = list(email.message_from_bytes(new).raw_items())
         if raw.find(b":") < raw.find(b"\n") or raw.startswith(b"From "):

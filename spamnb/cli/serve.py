@@ -1,0 +1,106 @@
+"""``spamnb serve``: the spamd protocol for spamc, Exim, Postfix, Dovecot and whatever else speaks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import model_option
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+PORT = click.IntRange(0, 65535)
+COUNT = click.IntRange(min=1)
+
+
+def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
+    """A file mode as chmod takes it."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 4 and set(text) <= set("01234567")):
+        raise click.BadParameter(f"{text!r} is no octal mode such as 660")
+    return int(text, 8)
+
+
+@click.command("serve", context_settings={"show_default": True})
+@click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
+@click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
+@click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")
+@click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes that answer.")
+@click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
+@click.option(
+    "--models", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A model per user."
+)
+@click.option(
+    "--own-after", type=COUNT, default=100, help="A user's model answers with so much of each class."
+)
+@click.option("--autolearn", is_flag=True, help="Learn by itself from what it is very sure of.")
+@click.option("--autolearn-spam", type=float, default=12.0, help="Score from which it is.")
+@click.option("--autolearn-ham", type=float, default=-12.0, help="Score up to which it is.")
+@click.option("--max-size", type=COUNT, default=8 << 20, help="Bytes of a message.")
+@click.option("--max-connections", type=COUNT, default=512, help="Open at once, in each worker.")
+@click.option("--max-headers", type=COUNT, default=64, help="Header lines of a request.")
+@click.option("--head-timeout", type=SECONDS, default=10.0, help="Seconds for a request's headers to arrive.")
+@click.option("--message-timeout", type=SECONDS, default=60.0, help="Seconds for a message to arrive.")
+@click.option("--classify-timeout", type=SECONDS, default=10.0, help="Seconds to classify a message.")
+@click.option("--drain", type=SECONDS, default=30.0, help="Seconds for open connections at the end.")
+@click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
+@model_option
+def command(
+    model: Path,
+    host: str,
+    port: int | None,
+    path: Path | None,
+    socket_mode: int,
+    workers: int,
+    allow_tell: bool,
+    models: Path | None,
+    own_after: int,
+    autolearn: bool,
+    autolearn_spam: float,
+    autolearn_ham: float,
+    max_size: int,
+    max_connections: int,
+    max_headers: int,
+    head_timeout: float,
+    message_timeout: float,
+    classify_timeout: float,
+    drain: float,
+    metrics_port: int | None,
+) -> None:
+    """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
+
+    One line of JSON per message goes to standard error. SIGTERM ends it once open connections are answered,
+    SIGHUP opens the model anew. Sockets that systemd passes replace --host, --port and --socket.
+
+    \b
+    Example:
+      spamnb serve --socket /run/spamnb.sock --workers 2 --allow-tell
+      spamc -U /run/spamnb.sock < message.eml
+    """
+    from spamnb.serve import service, sockets
+    from spamnb.serve.spamd import Autolearn, Limits
+
+    limits = Limits(
+        message_size=max_size,
+        connections=max_connections,
+        header_lines=max_headers,
+        head_time=head_timeout,
+        message_time=message_timeout,
+        classify_time=classify_timeout,
+    )
+    learns = Autolearn(autolearn_spam, autolearn_ham) if autolearn else None
+    served = service.Service(model, models, own_after, limits, allow_tell, learns)
+    listening = sockets.inherited()
+    made = None
+    if not listening:
+        if port is not None or path is None:
+            listening += sockets.tcp(host, 783 if port is None else port)
+        if path is not None:
+            made = sockets.unix(path, socket_mode)
+            listening.append(made)
+    watched = sockets.tcp("127.0.0.1", metrics_port) if metrics_port is not None else []
+    try:
+        served.run(listening, watched, workers, drain)
+    finally:
+        if made is not None and path is not None:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,73 @@
+"""The service put together: models, conversations and counts in each of the workers."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spamnb.serve import metrics
+from spamnb.serve.sockets import address
+from spamnb.serve.spamd import Autolearn, Limits, Spamd
+from spamnb.serve.users import Models
+from spamnb.serve.workers import log, prefork, work
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What to serve. Raises SpamnbError, before anybody can connect, where the model cannot be opened.
+
+    ``users`` is the folder of users' models, which answer from ``own_after`` messages of each class on.
+    """
+
+    model: Path
+    users: Path | None
+    own_after: int
+    limits: Limits
+    allow_tell: bool
+    autolearn: Autolearn | None
+
+    def __post_init__(self) -> None:
+        self._models(self._learns).close()
+
+    @property
+    def _learns(self) -> bool:
+        return self.allow_tell or self.autolearn is not None
+
+    def _models(self, writable: bool) -> Models:
+        return Models(self.model, self.users, self.own_after, writable=writable)
+
+    def run(
+        self,
+        listening: Sequence[socket.socket],
+        watched: Sequence[socket.socket],
+        workers: int,
+        patience: float,
+    ) -> None:
+        """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM.
+
+        Open connections have *patience* seconds then.
+        """
+        counted = metrics.Metrics(workers)
+
+        async def answer(number: int, parent: int, ready: Callable[[], None]) -> None:
+            counts = counted.counts(number)
+            spamd = Spamd(self._models, counts, log, self.limits, allow_tell=self.allow_tell, autolearn=self.autolearn)
+            pairs = [(one, spamd.converse) for one in listening]
+            pairs += [(one, functools.partial(metrics.answer, counted)) for one in watched]
+            await work(pairs, parent, ready, spamd.reopen, patience)
+            await spamd.close()
+
+        def worker(number: int, parent: int, ready: Callable[[], None]) -> None:
+            asyncio.run(answer(number, parent, ready))
+
+        for one in listening:
+            log(event="listening", address=address(one))
+        for one in watched:
+            log(event="metrics", address=address(one))
+        prefork(workers, worker, [*listening, *watched], patience + 5)
+        if self._learns:
+            self._models(True).close()  # the last writer to close empties the write-ahead log into the file

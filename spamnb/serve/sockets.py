@@ -1,0 +1,72 @@
+"""Listening sockets: TCP, Unix, or those that systemd passed on."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+from spamnb.errors import SpamnbError
+
+BACKLOG = 1024
+_FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
+
+
+def tcp(host: str, port: int) -> list[socket.socket]:
+    """Listening sockets on all addresses of *host*; port 0 takes a free one."""
+    listening: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            made = socket.socket(family, kind, protocol)
+            listening.append(made)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made.bind(address)
+            made.listen(BACKLOG)
+    except OSError as error:
+        for made in listening:
+            made.close()
+        why = error.strerror or error
+        raise SpamnbError(f"cannot listen on {host} port {port}: {why}; --port takes another") from None
+    return listening
+
+
+def unix(path: Path, mode: int) -> socket.socket:
+    """A listening Unix socket; one that a dead server left is replaced."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket():
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+                if probe.connect_ex(str(path)) == 0:
+                    raise SpamnbError(f"{path}: another server answers there; stop it or choose another --socket")
+            path.unlink()
+        made.bind(str(path))
+        path.chmod(mode)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise SpamnbError(f"cannot listen on {path}: {error.strerror or error}") from None
+    except SpamnbError:
+        made.close()
+        raise
+    return made
+
+
+def inherited() -> list[socket.socket]:
+    """The sockets systemd passed to this process, if any (socket activation)."""
+    if os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
+        return []
+    count = int(os.environ.pop("LISTEN_FDS", "0"))
+    os.environ.pop("LISTEN_FDNAMES", None)
+    passed = [socket.socket(fileno=number) for number in range(_FIRST_INHERITED, _FIRST_INHERITED + count)]
+    for one in passed:
+        os.set_inheritable(one.fileno(), False)
+    return passed
+
+
+def address(listening: socket.socket) -> str:
+    """How to name a socket in a log line."""
+    name = listening.getsockname()
+    return name if isinstance(name, str) else f"{name[0]}:{name[1]}"

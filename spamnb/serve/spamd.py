@@ -1,0 +1,315 @@
+"""A server of the spamd protocol: one connection, one request, one reply, each step bounded in size and time.
+
+What goes wrong is answered with the protocol's error line. Clients then pass the mail on unfiltered or defer
+it, as they were told to; no mail is ever held here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from spamnb.errors import SpamnbError
+from spamnb.serve import headers, protocol
+from spamnb.serve.deadline import OutOfTime, deadline
+from spamnb.serve.metrics import Counts
+from spamnb.serve.protocol import ExitCode, Refusal, Request
+from spamnb.serve.score import THRESHOLD, Score, score
+from spamnb.serve.users import Models, class_named
+
+CHUNK = 1 << 16
+LESSONS_WAITING = 100  # automatic lessons that may wait for the file; more are left out, a person's never
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may ask of the server; sizes in bytes, times in seconds, connections per worker."""
+
+    message_size: int = 8 << 20
+    line_size: int = 4096
+    header_lines: int = 64
+    head_time: float = 10.0
+    message_time: float = 60.0
+    classify_time: float = 10.0
+    reply_time: float = 30.0
+    linger_time: float = 2.0
+    connections: int = 512
+    held: int = 128 << 20  # of messages being received, all connections of a worker together
+
+
+@dataclass(frozen=True, slots=True)
+class Autolearn:
+    """Scores from which on the filter learns from itself: spam at *spam* and more, ham at *ham* and less."""
+
+    spam: float = 12.0
+    ham: float = -12.0
+
+    def label(self, found: Score) -> str | None:
+        """The class that a message of this score is learned as, if any."""
+        if found.verdict == "spam" and found.points >= self.spam:
+            return "spam"
+        return "ham" if found.verdict == "ham" and found.points <= self.ham else None
+
+
+class Spamd:
+    """One worker's conversations. ``log`` takes the facts of each as keywords."""
+
+    def __init__(
+        self,
+        models: Callable[[bool], Models],
+        counts: Counts,
+        log: Callable[..., None],
+        limits: Limits,
+        *,
+        allow_tell: bool = False,
+        autolearn: Autolearn | None = None,
+    ) -> None:
+        self.limits = limits
+        self._counts = counts
+        self._log = log
+        self._allow_tell = allow_tell
+        self._autolearn = autolearn
+        self._models = models(False)
+        # One thread that writes: it may wait for another process's change while this one goes on answering.
+        self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
+        self._pupils = self._learner.submit(models, True) if allow_tell or autolearn else None
+        self._lessons = 0
+        self._held = 0
+        self._open = 0
+
+    def reopen(self) -> None:
+        """Open the model files anew; a file that cannot be opened is logged and the old one kept."""
+        self._reopen(self._models)
+        if self._pupils is not None:
+            self._learner.submit(lambda pupils: self._reopen(pupils.result()), self._pupils)
+
+    def _reopen(self, models: Models) -> None:
+        try:
+            models.reopen()
+            self._log(event="reopened")
+        except SpamnbError as error:
+            self._log(event="not reopened", error=str(error))
+
+    async def close(self) -> None:
+        """Finish the lessons under way and close the models."""
+        if self._pupils is not None:
+            self._learner.submit(self._pupils.result().close)
+        await asyncio.to_thread(self._learner.shutdown)
+        self._models.close()
+
+    # -- a connection ----------------------------------------------------------------------------------------
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection and close it."""
+        self._open += 1
+        self._counts.opened(1)
+        facts: dict[str, Any] = {}
+        started = time.perf_counter()
+        try:
+            refused = False
+            try:
+                reply = await self._answer(reader, facts)
+            except Refusal as refusal:
+                refused, reply = True, refusal.reply
+                facts.update(code=int(refusal.code), error=str(refusal))
+                self._counts.refusal(refusal.code)
+            if facts:
+                seconds = time.perf_counter() - started
+                if "method" in facts:
+                    self._counts.request(facts["method"], seconds, facts.get("size", 0))
+                self._log(event="request", **facts, ms=round(1000 * seconds, 2))
+            await self._send(reader, writer, reply, refused)
+        except ConnectionError:
+            pass  # the client has gone; what it asked is logged above where it had asked anything
+        finally:
+            writer.close()
+            self._counts.opened(-1)
+            self._open -= 1
+
+    async def _send(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: bytes, refused: bool
+    ) -> None:
+        try:
+            async with asyncio.timeout(self.limits.reply_time):
+                writer.write(reply)
+                await writer.drain()
+                if writer.can_write_eof():
+                    writer.write_eof()
+        except TimeoutError:
+            writer.transport.abort()
+            return
+        if not refused:
+            return
+        # Closing while the client still sends would reset the connection and destroy the reply on its way.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.limits.linger_time):
+                while await reader.read(CHUNK):
+                    pass
+
+    async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
+        if self._open > self.limits.connections:
+            raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
+        try:
+            async with asyncio.timeout(self.limits.head_time):
+                asked = await self._head(reader, facts)
+        except TimeoutError:
+            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the request's headers took too long") from None
+        if asked is None:
+            return b""
+        if asked.method == "PING":
+            return protocol.PONG
+        if asked.method == "SKIP":
+            return b""
+        if asked.method == "TELL" and not self._allow_tell:
+            raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
+        raw = await self._message(reader, asked)
+        facts.update(size=len(raw), id=headers.field(raw[:CHUNK], b"message-id")[:200])
+        if asked.method == "TELL":
+            return await self._tell(asked, raw, facts)
+        return self._judge(asked, raw, facts)
+
+    async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
+        first = await self._line(reader)
+        if first is None:
+            return None  # a probe that only connected
+        method, version = protocol.request_line(first)
+        facts["method"] = method
+        lines: list[bytes] = []
+        if protocol.has_headers(method, version):
+            while line := await self._line(reader):
+                lines.append(line)
+                if len(lines) > self.limits.header_lines:
+                    raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (too many headers)")
+            if line is None and protocol.has_message(method):
+                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF during headers)")
+        asked = protocol.request(method, version, lines)
+        if asked.user:
+            facts["user"] = asked.user[:128]
+        return asked
+
+    async def _line(self, reader: asyncio.StreamReader) -> bytes | None:
+        """The next line without its end; None where the client has ended."""
+        too_long = Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (over {self.limits.line_size} bytes)")
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            if error.partial:
+                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF within a line)") from None
+            return None
+        except asyncio.LimitOverrunError:
+            raise too_long from None
+        if len(line) > self.limits.line_size:
+            raise too_long
+        return line[:-1].removesuffix(b"\r")
+
+    async def _message(self, reader: asyncio.StreamReader, asked: Request) -> bytes:
+        received = bytearray()
+        try:
+            async with asyncio.timeout(self.limits.message_time):
+                await self._receive(reader, asked.content_length, received)
+        except TimeoutError:
+            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
+        finally:
+            self._held -= len(received)
+        if asked.compressed:
+            return protocol.inflate(bytes(received), self.limits.message_size)
+        return bytes(received)
+
+    async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
+        limit = self.limits.message_size
+        if length is not None and length > limit:
+            raise protocol.too_large(limit)
+        while length is None or len(received) < length:
+            chunk = await reader.read(CHUNK if length is None else min(CHUNK, length - len(received)))
+            if not chunk:
+                break
+            received += chunk
+            self._held += len(chunk)
+            if len(received) > limit:
+                raise protocol.too_large(limit)
+            if self._held > self.limits.held:
+                raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
+        if length is not None and len(received) < length:
+            got = f"Expected {length} bytes, got {len(received)} bytes"
+            raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {got})")
+
+    # -- what was asked --------------------------------------------------------------------------------------
+
+    def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
+        try:
+            with deadline(self.limits.classify_time):
+                found = score(self._models.answering(asked.user), raw)
+        except OutOfTime:
+            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
+        except SpamnbError as error:
+            raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
+        except Exception as error:  # a fault of ours must cost one reply, not the worker and its connections
+            self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
+            raise Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more") from error
+        facts.update(verdict=found.verdict, score=found.points)
+        self._counts.verdict(found.verdict)
+        label = self._autolearn.label(found) if self._autolearn is not None else None
+        if label is not None and self._lessons < LESSONS_WAITING:
+            facts["autolearn"] = label
+            self._lessons += 1
+            self._learner.submit(self._learn_from_itself, asked.user, label, raw)
+        return protocol.found(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw, label or "no"))
+
+    async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
+        if not self._models.has_place_for(asked.user):
+            raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits and . _ @ + -, and starts with none")
+        label = asked.message_class if asked.set_local else None
+        if label is None and not asked.remove_local:
+            return protocol.told(False, False)
+        loop = asyncio.get_running_loop()
+        try:
+            changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw)
+        except SpamnbError as error:
+            raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
+        facts["learned" if label else "forgotten"] = changed and (label or True)
+        if changed:
+            self._counts.lesson("person")
+        return protocol.told(changed and label is not None, changed and label is None)
+
+    # -- in the learner's thread -----------------------------------------------------------------------------
+
+    def _teach(self, user: str, label: str | None, raw: bytes) -> bool:
+        """Learn *raw* as *label*, or forget it; whether anything changed."""
+        assert self._pupils is not None
+        model = self._pupils.result().learning(user)
+        if label is not None:
+            return model.learn(class_named(model, label), raw)
+        known = model.learned(raw)
+        return known is not None and model.forget(known, raw)
+
+    def _learn_from_itself(self, user: str, label: str, raw: bytes) -> None:
+        assert self._pupils is not None
+        try:
+            model = self._pupils.result().answering(user)
+            if model.learn(class_named(model, label), raw, taught=False):
+                self._counts.lesson("filter")
+        except SpamnbError as error:
+            self._log(event="not learned", error=str(error))
+        finally:
+            self._lessons -= 1
+
+
+def _body(asked: Request, found: Score, raw: bytes, autolearn: str) -> bytes:
+    match asked.method:
+        case "PROCESS":
+            return headers.rewritten(raw, found.fields(autolearn))
+        case "HEADERS":
+            return headers.rewritten(raw[: headers.header_end(raw)], found.fields(autolearn))
+        case "SYMBOLS":
+            return found.names.encode("ascii") + b"\r\n" * (asked.version < (1, 3))
+        case "REPORT":
+            return found.report()
+        case "REPORT_IFSPAM":
+            return found.report() if found.spam else b""
+    return b""

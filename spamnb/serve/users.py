@@ -1,0 +1,116 @@
+"""Whose model answers, and whose learns: a shared model, and where there is a folder for them one per user.
+
+A user's model is the file ``NAME.spamnb`` in that folder. Until it has learned enough of both classes, the
+shared model answers for that user: a filter that knows ten messages is worse than none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+
+from spamnb.classifier import Classifier
+
+SUFFIX = ".spamnb"
+OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
+# A name becomes a file's name: no separator, no leading dot or dash, no control character.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
+
+
+def is_name(user: str) -> bool:
+    """Whether *user* may name a model's file.
+
+    >>> is_name("ann@example.org"), is_name("../ann"), is_name("")
+    (True, False, False)
+    """
+    return _NAME.match(user) is not None
+
+
+def class_named(model: Classifier, label: str) -> str:
+    """The class of *model* that the protocol calls "spam" or "ham"."""
+    spam = model.settings.spam
+    if label == "spam":
+        return spam
+    others = [name for name in model.store.totals().classes if name != spam]
+    return others[0] if len(others) == 1 else "ham"
+
+
+class Models:
+    """The open models of one thread (SQLite connections are not shared between threads).
+
+    ``minimum`` is the number of messages that a user's model must hold of every class before it answers.
+    Raises SpamnbError where the shared model cannot be opened or has no class of spam.
+    """
+
+    def __init__(self, shared: Path, folder: Path | None = None, minimum: int = 100, *, writable: bool = False) -> None:
+        self._path = shared
+        self._folder = folder
+        self._minimum = minimum
+        self._writable = writable
+        self._shared = self._open(shared)
+        self._own: OrderedDict[str, Classifier] = OrderedDict()
+
+    def _open(self, path: Path) -> Classifier:
+        return Classifier.open(path, writable=self._writable)
+
+    def answering(self, user: str) -> Classifier:
+        """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
+        own = self._owned(user)
+        return own if own is not None and self._knows_enough(own) else self._shared
+
+    def has_place_for(self, user: str) -> bool:
+        """Whether *user* may teach: anybody the shared model; where users have their own, a proper name."""
+        return self._folder is None or not user or is_name(user)
+
+    def learning(self, user: str) -> Classifier:
+        """The model that learns from *user*: theirs, made if need be; without users the shared one."""
+        if self._folder is None or not user:
+            return self._shared
+        own = self._owned(user)
+        if own is None:
+            self._make(self._folder / (user + SUFFIX))
+            own = self._owned(user)
+            assert own is not None
+        return own
+
+    def _owned(self, user: str) -> Classifier | None:
+        if self._folder is None or not is_name(user):
+            return None
+        if user in self._own:
+            self._own.move_to_end(user)
+            return self._own[user]
+        path = self._folder / (user + SUFFIX)
+        if not path.is_file():
+            return None
+        self._own[user] = self._open(path)
+        if len(self._own) > OPEN_MODELS:
+            self._own.popitem(last=False)[1].close()
+        return self._own[user]
+
+    def _knows_enough(self, own: Classifier) -> bool:
+        totals = own.store.totals()
+        return len(totals.classes) > 1 and totals.documents.min() >= self._minimum
+
+    def _make(self, path: Path) -> None:
+        """A new model with the shared one's settings, named once it is whole: two workers may make it."""
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
+            new = Path(folder) / path.name
+            Classifier.create(new, self._shared.settings).close()
+            with contextlib.suppress(FileExistsError):
+                os.link(new, path)
+
+    def reopen(self) -> None:
+        """Open the files anew, as after a model was replaced; the old ones stay open where that raises."""
+        shared = self._open(self._path)
+        self.close()
+        self._shared = shared
+
+    def close(self) -> None:
+        self._shared.close()
+        for own in self._own.values():
+            own.close()
+        self._own.clear()

@@ -1,0 +1,58 @@
+"""A small model and a real server process on loopback, for every test of the service."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from spamnb.classifier import Classifier
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share served.py
+from served import Server, mail
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of 120 messages of each class; copy it to change it."""
+    path = tmp_path_factory.mktemp("trained") / "model.spamnb"
+    with Classifier.create(path) as classifier, classifier.store.writing():
+        for seed in range(120):
+            classifier.learn("ham", mail("ham", seed))
+            classifier.learn("spam", mail("spam", seed))
+    return path
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    """A model of this test's own."""
+    return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers, on a free port unless told otherwise, and ends them after the test."""
+    started: list[Server] = []
+
+    def start(model: Path, *options: str, **popen: object) -> Server:
+        if not {"--port", "--socket"} & set(options) and not popen:
+            options = ("--port", "0", *options)
+        started.append(Server(tmp_path, model, *options, **popen))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def server(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of two workers that may be taught, shared by a file's tests."""
+    folder = tmp_path_factory.mktemp("served")
+    model = shutil.copy(trained, folder / "model.spamnb")
+    started = Server(folder, Path(model), "--port", "0", "--workers", "2", "--allow-tell")
+    yield started
+    assert started.stop() == 0

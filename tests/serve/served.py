@@ -1,0 +1,151 @@
+"""Made-up mail, and a real server process on loopback to send it to."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WORDS = {
+    "spam": [
+        "prize",
+        "winner",
+        "offer",
+        "cheap",
+        "pills",
+        "casino",
+        "credit",
+        "loan",
+        "free",
+        "click",
+        "million",
+        "guarantee",
+    ],
+    "ham": [
+        "meeting",
+        "minutes",
+        "report",
+        "agenda",
+        "draft",
+        "patch",
+        "review",
+        "lunch",
+        "schedule",
+        "budget",
+        "kernel",
+        "thesis",
+    ],
+}
+COMMON = [
+    "the",
+    "of",
+    "and",
+    "to",
+    "in",
+    "you",
+    "for",
+    "please",
+    "from",
+    "with",
+    "this",
+    "that",
+    "have",
+    "will",
+    "your",
+]
+
+
+def mail(label: str, seed: int, words: int = 30, newline: str = "\n") -> bytes:
+    """A message of its own for every seed, mostly of its class's words."""
+    chance = random.Random(f"{label} {seed}")
+    text = [chance.choice(WORDS[label] if chance.random() < 0.5 else COMMON) for _ in range(words)]
+    head = [
+        f"From: {chance.choice(text)}@{label}.example",
+        "To: ann@example.org",
+        f"Subject: {' '.join(chance.sample(text, 3))}",
+        f"Message-ID: <{seed}.{label}@example.org>",
+    ]
+    lines = [" ".join(text[start : start + 8]) for start in range(0, words, 8)]
+    return newline.join([*head, "", *lines, ""]).encode("ascii")
+
+
+class Server:
+    """A ``spamnb serve`` process; ``ask`` sends bytes and returns all that comes back."""
+
+    def __init__(self, folder: Path, model: Path, *options: str, **popen: object) -> None:
+        self.log = folder / f"log-{time.monotonic_ns()}"
+        command = [sys.executable, "-m", "spamnb", "serve", "--model", str(model), *options]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(command, stderr=log, **popen)  # type: ignore[call-overload]
+        self.addresses: list[str] = []
+        deadline = time.monotonic() + 30
+        while not any(line["event"] == "ready" for line in self.lines()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(self.log.read_text())
+            time.sleep(0.02)
+        self.addresses = [line["address"] for line in self.lines() if line["event"] == "listening"]
+
+    def lines(self) -> list[dict]:
+        """The log so far, as the server wrote it."""
+        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+
+    def requests(self) -> list[dict]:
+        return [line for line in self.lines() if line["event"] == "request"]
+
+    def workers(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(number) for number in children.split()]
+
+    def memory(self) -> int:
+        """Resident bytes of the workers together."""
+        pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.workers()]
+        return sum(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    @property
+    def port(self) -> int:
+        return int(self.addresses[0].rpartition(":")[2])
+
+    def connect(self, timeout: float = 20) -> socket.socket:
+        address = self.addresses[0]
+        if address.startswith("/"):
+            client = socket.socket(socket.AF_UNIX)
+            client.settimeout(timeout)
+            client.connect(address)
+            return client
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def ask(self, request: bytes, *, half_close: bool = False) -> bytes:
+        with self.connect() as client:
+            client.sendall(request)
+            if half_close:
+                client.shutdown(socket.SHUT_WR)
+            return receive(client)
+
+    def about(self, method: str, raw: bytes, version: str = "1.5", *headers: str) -> bytes:
+        """A whole request with the message's length."""
+        lines = [f"{method} SPAMC/{version}", *headers, f"Content-length: {len(raw)}", "", ""]
+        return self.ask("\r\n".join(lines).encode() + raw)
+
+    def verdict(self, raw: bytes, *headers: str) -> str:
+        """The Spam line of a CHECK."""
+        reply = self.about("CHECK", raw, "1.5", *headers)
+        return reply.decode("ascii").split("\r\n")[1]
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+
+def receive(client: socket.socket) -> bytes:
+    """All that a server sends until it closes."""
+    parts = []
+    while part := client.recv(65536):
+        parts.append(part)
+    return b"".join(parts)

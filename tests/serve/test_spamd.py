@@ -1,0 +1,295 @@
+"""The server's conversations through real sockets: what is asked, what is refused, and what a slow client can do."""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+import zlib
+
+import pytest
+from served import Server, mail, receive
+
+from spamnb.classifier import Classifier
+from spamnb.serve.headers import header_end
+from spamnb.serve.score import score
+
+SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
+
+
+def parsed(reply: bytes) -> tuple[str, dict[str, str], bytes]:
+    head, _, body = reply.partition(b"\r\n\r\n")
+    status, *lines = head.decode("ascii").split("\r\n")
+    return status, dict(line.split(": ", 1) for line in lines), body
+
+
+@pytest.mark.parametrize("method", ["CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS"])
+@pytest.mark.parametrize("raw", [SPAM, HAM])
+def test_replies_are_exact(server: Server, method: str, raw: bytes):
+    status, headers, body = parsed(server.about(method, raw))
+    assert status == "SPAMD/1.1 0 EX_OK"
+    verdict, _, figures = headers["Spam"].partition(" ; ")
+    points, _, threshold = figures.partition(" / ")
+    assert verdict == str(raw == SPAM) == str(float(points) >= 5.0) and threshold == "5.0" and "." in points
+    if method == "CHECK":
+        assert set(headers) == {"Spam"} and not body
+        return
+    assert int(headers["Content-length"]) == len(body)
+    old = server.about(method, raw, "1.2")
+    if method in ("HEADERS", "PROCESS"):
+        assert old == b"SPAMD/1.1 0 EX_OK\r\nContent-length: %d\r\n\r\n" % len(body) + body
+        assert server.about(method, raw, "1.1") == b"SPAMD/1.0 0 EX_OK\r\n" + body
+        assert body.endswith(raw if method == "PROCESS" else raw[: header_end(raw)])
+    else:
+        assert old.startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: " + headers["Spam"].encode() + b"\r\n\r\n" + body)
+    if method == "REPORT_IFSPAM":
+        assert bool(body) == (raw == SPAM)
+
+
+def test_ping_and_skip(server: Server):
+    assert server.ask(b"PING SPAMC/1.5\r\n\r\n") == b"SPAMD/1.5 0 PONG\r\n"
+    assert server.ask(b"PING SPAMC/1.2\r\n") == b"SPAMD/1.5 0 PONG\r\n"  # and waits for no blank line
+    assert server.ask(b"SKIP SPAMC/1.5\r\n\r\n") == b""
+    assert server.ask(b"", half_close=True) == b""
+
+
+def test_without_content_length_the_half_close_ends_the_message(server: Server):
+    with_length = server.about("PROCESS", SPAM)
+    assert server.ask(b"PROCESS SPAMC/1.5\r\nUser: x\r\n\r\n" + SPAM, half_close=True) == with_length
+
+
+def test_a_compressed_message_is_the_message(server: Server):
+    packed = zlib.compress(SPAM)
+    assert server.about("PROCESS", packed, "1.5", "Compress: zlib") == server.about("PROCESS", SPAM)
+    bomb = zlib.compress(b"a" * 20_000_000)
+    assert server.about("CHECK", bomb, "1.5", "Compress: zlib").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE")
+
+
+def test_what_follows_the_message_is_not_the_message(server: Server):
+    request = b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM)
+    assert server.ask(request + SPAM + b"more") == server.about("PROCESS", SPAM)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_process_keeps_every_byte_but_forged_fields(server: Server, newline: str):
+    raw = mail("spam", 7, newline=newline) + b"caf\xe9 \x00\r bytes\n\r\n"
+    forged = b"X-Spam-Flag: NO" + newline.encode() + b"X-Spam-Status: No," + newline.encode() + b"\tscore=-9"
+    _, _, body = parsed(server.about("PROCESS", forged + newline.encode() + raw))
+    assert body.endswith(raw) and body.count(b"X-Spam-Flag") == 1 and b"score=-9" not in body
+    ours = body[: -len(raw)]
+    assert ours.count(b"\n") == ours.count(newline.encode())
+    assert b"X-Spam-Flag: YES" + newline.encode() in ours and b"X-Spam-Checker-Version: spamnb " in ours
+
+
+def test_the_score_is_the_classifiers(server: Server, trained):
+    with Classifier.open(trained) as classifier:
+        for seed in range(20):
+            raw = mail("spam" if seed % 2 else "ham", 2000 + seed)
+            found = score(classifier, raw)
+            assert server.verdict(raw) == f"Spam: {found.spam} ; {found.text} / 5.0"
+            assert found.spam == (classifier.classify(raw).verdict == "spam")
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (b"GET / HTTP/1.1\r\n\r\n", 76),
+        (b"CHECK SPAMC/1.5\r\nContent-length: twelve\r\n\r\n", 76),
+        (b"CHECK SPAMC/1.5\r\n" + b"X: y\r\n" * 100 + b"\r\n", 76),
+        (b"CHECK SPAMC/1.5\r\nX: " + b"y" * 5000 + b"\r\n\r\n", 76),
+        (b"y" * 1_000_000, 76),
+        (b"CHECK SPAMC/1.5\r\nContent-length: 99999999999\r\n\r\n", 69),
+        (b"CHECK SPAMC/1.5\r\n\r\n" + b"a" * 9_000_000, 69),
+        (b"CHECK SPAMC/1.5\r\nCompress: zlib\r\nContent-length: 3\r\n\r\nabc", 76),
+        (b"TELL SPAMC/1.5\r\nSet: local\r\nContent-length: 3\r\n\r\nabc", 76),
+    ],
+    ids=["http", "length", "headers", "line", "no line", "declared", "too large", "zlib", "tell"],
+)
+def test_bad_requests_get_one_line(server: Server, request_: bytes, code: int):
+    reply = server.ask(request_)
+    assert reply.startswith(b"SPAMD/1.0 %d EX_" % code) and reply.count(b"\n") == 1 and reply.endswith(b"\r\n")
+
+
+def test_a_truncated_request_gets_one_line(server: Server):
+    for request in (b"CHECK SP", b"CHECK SPAMC/1.5\r\n", b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nabc"):
+        assert server.ask(request, half_close=True).startswith(b"SPAMD/1.0 76 EX_PROTOCOL ")
+
+
+def test_envelope_additions_change_no_verdict(server: Server):
+    for raw in (SPAM, HAM):
+        verdict = server.verdict(raw)
+        assert server.verdict(b"From ann@example.org Mon Jan  1 00:00:00 2024\n" + raw) == verdict
+        assert server.verdict(b"X-Envelope-From: <winner@casino.example>\nX-Envelope-To: you\n" + raw) == verdict
+
+
+def test_telling(serve, model):
+    server = serve(model, "--workers", "2", "--allow-tell")
+    odd = mail("spam", 5)[: header_end(mail("spam", 5))] + b"\nzyzzyva quixotry zymurgy syzygy\n"
+    learn = ("1.5", "Message-class: ham", "Set: local")
+    before = server.verdict(odd)
+    assert parsed(server.about("TELL", odd, *learn))[1] == {"DidSet": "local"}
+    after = {server.verdict(odd) for _ in range(30)}  # from both workers
+    assert len(after) == 1 and after != {before}
+    assert parsed(server.about("TELL", odd, *learn)) == ("SPAMD/1.1 0 EX_OK", {}, b"")
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(odd) == "ham"
+    assert parsed(server.about("TELL", odd, "1.5", "Remove: local"))[1] == {"DidRemove": "local"}
+    assert parsed(server.about("TELL", odd, "1.5", "Remove: local"))[1] == {}
+    assert {server.verdict(odd) for _ in range(10)} == {before}
+    spam = ("1.5", "Message-class: spam", "Set: local,remote")  # spamc -C report: the other class, at once
+    assert parsed(server.about("TELL", HAM, *learn))[1] == {"DidSet": "local"}
+    assert parsed(server.about("TELL", HAM, *spam))[1] == {"DidSet": "local"}
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(HAM) == "spam"
+
+
+def test_tell_is_refused_unless_allowed(serve, model):
+    server = serve(model)
+    reply = server.about("TELL", SPAM, "1.5", "Message-class: ham", "Set: local")
+    assert reply == b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: TELL needs --allow-tell\r\n"
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(SPAM) is None
+
+
+def test_each_user_learns_for_themselves(serve, model, tmp_path):
+    users = tmp_path / "users"
+    users.mkdir()
+    server = serve(model, "--workers", "2", "--allow-tell", "--models", str(users), "--own-after", "3")
+    shared = server.verdict(SPAM)
+    for seed in range(3):
+        for said, is_ in (("ham", "spam"), ("spam", "ham")):  # ann likes what others do not
+            assert server.verdict(SPAM, "User: ann") == shared  # until she has taught enough
+            raw = mail(is_, 3000 + seed)
+            server.about("TELL", raw, "1.5", "User: ann", f"Message-class: {said}", "Set: local")
+    assert server.verdict(SPAM, "User: ann").startswith("Spam: False")
+    assert server.verdict(SPAM, "User: bob") == server.verdict(SPAM) == shared
+    assert [path.name for path in users.iterdir() if not path.name.startswith("ann.spamnb-")] == ["ann.spamnb"]
+    for name in ("../ann", "/etc/passwd", ".ann", "a/b", "-rf", "ann\x00", "é", "a" * 200):
+        assert server.verdict(SPAM, f"User: {name}") == shared
+        reply = server.about("TELL", SPAM, "1.5", f"User: {name}", "Message-class: ham", "Set: local")
+        assert reply.startswith(b"SPAMD/1.0 67 EX_NOUSER ")
+
+
+def test_autolearn(serve, model):
+    server = serve(model, "--allow-tell", "--autolearn", "--autolearn-spam", "7", "--autolearn-ham", "-7")
+    with Classifier.open(model, writable=True) as classifier:
+        sure = next(m for m in (mail("spam", n) for n in range(5000, 5100)) if score(classifier, m).points >= 8)
+        half = mail("spam", 6)[: len(mail("spam", 6)) // 2] + mail("ham", 6)[-100:]
+        assert abs(score(classifier, half).points) < 7
+        taught = mail("spam", 6000)
+        classifier.learn("ham", taught)
+        server.verdict(taught)
+        server.verdict(half)
+        assert parsed(server.about("PROCESS", sure))[2].count(b"autolearn=spam") == 1
+        wait_until(lambda: classifier.learned(sure) == "spam")
+        assert classifier.learned(half) is None and classifier.learned(taught) == "ham"
+        assert server.about("TELL", sure, "1.5", "Remove: local").count(b"DidRemove") == 1
+        assert classifier.learned(sure) is None
+        server.verdict(sure)
+        wait_until(lambda: classifier.learned(sure) == "spam")
+        assert server.about("TELL", sure, "1.5", "Message-class: ham", "Set: local").count(b"DidSet") == 1
+        server.verdict(sure)
+        time.sleep(0.2)
+        assert classifier.learned(sure) == "ham"
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_slow_clients_are_cut_off_and_hinder_nobody(serve, model):
+    server = serve(model, "--head-timeout", "1", "--message-timeout", "1", "--max-connections", "60")
+    slow = [server.connect() for _ in range(50)]
+    for number, client in enumerate(slow):
+        client.sendall([b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999\r\n\r\nX", b""][number % 3])
+    for turn in range(4):  # a byte now and then keeps no connection alive
+        assert server.verdict(SPAM).startswith("Spam: True")
+        if turn < 3:
+            for client in slow:
+                client.sendall(b"x")
+            time.sleep(0.2)
+    for client in slow:
+        assert receive(client).startswith(b"SPAMD/1.0 79 EX_TIMEOUT Timeout: ")
+        client.close()
+
+
+def test_too_many_connections_are_told_so(serve, model):
+    server = serve(model, "--max-connections", "5")
+    idle = [server.connect() for _ in range(5)]
+    wait_until(lambda: server.ask(b"PING SPAMC/1.2\r\n").startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavail"))
+    for client in idle:
+        client.close()
+    wait_until(lambda: server.ask(b"PING SPAMC/1.2\r\n") == b"SPAMD/1.5 0 PONG\r\n")
+
+
+def test_a_client_that_never_reads_holds_no_memory_for_ever(server: Server):
+    clients = [server.connect() for _ in range(5)]
+    raw = SPAM + b"x" * 4_000_000
+    for client in clients:
+        client.sendall(b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(raw) + raw)
+    assert server.verdict(SPAM).startswith("Spam: True")
+    for client in clients:
+        client.close()
+
+
+def test_one_line_of_json_a_message(serve, model):
+    server = serve(model)
+    hostile = b'Message-ID: <"}\n\t\x1b[31m{"event": "ready\xff>\nSubject: prize\n\nfree pills'
+    server.verdict(hostile, "User: ann")
+    server.ask(b"NONSENSE\r\n")
+    wait_until(lambda: len(server.requests()) == 2)
+    message, nonsense = server.requests()
+    assert message["method"] == "CHECK" and message["size"] == len(hostile) and message["user"] == "ann"
+    assert message["verdict"] in ("spam", "ham") and isinstance(message["score"], float) and message["ms"] > 0
+    assert message["id"].startswith('<"}') and nonsense["code"] == 76
+
+
+def mutated(chance: random.Random) -> bytes:
+    """A request with something wrong, or right."""
+    raw = mail(chance.choice(["spam", "ham"]), chance.randrange(100))
+    method = chance.choice(["CHECK", "PROCESS", "HEADERS", "SYMBOLS", "REPORT", "TELL", "PING", "SKIP", "FOO"])
+    version = chance.choice(["1.5", "1.3", "1.2", "1.1", "9.9", "1", "x"])
+    length = chance.choice([len(raw), len(raw) + 7, len(raw) // 2, 0, -5, "a"])
+    extra = chance.choice(["", "Compress: zlib\r\n", "User: ../x\r\n", "Set: local\r\n", "\x00\r\n", ": \r\n"])
+    request = bytearray(f"{method} SPAMC/{version}\r\n{extra}Content-length: {length}\r\n\r\n".encode() + raw)
+    for _ in range(chance.choice([0, 0, 1, 5, 50])):
+        request[chance.randrange(len(request))] = chance.randrange(256)
+    return bytes(request[: chance.choice([len(request), chance.randrange(len(request))])])
+
+
+def batter(server: Server, count: int, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(count):
+        with server.connect() as client:
+            try:
+                client.sendall(mutated(chance))
+                client.shutdown(socket.SHUT_WR)
+                reply = receive(client)
+            except ConnectionError:
+                continue  # refused while it was still sending
+        assert not reply or reply.startswith(b"SPAMD/1.")
+
+
+def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
+    server = serve(model, "--allow-tell", "--workers", "2")
+    batter(server, 500, seed=1)
+    before, workers = server.memory(), server.workers()
+    batter(server, 1000, seed=2)
+    assert server.workers() == workers  # none died
+    assert server.memory() < before + 8_000_000
+    assert server.verdict(SPAM).startswith("Spam: True")
+    assert not [line for line in server.lines() if line["event"] == "fault"]
+
+
+@pytest.mark.slow
+def test_ten_thousand_mutated_requests(serve, model):
+    server = serve(model, "--allow-tell", "--workers", "2")
+    batter(server, 1000, seed=3)
+    before, workers = server.memory(), server.workers()
+    batter(server, 9000, seed=4)
+    assert server.workers() == workers
+    assert server.memory() < before + 16_000_000
+    assert not [line for line in server.lines() if line["event"] == "fault"]
