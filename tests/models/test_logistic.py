@@ -1,0 +1,196 @@
+"""Logistic regression against scikit-learn's, finite differences, and the texts' example of overfitting."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import approx_fprime
+from scipy.sparse import random_array
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+from spamnb.models.logistic import LogisticRegression, _many_class_error, _two_class_error
+
+
+def data(seed: int, classes: int, n: int = 400, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * rng.uniform(0.5, 2, d)
+    return X, (X @ rng.standard_normal((d, classes)) + 2 * rng.gumbel(size=(n, classes))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equals_the_twin(classes: int, C: float, weighted: bool) -> None:
+    X, y = data(classes, classes)
+    labels = np.array(["a", "b", "c", "d"])[y]
+    weight = np.random.default_rng(0).uniform(0, 3, len(y)) if weighted else None
+    ours = LogisticRegression(C, tol=1e-9).fit(X, labels, sample_weight=weight)
+    twin = SklearnLogisticRegression(C=C, tol=1e-12, solver="newton-cholesky").fit(X, labels, sample_weight=weight)
+    np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.intercept_, twin.intercept_, atol=1e-6)
+    np.testing.assert_allclose(ours.predict_log_proba(X), twin.predict_log_proba(X), atol=1e-6)
+    np.testing.assert_allclose(ours.decision_function(X), twin.decision_function(X), atol=1e-6)
+    np.testing.assert_array_equal(ours.predict(X), twin.predict(X))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_same_path_as_the_twins_l_bfgs(classes: int) -> None:
+    X, y = data(5, classes)
+    ours, twin = LogisticRegression().fit(X, y), SklearnLogisticRegression().fit(X, y)
+    assert ours.n_iter_[0] == twin.n_iter_[0]
+    np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sparse_rows_equal_dense_rows(classes: int) -> None:
+    X = random_array((300, 50), density=0.1, rng=np.random.default_rng(0), format="csr")
+    y = np.random.default_rng(1).integers(0, classes, 300)
+    sparse, dense = LogisticRegression(tol=1e-8).fit(X, y), LogisticRegression(tol=1e-8).fit(X.toarray(), y)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-7)
+    np.testing.assert_allclose(sparse.predict_proba(X), dense.predict_proba(X.toarray()), atol=1e-7)
+    stepped = clone(sparse).partial_fit(X, y, classes=range(classes))
+    np.testing.assert_allclose(
+        stepped.coef_, clone(sparse).partial_fit(X.toarray(), y, classes=range(classes)).coef_, atol=1e-12
+    )
+
+
+def test_gradients_are_those_of_the_error() -> None:
+    rng = np.random.default_rng(0)
+    X, share = rng.standard_normal((20, 3)), rng.dirichlet(np.ones(20))
+    for error, rows in ((_two_class_error, 1), (_many_class_error, 3)):
+        codes = rng.integers(0, max(rows, 2), 20)
+        w = rng.standard_normal(rows * 4)
+        arguments = (X, codes, share, 0.1, rows)
+        numeric = approx_fprime(w, lambda at, e=error, a=arguments: e(at, *a)[0], 1e-7)
+        np.testing.assert_allclose(error(w, *arguments)[1], numeric, atol=1e-6)
+
+
+def test_a_step_is_the_texts_step() -> None:
+    """w ← w − η (y_n − t_n) φ_n from w = 0, where y_n = ½, without a penalty to speak of."""
+    x = np.array([[0.3, -0.2]])
+    model = LogisticRegression(C=1e12, learning_rate=0.1).partial_fit(x, [1], classes=[0, 1])
+    np.testing.assert_allclose(model.coef_, -0.1 * (0.5 - 1) * x, rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_, [0.05], rtol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    x=arrays(float, 4, elements=st.floats(-1e4, 1e4)),
+    start=arrays(float, (3, 5), elements=st.floats(-5, 5)),
+    label=st.integers(0, 2),
+    classes=st.sampled_from([2, 3]),
+)
+def test_no_step_makes_the_error_on_its_row_larger(x, start, label, classes) -> None:
+    label = min(label, classes - 1)
+    model = LogisticRegression(C=1e12, learning_rate=1e6)
+    model.partial_fit(np.zeros((1, 4)), [0], classes=range(classes))
+    rows = 1 if classes == 2 else 3
+    model.coef_, model.intercept_ = start[:rows, :4].copy(), start[:rows, 4].copy()
+    before = -model.predict_log_proba(x[None])[0, label]
+    after = -model.partial_fit(x[None], [label]).predict_log_proba(x[None])[0, label]
+    assert after <= before * (1 + 1e-9) + 1e-9
+
+
+def test_separable_data_do_not_diverge() -> None:
+    """The texts' example of overfitting: one feature, two classes apart. The likelihood alone has no maximum."""
+    X = np.array([-3.0, -2.0, -1.5, 1.5, 2.0, 3.0])[:, None]
+    y = (X[:, 0] > 0).astype(int)
+    slopes = []
+    for C in (1.0, 1e2, 1e4, 1e6, 1e8):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = LogisticRegression(C, tol=1e-12).fit(X, y)
+        slopes.append(model.coef_[0, 0])
+        assert abs(model.intercept_[0]) < 1e-6 * slopes[-1]
+    # A hundredfold C adds about ln(100)/1.5 to the slope, as the nearest rows' ln(C): no divergence.
+    assert np.all(np.diff(slopes) > 0) and np.diff(slopes).max() < 4
+    model = LogisticRegression()
+    for _ in range(2000):
+        model.partial_fit(X, y, classes=[0, 1])
+    assert 0 < model.coef_[0, 0] < 10
+    assert model.score(X, y) == 1
+    huge = X * 1e150  # one step of w ← w − η∇E_n with a constant η would be beyond 1e150
+    model = LogisticRegression().partial_fit(huge, y, classes=[0, 1])
+    assert np.isfinite(model.predict_log_proba(huge)).all()
+
+
+def test_steps_come_near_the_batch_solution() -> None:
+    X, y = data(7, 3, n=4000)
+    batch = LogisticRegression().fit(X, y)
+    stepped = LogisticRegression()
+    for epoch in range(5):
+        order = np.random.default_rng(epoch).permutation(len(y))
+        stepped.partial_fit(X[order], y[order], classes=[0, 1, 2])
+    loss, best = (-np.mean(model.predict_log_proba(X)[np.arange(len(y)), y]) for model in (stepped, batch))
+    assert best <= loss < best + 0.02
+
+
+def test_one_more_row_after_a_batch() -> None:
+    X, y = data(8, 2)
+    model = LogisticRegression().fit(X, y)
+    before, coef = -model.predict_log_proba(X[:1])[0, y[0]], model.coef_.copy()
+    model.partial_fit(X[:1], y[:1])
+    assert -model.predict_log_proba(X[:1])[0, y[0]] < before
+    assert np.abs(model.coef_ - coef).max() < 0.1  # a step among 400, not a new beginning
+    assert model.n_seen_ == 401
+
+
+def test_refusals() -> None:
+    X, y = data(9, 2)
+    for parameter in ("C", "tol", "learning_rate"):
+        for value in (0, -1, np.inf, np.nan):
+            with pytest.raises(ValueError, match=f"{parameter}="):
+                LogisticRegression(**{parameter: value}).fit(X, y)
+    with pytest.raises(ValueError, match="only one class"):
+        LogisticRegression().fit(X, np.zeros(len(y)))
+    with pytest.warns(RuntimeWarning, match="did not converge in 2 iterations"):
+        LogisticRegression(max_iter=2).fit(X * [1, 10, 100, 1000, 1, 1], y)
+    model = LogisticRegression().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="do not exist"):
+        model.partial_fit(X[:1], [7])
+    with pytest.raises(ValueError, match="classes must be passed"):
+        LogisticRegression().partial_fit(X, y)
+    with pytest.raises(ValueError, match="not fitted"):
+        LogisticRegression().quadratic_form()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_quadratic_form_is_the_score(classes: int) -> None:
+    X, y = data(10, classes)
+    model = LogisticRegression().fit(X, y)
+    quadratic, linear, constant = model.quadratic_form()
+    assert quadratic is None
+    score = X @ linear.T + constant
+    score -= np.log(np.exp(score).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(score, model.predict_log_proba(X), atol=1e-12)
+
+
+def test_scikit_learns_own_checks() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(LogisticRegression(), on_fail=None, on_skip=None)
+    failed = [result for result in results if result["status"] == "failed"]
+    assert not failed, [(result["check_name"], str(result["exception"])) for result in failed]
+    assert sum(result["status"] == "passed" for result in results) >= 55
+
+
+def test_works_in_scikit_learns_tools() -> None:
+    texts = ["cheap watches cheap", "buy watches now", "meeting at noon", "notes of the meeting"] * 8
+    labels = ["spam", "spam", "ham", "ham"] * 8
+    pipeline: Any = make_pipeline(CountVectorizer(), LogisticRegression())
+    assert cross_val_score(pipeline, texts, labels, cv=4).min() == 1
+    search = GridSearchCV(pipeline, {"logisticregression__C": [0.1, 10]}, cv=2).fit(texts, labels)
+    copy = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
+    np.testing.assert_array_equal(copy.predict(texts), labels)
