@@ -27,12 +27,8 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes that answer.")
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
-@click.option(
-    "--models", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A model per user."
-)
-@click.option(
-    "--own-after", type=COUNT, default=100, help="A user's model answers with so much of each class."
-)
+@click.option("--models", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A model per user.")
+@click.option("--own-after", type=COUNT, default=100, help="A user's model answers with so much of each class.")
 @click.option("--autolearn", is_flag=True, help="Learn by itself from what it is very sure of.")
 @click.option("--autolearn-spam", type=float, default=12.0, help="Score from which it is.")
 @click.option("--autolearn-ham", type=float, default=-12.0, help="Score up to which it is.")
@@ -78,7 +74,8 @@ def command(
       spamc -U /run/spamnb.sock < message.eml
     """
     from spamnb.serve import service, sockets
-    from spamnb.serve.spamd import Autolearn, Limits
+    from spamnb.serve.reception import Limits
+    from spamnb.serve.spamd import Autolearn
 
     limits = Limits(
         message_size=max_size,

@@ -3,7 +3,11 @@
 protocol   bytes of a request → what is asked; what was found → bytes of the reply (pure)
 score      judgement → the points, the threshold and the names that mail software expects (pure)
 headers    a raw message with ours for whatever X-Spam-* it came with (pure)
-users      whose model answers, and who writes to it
-spamd      one connection after another, each bounded in size and time
-workers    the processes, their sockets and their signals
+users      whose model answers, and whose learns
+reception  a request off a connection, bounded in size and time
+spamd      a conversation: request, verdict or lesson, reply
+sockets    what is listened on
+workers    the processes and their signals
+service    all of it put together
+maildir    a Maildir's folders: what is new, what a person moved
 """

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spamnb.serve import metrics
+from spamnb.serve.reception import Limits
 from spamnb.serve.sockets import address
-from spamnb.serve.spamd import Autolearn, Limits, Spamd
+from spamnb.serve.spamd import Autolearn, Spamd
 from spamnb.serve.users import Models
 from spamnb.serve.workers import log, prefork, work
 

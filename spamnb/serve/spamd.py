@@ -20,27 +20,11 @@ from spamnb.serve import headers, protocol
 from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import Counts
 from spamnb.serve.protocol import ExitCode, Refusal, Request
+from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score
 from spamnb.serve.users import Models, class_named
 
-CHUNK = 1 << 16
 LESSONS_WAITING = 100  # automatic lessons that may wait for the file; more are left out, a person's never
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one client may ask of the server; sizes in bytes, times in seconds, connections per worker."""
-
-    message_size: int = 8 << 20
-    line_size: int = 4096
-    header_lines: int = 64
-    head_time: float = 10.0
-    message_time: float = 60.0
-    classify_time: float = 10.0
-    reply_time: float = 30.0
-    linger_time: float = 2.0
-    connections: int = 512
-    held: int = 128 << 20  # of messages being received, all connections of a worker together
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +55,7 @@ class Spamd:
         autolearn: Autolearn | None = None,
     ) -> None:
         self.limits = limits
+        self._reception = Reception(limits)
         self._counts = counts
         self._log = log
         self._allow_tell = allow_tell
@@ -80,7 +65,6 @@ class Spamd:
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._pupils = self._learner.submit(models, True) if allow_tell or autolearn else None
         self._lessons = 0
-        self._held = 0
         self._open = 0
 
     def reopen(self) -> None:
@@ -155,11 +139,7 @@ class Spamd:
     async def _answer(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> bytes:
         if self._open > self.limits.connections:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many connections")
-        try:
-            async with asyncio.timeout(self.limits.head_time):
-                asked = await self._head(reader, facts)
-        except TimeoutError:
-            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the request's headers took too long") from None
+        asked = await self._reception.head(reader, facts)
         if asked is None:
             return b""
         if asked.method == "PING":
@@ -168,76 +148,11 @@ class Spamd:
             return b""
         if asked.method == "TELL" and not self._allow_tell:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
-        raw = await self._message(reader, asked)
+        raw = await self._reception.message(reader, asked)
         facts.update(size=len(raw), id=headers.field(raw[:CHUNK], b"message-id")[:200])
         if asked.method == "TELL":
             return await self._tell(asked, raw, facts)
         return self._judge(asked, raw, facts)
-
-    async def _head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
-        first = await self._line(reader)
-        if first is None:
-            return None  # a probe that only connected
-        method, version = protocol.request_line(first)
-        facts["method"] = method
-        lines: list[bytes] = []
-        if protocol.has_headers(method, version):
-            while line := await self._line(reader):
-                lines.append(line)
-                if len(lines) > self.limits.header_lines:
-                    raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (too many headers)")
-            if line is None and protocol.has_message(method):
-                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF during headers)")
-        asked = protocol.request(method, version, lines)
-        if asked.user:
-            facts["user"] = asked.user[:128]
-        return asked
-
-    async def _line(self, reader: asyncio.StreamReader) -> bytes | None:
-        """The next line without its end; None where the client has ended."""
-        too_long = Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (over {self.limits.line_size} bytes)")
-        try:
-            line = await reader.readuntil(b"\n")
-        except asyncio.IncompleteReadError as error:
-            if error.partial:
-                raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF within a line)") from None
-            return None
-        except asyncio.LimitOverrunError:
-            raise too_long from None
-        if len(line) > self.limits.line_size:
-            raise too_long
-        return line[:-1].removesuffix(b"\r")
-
-    async def _message(self, reader: asyncio.StreamReader, asked: Request) -> bytes:
-        received = bytearray()
-        try:
-            async with asyncio.timeout(self.limits.message_time):
-                await self._receive(reader, asked.content_length, received)
-        except TimeoutError:
-            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
-        finally:
-            self._held -= len(received)
-        if asked.compressed:
-            return protocol.inflate(bytes(received), self.limits.message_size)
-        return bytes(received)
-
-    async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
-        limit = self.limits.message_size
-        if length is not None and length > limit:
-            raise protocol.too_large(limit)
-        while length is None or len(received) < length:
-            chunk = await reader.read(CHUNK if length is None else min(CHUNK, length - len(received)))
-            if not chunk:
-                break
-            received += chunk
-            self._held += len(chunk)
-            if len(received) > limit:
-                raise protocol.too_large(limit)
-            if self._held > self.limits.held:
-                raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: too many large messages at once")
-        if length is not None and len(received) < length:
-            got = f"Expected {length} bytes, got {len(received)} bytes"
-            raise Refusal(ExitCode.EX_PROTOCOL, f"Bad header line: (Content-Length mismatch: {got})")
 
     # -- what was asked --------------------------------------------------------------------------------------
 
