@@ -21,7 +21,7 @@ KNOWN_FIELD = re.compile(
     rb"(?:subject|from|to|b?cc|date|sender|reply-to|received|return-path|message-id|in-reply-to|references"
     rb"|mime-version|content-[!-9;-~]{1,60}|lines|organi[sz]ation|newsgroups|path|xref|delivered-to|errors-to"
     rb"|precedence|importance|priority|status|user-agent|list-[!-9;-~]{1,60}|dkim-signature"
-    rb"|authentication-results|envelope-to|keywords|approved|x-[!-9;-~]{1,60})[ \t]{0,9}:",
+    rb"|authentication-results|envelope-to|keywords|approved|x-[!-9;-~]{1,60}):",
     re.IGNORECASE,
 )
 ENVELOPE = re.compile(rb">?From [^\n]{0,500}[0-9]:[0-9][0-9]")

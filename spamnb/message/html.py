@@ -85,11 +85,12 @@ def read(html: bytes, cut: list[str], most: int = MAX_HTML, most_tags: int = MAX
                 for node in tree.css(",".join(SKIPPED)):
                     node.decompose()
             text = root.text()
-    if hidden and not hidden.isspace():
+    hidden = "" if hidden.isspace() else hidden.replace("\r", "\n")
+    if hidden:
         facts.add("hidden")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Html(text, hidden.replace("\r", "\n"), links, images, forms, facts)
+    return Html(text, hidden, links, images, forms, facts)
 
 
 def declared_charset(octets: bytes) -> str:

@@ -14,7 +14,9 @@ MAX_PARTS = 250
 MAX_TEXT = 1 << 20  # bytes of decoded text in one message
 MAX_FALSE_BOUNDARIES = 10_000
 
-MESSAGES = frozenset(["message/rfc822", "message/global", "message/news"])
+# Of the message/* types these are reports to be read as text; the others hold a header section and a body.
+REPORTS = frozenset(["message/delivery-status", "message/disposition-notification", "message/feedback-report"])
+CONTENT_TYPE = re.compile(r"[^\s/()]++/[^\s/()]++\Z")
 GUESSED_BOUNDARY = re.compile(rb"^(--[!-~]{3,70})[ \t]{0,9}\n(?i:content-[!-9;-~]{1,40}:)", re.MULTILINE)
 UU_BEGIN = re.compile(r"^begin [0-7]{3,4} ([^\n]{1,200})\n", re.MULTILINE)
 UU_NAMES = frozenset(["uuencode", "x-uuencode", "uue", "x-uue"])
@@ -53,7 +55,7 @@ def leaves(data: bytes, fields: list[tuple[str, str]], start: int, cut: list[str
             inner = children(data, start, end, boundary, MAX_PARTS - count)
             if not inner or depth == MAX_DEPTH:
                 part = part._replace(content_type="text/plain")  # nothing tells the parts: a reader sees text
-        elif kind in MESSAGES:
+        elif kind.startswith("message/") and kind not in REPORTS:
             if part.encoding in ("base64", "quoted-printable"):
                 data = normalise(transfer_decode(data[start : min(end, start + 2 * MAX_TEXT)], part.encoding))
                 start, end = 0, len(data)
@@ -79,10 +81,9 @@ def describe(fields: list[tuple[str, str]], default: str, size: int) -> tuple[Pa
     """What the Content-* fields of a part say of it, and its boundary."""
     values = {name.lower(): value for name, value in reversed(fields) if name[0] in "cC"}
     kind, found = parameters(values.get("content-type") or default)
-    if kind.count("/") != 1 or " " in kind or "(" in kind:
-        kind = kind.replace("(", " ").partition(" ")[0]
-        if kind.count("/") != 1:
-            kind = "text/plain"
+    if not CONTENT_TYPE.match(kind):
+        first = CONTENT_TYPE.match(kind.replace("(", " ").partition(" ")[0])
+        kind = first.group() if first else "text/plain"
     charset = found.get("charset", "")
     if not charset and "charset" in values.get("content-type", ""):  # a semicolon is missing
         charset = values["content-type"].partition("charset")[2].lstrip(" =")
@@ -128,8 +129,8 @@ def _between(data: bytes, start: int, end: int, delimiter: bytes, most: int) -> 
             line_end = end
         rest = data[after : min(line_end, after + 80)].strip(b" \t")
         if rest == b"" or rest == b"--":
-            if opened >= 0:
-                spans.append((opened, max(opened, at)))
+            if 0 <= opened < at:  # two boundary lines in a row hold no part
+                spans.append((opened, at))
             if rest:
                 return spans
             opened = min(line_end + 1, end)
