@@ -1,8 +1,4 @@
-"""A tally → a model file: selection of words, the leave-one-out estimate, calibration, and the file in one piece.
-
-Leave-one-out needs no retraining: the model without a message is the sums minus that message. A token that only this
-message holds leaves the vocabulary with it.
-"""
+"""A tally → a model file: selection of words, training, the leave-one-out estimate, and the file in one piece."""
 
 from __future__ import annotations
 
@@ -11,14 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb import scoring
 from spamnb.calibration import Calibration
 from spamnb.counts import Counts
 from spamnb.errors import SpamnbError
 from spamnb.exchange import Content, fill, fresh_model, load
+from spamnb.learners import learner_for
+from spamnb.learners.learner import Trained
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
-from spamnb.tally import Block, Tally, restrict, without_copies
+from spamnb.store import Store
+from spamnb.tally import Tally, restrict, without_copies
 
 
 class LeftOut(NamedTuple):
@@ -43,76 +40,19 @@ def prepare(tally: Tally, settings: Settings) -> Tally:
     return tally
 
 
-def totals_of(counts: Counts) -> Totals:
-    """The sums over all tokens."""
-    return Totals(
-        counts.classes,
-        counts.documents,
-        np.asarray(counts.document_counts.sum(axis=1)).ravel(),
-        np.asarray(counts.occurrences.sum(axis=1)).ravel(),
-        counts.n_columns,
-    )
-
-
-def frequencies_of(counts: Counts) -> list[dict[int, int]]:
-    """Per class {n: number of tokens that exactly n of its messages hold}."""
-    table = counts.document_counts.toarray()
-    return [{int(n): int(row[n]) for n in np.flatnonzero(row)} for row in map(np.bincount, table)]
-
-
 def leave_one_out(tally: Tally, settings: Settings) -> LeftOut:
-    """Scores of every message in the model without it, one pass over the rows; probabilities calibrated on them."""
-    counts, totals = tally.counts, totals_of(tally.counts)
-    labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
-    if len(totals.classes) > 1:
-        table = np.stack([counts.document_counts.toarray(), counts.occurrences.toarray()])
-        holders = table[0].sum(axis=0)
-        frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
-        for block in tally.blocks():
-            labels.append(block.labels)
-            scores.append(_without_itself(block, table, holders, totals, frequencies, settings))
-    y, s = np.concatenate(labels), np.concatenate(scores)
-    calibration = Calibration(len(totals.classes))
-    if len(y):
-        calibration.add(s, y)
-    p = calibration.probabilities(s) if len(y) else s
-    return LeftOut(
-        totals.classes, y, s, p, settings.loss.verdicts(totals.classes, p, settings.spam) if len(y) else []
-    )
+    """Every message judged by the model without it; probabilities calibrated on these very scores."""
+    return _left_out(learner_for(settings).train(tally), tally.counts.classes, settings)
 
 
-def _without_itself(
-    block: Block,
-    table: np.ndarray,
-    holders: np.ndarray,
-    totals: Totals,
-    frequencies: list[dict[int, int]],
-    settings: Settings,
-) -> np.ndarray:
-    """Scores (n, C) of a block's messages, each from the sums minus itself."""
-    n, classes = len(block.labels), len(totals.classes)
-    row = np.repeat(np.arange(n), np.diff(block.indptr))
-    shared = holders[block.columns] > 1 if settings.top_words is None else np.ones(len(row), bool)
-    own = np.zeros((classes, n), np.int64)
-    own[block.labels, np.arange(n)] = 1
-    distinct = np.bincount(row, minlength=n)
-    length = np.bincount(row, block.repeats, minlength=n).astype(np.int64)
-    alone = distinct - np.bincount(row[shared], minlength=n)
-    own_counts = table[0][block.labels[row], block.columns]
-    starts = scoring.starts_without(settings, totals, frequencies, block.labels, row, own_counts, ~shared)
-    row, columns, repeats = row[shared], block.columns[shared], block.repeats[shared]
-    seen = Totals(
-        totals.classes,
-        (totals.documents[:, None] - own)[:, row],
-        (totals.document_counts[:, None] - own * distinct)[:, row],
-        (totals.occurrences[:, None] - own * length)[:, row],
-        (totals.vocabulary_size - alone)[row],  # type: ignore[arg-type]
-    )
-    document_counts = table[0][:, columns] - own[:, row]
-    occurrences = table[1][:, columns] - own[:, row] * repeats
-    contributions = scoring.log_likelihoods(settings, seen, document_counts, occurrences)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
-    return scoring.score(settings, contributions, repeats, indptr, starts)[0]
+def _left_out(trained: Trained, classes: tuple[str, ...], settings: Settings) -> LeftOut:
+    y, scores = trained.labels, trained.scores
+    if not len(y):
+        return LeftOut(classes, y, scores, scores, [])
+    calibration = Calibration(len(classes))
+    calibration.add(scores, y)
+    p = calibration.probabilities(scores)
+    return LeftOut(classes, y, scores, p, settings.loss.verdicts(classes, p, settings.spam))
 
 
 def sums_of(store: Store) -> tuple[Counts, list[str]]:
@@ -124,19 +64,19 @@ def sums_of(store: Store) -> tuple[Counts, list[str]]:
     return Counts(content.classes, content.documents, *sums), content.tokens
 
 
-def content_of(tally: Tally, settings: Settings, left_out: LeftOut) -> Content:
+def content_of(tally: Tally, settings: Settings, trained: Trained) -> Content:
     """All that the model's file will hold."""
     counts = tally.counts
     calibration = Calibration(len(counts.classes))
-    if len(left_out.labels):
-        calibration.add(left_out.scores, left_out.labels)
+    if len(trained.labels):
+        calibration.add(trained.scores, trained.labels)
     messages = [
         (digest.tobytes(), counts.classes[label], True)
         for rows in tally.rows
         for digest, label in zip(rows.digests[rows.kept], rows.labels[rows.kept])
     ]
     return Content(
-        settings.as_meta(),
+        {**settings.as_meta(), **trained.meta},
         counts.classes,
         counts.documents,
         tally.tokens,
@@ -144,7 +84,8 @@ def content_of(tally: Tally, settings: Settings, left_out: LeftOut) -> Content:
         counts.occurrences.toarray(),
         messages,
         calibration.cells(counts.classes),
-        {},
+        dict(trained.arrays),
+        trained.vectors,
     )
 
 
@@ -157,6 +98,6 @@ def train(path: str | Path, tally: Tally, settings: Settings, *, force: bool = F
         raise SpamnbError("no messages in the sources: nothing to train on")
     with fresh_model(path, settings.as_meta(), force=force) as store:
         tally = prepare(tally, settings)
-        left_out = leave_one_out(tally, settings)
-        fill(store, content_of(tally, settings, left_out))
-    return left_out
+        trained = learner_for(settings).train(tally)
+        fill(store, content_of(tally, settings, trained))
+    return _left_out(trained, tally.counts.classes, settings)
