@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb import scoring
 from spamnb.calibration import Calibration
 from spamnb.decision import Loss
+from spamnb.learners import learner_for
+from spamnb.learners.batch import Batch
 from spamnb.message import Message, parse
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
@@ -38,7 +39,7 @@ class Judgement(NamedTuple):
 
     verdict: str  # a class, or "unsure"
     probabilities: dict[str, float]  # calibrated: of messages told .9, nine in ten are of that class
-    posterior: dict[str, float]  # the textbook's naive Bayes posterior, which takes tokens for independent
+    posterior: dict[str, float]  # the model's own; the textbook's for naive Bayes, which takes tokens for independent
     score: float  # calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
     evidence: list[Evidence]  # heaviest first
     scores: np.ndarray  # (C,) pooled scores, before calibration
@@ -53,6 +54,7 @@ class Classifier:
         self.store = store
         self.settings = Settings.from_meta(store.meta(), store.path)
         self.tokenizer = Tokenizer(self.settings.tokens)
+        self.learner = learner_for(self.settings)
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
@@ -98,13 +100,12 @@ class Classifier:
 
     def judge(self, message: Message) -> Judgement:
         """``classify`` for a message that is parsed already."""
-        counted = Counter(self.tokenizer(message))
-        tokens = list(counted)
+        batch = Batch.of([Counter(self.tokenizer(message))])
         with self.store.reading():
             totals = self.store.totals()
             if not totals.classes:
                 return Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, message.cut)
-            known, scores, weights, textbook = self._score(totals, counted)
+            (tokens, *_), (scores,), weights, (posterior,) = self.learner.score(self.store, totals, batch)
             calibration = self._calibration(totals)
         classes = totals.classes
         probabilities = calibration.probabilities(scores[None, :])[0]
@@ -115,36 +116,19 @@ class Classifier:
         best, next_best = order[0], order[min(1, len(order) - 1)]
         told = weights[best] - weights[next_best] if len(classes) > 1 else weights[best]
         heaviest = np.argsort(-np.abs(told), kind="stable")
-        evidence = [Evidence(tokens[known[i]], float(told[i])) for i in heaviest if told[i]]
+        evidence = [Evidence(tokens[i], float(told[i])) for i in heaviest if told[i]]
         of_interest = classes.index(self.settings.spam) if self.settings.spam in classes else best
         p = probabilities[of_interest]
         return Judgement(
             verdict,
             dict(zip(classes, probabilities.tolist())),
-            dict(zip(classes, textbook.tolist())),
+            dict(zip(classes, posterior.tolist())),
             float(np.log(p) - np.log(probabilities.sum() - p)) if len(classes) > 1 else 0.0,
             evidence,
             scores,
             calibration.enough,
             message.cut,
         )
-
-    def _score(
-        self, totals: Totals, counted: dict[str, int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Positions of the known tokens, the pooled scores (C,), their weights (C, k), and the textbook posterior (C,)."""
-        found = self.store.look_up(list(counted))
-        repeats = np.fromiter(counted.values(), np.int64, len(counted))[found.positions]
-        contributions = scoring.log_likelihoods(
-            self.settings, totals, found.document_counts, found.occurrences
-        )
-        frequencies = self.store.frequencies() if self.settings.model_type == "bernoulli" else ()
-        start = scoring.base(self.settings, totals, frequencies)
-        indptr = np.array([0, len(found.positions)])
-        scores, weights = scoring.score(self.settings, contributions, repeats, indptr, start)
-        joint, _ = scoring.score(self.settings, contributions, repeats, indptr, start, "sum")
-        posterior = np.exp(joint[0] - joint[0].max())
-        return found.positions, scores[0], weights, posterior / posterior.sum()
 
     def _calibration(self, totals: Totals) -> Calibration:
         return Calibration.from_cells(totals.classes, self.store.calibration())
@@ -177,6 +161,7 @@ class Classifier:
                 self._subtract(known[0], counted)
             self._count_score(label, counted, 1)
             self.store.add(label, counted)
+            self.learner.learn(self.store, label, counted)
             self.store.remember(message.digest, label, taught)
         return True
 
@@ -193,6 +178,7 @@ class Classifier:
 
     def _subtract(self, label: str, counted: Counter[str]) -> None:
         self.store.add(label, counted, -1)
+        self.learner.forget(self.store, label, counted)
         self._count_score(label, counted, -1)
 
     def _count_score(self, label: str, counted: Counter[str], sign: int) -> None:
@@ -200,7 +186,7 @@ class Classifier:
         totals = self.store.totals()
         if label not in totals.classes or not self._comparable(totals):
             return
-        _, scores, _, _ = self._score(totals, counted)
+        scores = self.learner.score(self.store, totals, Batch.of([counted])).scores
         change = Calibration(len(totals.classes))
-        change.add(scores[None, :], np.array([totals.classes.index(label)]), sign)
+        change.add(scores, np.array([totals.classes.index(label)]), sign)
         self.store.add_calibration(change.cells(totals.classes))

@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.database import FORMAT
 from spamnb.errors import SpamnbError
-from spamnb.store import Store
+from spamnb.store import VECTOR, Store
 
 
 class Content(NamedTuple):
@@ -29,6 +29,7 @@ class Content(NamedTuple):
     messages: list[tuple[bytes, str, bool]]  # digest, class, taught by a person
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
+    vectors: np.ndarray | None = None  # (V, d) one vector a token
 
 
 def fill(store: Store, content: Content) -> None:
@@ -67,6 +68,8 @@ def fill(store: Store, content: Content) -> None:
         )
         store.add_calibration(content.calibration)
         store.put_arrays(content.arrays)
+        if content.vectors is not None:
+            store.put_vectors(columns[0], content.vectors[order])
         store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
 
 
@@ -96,7 +99,19 @@ def load(store: Store) -> Content:
             ],
             store.calibration(),
             store.arrays(),
+            _vectors(store, tokens),
         )
+
+
+def _vectors(store: Store, tokens: list[str]) -> np.ndarray | None:
+    found = store.look_up_vectors(tokens)
+    if not found:
+        return None
+    vectors = np.zeros((len(tokens), max(map(len, found.values()))), VECTOR)
+    for j, token in enumerate(tokens):
+        if token in found:
+            vectors[j, : len(found[token])] = found[token]
+    return vectors
 
 
 @contextlib.contextmanager
@@ -163,7 +178,8 @@ def export(store: Store) -> Iterator[str]:
             for c, name in enumerate(content.classes)
             if content.document_counts[c, j]
         }
-        yield _line({"token": token, "counts": counts})
+        vector = {} if content.vectors is None else {"vector": content.vectors[j].tolist()}
+        yield _line({"token": token, "counts": counts, **vector})
     for digest, name, taught in content.messages:
         yield _line({"message": digest.hex(), "class": name, "taught": taught})
     for name, own, bin_, messages in content.calibration:
@@ -185,6 +201,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     messages: list[tuple[bytes, str, bool]] = []
     calibration: list[tuple[str, int, int, int]] = []
     arrays: dict[str, np.ndarray] = {}
+    vectors: list[list[float]] = []
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
@@ -203,6 +220,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 ):
                     raise ValueError("counts of an unknown class, or below 0")
                 counts[str(record["token"])] = record["counts"]
+                vectors += [record["vector"]] if "vector" in record else []
             elif "message" in record:
                 messages.append((bytes.fromhex(record["message"]), record["class"], bool(record["taught"])))
             elif "calibration" in record:
@@ -229,7 +247,11 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
         for c, pair in pairs.items():
             table[:, row[c], j] = pair
     n = np.array([documents[c] for c in classes], np.int64)
-    return Content(meta, classes, n, list(counts), table[0], table[1], messages, calibration, arrays)
+    try:
+        of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
+    except ValueError:
+        raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
+    return Content(meta, classes, n, list(counts), table[0], table[1], messages, calibration, arrays, of_tokens)
 
 
 def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:

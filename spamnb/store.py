@@ -7,6 +7,7 @@
     messages     digests of what was learned, and as what
     calibration  histogram of the scores that messages had in the model without themselves
     arrays       parameters of models that are not counts
+    vectors      one vector a token, float32, for models of such
 
 The file opens in the ``sqlite3`` shell; ``exchange.py`` reads and writes it whole.
 """
@@ -26,6 +27,7 @@ from spamnb.errors import SpamnbError
 # Rows kept in memory between messages. Most tokens of a message were in the last few hundred too; a row costs
 # about 250 bytes, so this is at most some 60 MB, however many new words hostile mail brings.
 CACHED_ROWS = 250_000
+VECTOR = np.dtype("<f4")
 MOST_CLASSES = 900  # two columns a class in one row of ``tokens``; SQLite allows 2,000
 
 SCHEMA = """
@@ -40,6 +42,7 @@ CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTE
     messages INTEGER NOT NULL, PRIMARY KEY (class, own, bin)) WITHOUT ROWID;
 CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL,
     content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -315,4 +318,21 @@ class Store(Database):
                     (name, a.dtype.str, json.dumps(a.shape), np.ascontiguousarray(a).tobytes())
                     for name, a in arrays.items()
                 ],
+            )
+
+    def look_up_vectors(self, tokens: list[str]) -> dict[str, np.ndarray]:
+        """The vectors (d,) of those tokens that have one."""
+        with self.reading():
+            rows = self._connection.execute(
+                "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
+                (json.dumps(tokens, ensure_ascii=False),),
+            )
+            return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
+
+    def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
+        """Keep one vector a token, the rows of ``vectors`` (k, d)."""
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
             )

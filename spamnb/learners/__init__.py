@@ -1,0 +1,15 @@
+"""The kinds of mail model: what each does with messages, on the one model file."""
+
+from __future__ import annotations
+
+from spamnb.learners.learner import Learner
+from spamnb.settings import COUNT_MODELS, Settings
+
+
+def learner_for(settings: Settings) -> Learner:
+    """The learner that the settings name; its file, and what it imports, is loaded now."""
+    if settings.model_type in COUNT_MODELS:
+        from spamnb.learners.naive_bayes import NaiveBayes
+
+        return NaiveBayes(settings)
+    raise ValueError(f"no learner for {settings.model_type!r}")

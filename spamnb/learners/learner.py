@@ -1,0 +1,53 @@
+"""What every kind of mail model can do with messages, beside the sums that the store keeps for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.learners.batch import Batch
+from spamnb.settings import Settings
+from spamnb.store import Store, Totals
+from spamnb.tally import Tally
+
+
+class Scored(NamedTuple):
+    """Scores of n messages and what each of their tokens gave to them."""
+
+    known: Batch  # the messages, of their tokens only those that the model knows
+    scores: np.ndarray  # (n, C), before calibration
+    weights: np.ndarray  # (C, nnz) of each token of ``known``
+    posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
+
+
+class Trained(NamedTuple):
+    """What training gave: the messages' scores in a model without them, and parameters that are not sums."""
+
+    labels: np.ndarray  # (n,) class numbers of the tally's messages, in the order of its blocks
+    scores: np.ndarray  # (n, C)
+    arrays: Mapping[str, np.ndarray] = {}
+    vectors: np.ndarray | None = None  # (V, d) one vector a token
+    meta: Mapping[str, object] = {}
+
+
+class Learner:
+    """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
+        """Scores of messages that costs their own tokens only; ``totals`` holds at least one class."""
+        raise NotImplementedError
+
+    def train(self, tally: Tally) -> Trained:
+        """Fit to all messages of the tally, and score each of them as if it had not been there."""
+        raise NotImplementedError
+
+    def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+        """Take one more message into what is not a sum; the sums have it already."""
+
+    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+        """Take one message out of what is not a sum. Raises SpamnbError where that cannot be done."""
