@@ -23,6 +23,8 @@ COMMANDS = (
     "import",
     "merge",
     "serve",
+    "sort",
+    "watch",
 )
 
 

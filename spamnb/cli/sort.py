@@ -1,0 +1,75 @@
+"""``spamnb sort``: a Maildir's new mail into Junk, or tagged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spamnb.cli.options import Unreadable, model_option
+
+if TYPE_CHECKING:
+    from spamnb.serve.moves import Places
+
+
+@click.command("sort")
+@click.argument("box", metavar="MAILDIR", type=click.Path(path_type=Path))
+@model_option
+@click.option("--junk", default="Junk", show_default=True, help="Folder of the Maildir that spam is moved to.")
+@click.option("--unsure", metavar="FOLDER", help="Folder for what could be either.  [default: it stays]")
+@click.option("--tag", is_flag=True, help="Move nothing; put X-Spam-* headers into every message.")
+@click.option("--all", "everything", is_flag=True, help="Mail that was looked at too, not only what is new.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, everything: bool, dry_run: bool) -> None:
+    """Move spam among a Maildir's new mail to its Junk folder.
+
+    \b
+    Example, every five minutes by cron:
+      spamnb sort ~/Maildir
+    """
+    from spamnb.classifier import Classifier
+    from spamnb.serve import maildir
+    from spamnb.serve.headers import rewritten
+    from spamnb.serve.moves import Places
+    from spamnb.serve.score import score
+
+    unreadable = Unreadable()
+    maildir.checked(box)
+    folders = {"spam": junk, "unsure": unsure}
+    with Classifier.open(model) as classifier, Places.of(box) as places:
+        for path in [path for part in ("new", "cur")[: 1 + everything] for path in maildir.files(box / part)]:
+            try:
+                raw = path.read_bytes()
+                found = score(classifier, raw)
+                into = None if tag else folders.get(found.verdict)
+                if not dry_run and tag:
+                    _tag(path, raw, rewritten(raw, found.fields()))
+                elif not dry_run and into is not None:
+                    _move(box, path, into, raw, into == junk, places)
+            except FileNotFoundError:
+                continue  # a mail reader moved it on since it was listed
+            except OSError as error:
+                unreadable(str(path), error)
+                continue
+            action = "tagged" if tag else f"to {into}" if into else "stays"
+            click.echo(f"{found.verdict}\t{found.text}\t{action}\t{path.name}")
+    if unreadable.count:
+        raise click.exceptions.Exit(1)
+
+
+def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
+    from spamnb.serve import maildir
+
+    if tagged != raw:
+        maildir.replace(path, tagged)
+
+
+def _move(box: Path, path: Path, into: str, raw: bytes, is_junk: bool, places: Places) -> None:
+    """Move a message and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
+    from spamnb.message import parse
+    from spamnb.serve import maildir
+
+    with places.writing():
+        maildir.move(path, maildir.folder(box, into))
+        places.put(parse(raw).digest, is_junk)

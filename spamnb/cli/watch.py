@@ -1,0 +1,61 @@
+"""``spamnb watch``: learn from the mail that a person moves into Junk or out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import Unreadable, model_option
+
+
+@click.command("watch")
+@click.argument("boxes", metavar="MAILDIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@model_option
+@click.option("--junk", default="Junk", show_default=True, help="The Maildir's folder of spam.")
+@click.option(
+    "--interval", type=click.FloatRange(min=0.05), default=5.0, show_default=True, help="Seconds between looks."
+)
+@click.option("--once", is_flag=True, help="Look once, as from cron; moves since the last time are learned.")
+def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, once: bool) -> None:
+    """Learn as spam what is moved to a Maildir's Junk folder, and as ham what is moved out of it.
+
+    Mail that is in Junk from the start, or that 'spamnb sort' put there, is no lesson; nor is mail that goes to
+    Trash, Drafts or Sent.
+
+    \b
+    Example:
+      spamnb watch ~/Maildir
+    """
+    from spamnb.classifier import Classifier
+    from spamnb.errors import SpamnbError
+    from spamnb.serve.moves import Places
+    from spamnb.serve.users import class_named
+
+    stop = threading.Event()
+    if not once:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+    unreadable = Unreadable()
+    with contextlib.ExitStack() as stack:
+        classifier = stack.enter_context(Classifier.open(model, writable=True))
+        watched = [stack.enter_context(Places.of(box)) for box in boxes]
+        while not stop.is_set():
+            for places in watched:
+                for lesson in places.lessons(junk, unreadable):
+                    label = class_named(classifier, "spam" if lesson.spam else "ham")
+                    try:
+                        changed = classifier.learn(label, lesson.raw)
+                    except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
+                        click.echo(f"spamnb: {error}", err=True)
+                        continue
+                    places.put(lesson.digest, lesson.spam)
+                    click.echo(f"{'learned' if changed else 'known'}\t{label}\t{lesson.path}")
+            if once:
+                break
+            stop.wait(interval)
+    if once and unreadable.count:
+        raise click.exceptions.Exit(1)

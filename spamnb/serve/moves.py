@@ -1,0 +1,139 @@
+"""What a person teaches by moving mail into Junk or out of it.
+
+A message is known by its digest, since mail readers give it another file name when they move it. Which side of the
+line it was last seen on is kept beside the mail, so moves made while nobody watched are noticed too. What `sort`
+moves it notes here itself: only a person's moves are lessons. Mail in Trash, Drafts or Sent is on neither side.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from spamnb.database import Database
+from spamnb.message import parse
+from spamnb.serve import maildir
+
+NEITHER = frozenset(["trash", "deleted messages", "deleted items", "drafts", "sent", "sent messages", "templates"])
+_FILE = "spamnb-places.sqlite"
+_SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
+
+
+class Lesson(NamedTuple):
+    """A message that a person moved."""
+
+    spam: bool
+    path: Path
+    raw: bytes
+    digest: bytes
+
+
+class Places(Database):
+    """On which side each message of a Maildir was last seen; a small SQLite file in it."""
+
+    def __init__(self, *arguments) -> None:
+        super().__init__(*arguments)
+        self._maildir = Path(self.path).parent
+        self._listed: dict[Path, tuple[float, list[Path]]] = {}
+
+    @classmethod
+    def of(cls, box: Path) -> Places:
+        """The places of the Maildir *box*."""
+        places = cls.connect(maildir.checked(box) / _FILE, writable=True)
+        with places.writing():
+            execute = places._connection.execute
+            execute("CREATE TABLE IF NOT EXISTS places (digest BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID")
+            execute(
+                "CREATE TABLE IF NOT EXISTS names (folder TEXT NOT NULL, name TEXT NOT NULL, digest BLOB NOT NULL,"
+                " PRIMARY KEY (folder, name)) WITHOUT ROWID"
+            )
+        return places
+
+    def put(self, digest: bytes, junk: bool) -> None:
+        """Note where a message is, so that being there is no lesson; in one ``writing`` with what moved it there."""
+        with self.writing():
+            self._connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (digest, junk))
+
+    def lessons(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> list[Lesson]:
+        """Messages that crossed the line since they were last seen; `put` each once it is learned.
+
+        A message that was never seen is noted where it is. One that is on both sides, as while a mail reader copies
+        it, is left for the next time.
+        """
+        # One transaction: a program that moves mail inside ``writing`` is seen before or after its move.
+        with self.writing():
+            return self._compared(self._sides(junk, on_unreadable), on_unreadable)
+
+    def _sides(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> dict[bytes, dict[bool, Path]]:
+        """Each message's digest, and a path for each side of the line that it is on."""
+        where: dict[bytes, dict[bool, Path]] = {}
+        junk = junk.lower()
+        for folder in maildir.folders(self._maildir):
+            label = folder.name[1:].lower() if folder != self._maildir else ""
+            if label.rpartition(".")[2] in NEITHER:
+                continue
+            for path, digest in self._digests(folder, on_unreadable):
+                where.setdefault(digest, {})[label == junk or label.startswith(junk + ".")] = path
+        return where
+
+    def _compared(
+        self, where: dict[bytes, dict[bool, Path]], on_unreadable: Callable[[str, Exception], None]
+    ) -> list[Lesson]:
+        before = dict(self._connection.execute("SELECT digest, junk FROM places"))
+        lessons = []
+        for digest, paths in where.items():
+            if len(paths) > 1:
+                continue
+            (side, path), *_ = paths.items()
+            if digest not in before:
+                self.put(digest, side)
+            elif bool(before[digest]) != side:
+                try:
+                    lessons.append(Lesson(side, path, path.read_bytes(), digest))
+                except OSError as error:
+                    on_unreadable(str(path), error)
+        return lessons
+
+    def _digests(self, folder: Path, on_unreadable: Callable[[str, Exception], None]) -> Iterator[tuple[Path, bytes]]:
+        """The messages of a folder with their digests; only files of new names are read."""
+        label = folder.name if folder != self._maildir else ""
+        paths = [path for part in ("new", "cur") for path in self._list(folder / part)]
+        known = dict(self._connection.execute("SELECT name, digest FROM names WHERE folder = ?", (label,)))
+        found: dict[str, bytes] = {}
+        for path in paths:
+            name = maildir.unique(path)
+            digest = known.get(name)
+            if digest is None:
+                try:
+                    digest = parse(path.read_bytes()).digest
+                except FileNotFoundError:
+                    continue  # moved on since it was listed
+                except OSError as error:
+                    on_unreadable(str(path), error)
+                    continue
+            found[name] = digest
+            yield path, digest
+        if found != known:
+            gone = [(label, name) for name in known.keys() - found.keys()]
+            self._connection.executemany("DELETE FROM names WHERE folder = ? AND name = ?", gone)
+            come = [(label, name, found[name]) for name in found.keys() - known.keys()]
+            self._connection.executemany("INSERT OR REPLACE INTO names VALUES (?, ?, ?)", come)
+
+    def _list(self, part: Path) -> list[Path]:
+        """A directory's messages, from memory while its time stamp stands."""
+        try:
+            changed = part.stat().st_mtime
+        except FileNotFoundError:
+            return []
+        before = self._listed.get(part)
+        if before is not None and before[0] == changed:
+            return before[1]
+        try:
+            listed = maildir.files(part)
+        except FileNotFoundError:
+            return []
+        if time.time() - changed > _SETTLED:
+            self._listed[part] = (changed, listed)
+        return listed

@@ -1,0 +1,187 @@
+"""Sorting a Maildir and learning from what is moved in it; Python's own ``mailbox`` plays the mail reader."""
+
+from __future__ import annotations
+
+import mailbox
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from served import mail
+
+from spamnb.classifier import Classifier
+from spamnb.cli import cli
+from spamnb.serve import maildir
+from spamnb.serve.moves import Places
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> mailbox.Maildir:
+    """A Maildir with folders as IMAP servers lay them out."""
+    made = mailbox.Maildir(tmp_path / "Maildir")
+    for name in ("Junk", "Trash", "Work"):
+        made.add_folder(name)
+    return made
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def subjects(folder: mailbox.Maildir) -> list[str]:
+    return sorted(message["Message-ID"] for message in folder)
+
+
+def path_of(box: mailbox.Maildir) -> Path:
+    return Path(box._path)  # type: ignore[attr-defined]
+
+
+def test_sort_moves_spam_and_nothing_else(box, model):
+    for seed in range(5):
+        box.add(mail("spam", 500 + seed))
+        box.add(mail("ham", 500 + seed))
+    before = {message["Message-ID"] for message in box}
+    assert "to Junk" in run("sort", "--dry-run", "-m", model, path_of(box)) and len(box) == 10
+    run("sort", "-m", model, path_of(box))
+    assert subjects(box.get_folder("Junk")) == [f"<{500 + seed}.spam@example.org>" for seed in range(5)]
+    assert subjects(box) == [f"<{500 + seed}.ham@example.org>" for seed in range(5)]
+    assert {message["Message-ID"] for place in (box, box.get_folder("Junk")) for message in place} == before
+    raw = next(iter(box.get_folder("Junk").itervalues())).as_bytes()
+    assert raw in {mail("spam", 500 + seed) for seed in range(5)}  # moved, not altered
+    run("sort", "-m", model, path_of(box))
+    assert len(box) == 5
+
+
+def test_sort_tags_and_keeps_date_flags_and_body(box, model):
+    key = box.add(mail("spam", 600))
+    message = box[key]
+    message.set_subdir("cur")
+    message.add_flag("F")
+    box[key] = message
+    path = maildir.files(path_of(box) / "cur")[0]
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert "tagged" in run("sort", "--all", "--tag", "-m", model, path_of(box))
+    (tagged,) = maildir.files(path_of(box) / "cur")
+    assert tagged.name != path.name and tagged.name.endswith(":2,F") and tagged.stat().st_mtime == 1_000_000_000
+    assert tagged.read_bytes().startswith(b"X-Spam-Flag: YES\n") and tagged.read_bytes().endswith(mail("spam", 600))
+    run("sort", "--all", "--tag", "-m", model, path_of(box))
+    assert maildir.files(path_of(box) / "cur") == [tagged]  # nothing new to say, nothing written
+    assert not maildir.files(path_of(box) / "tmp")
+
+
+def test_moving_never_overwrites_and_minds_what_is_gone(tmp_path):
+    one, other = maildir.folder(tmp_path, "One"), maildir.folder(tmp_path, "Other")
+    (one / "cur" / "1.a:2,S").write_bytes(b"first")
+    (other / "cur" / "1.a:2,S").write_bytes(b"second")
+    moved = maildir.move(one / "cur" / "1.a:2,S", other)
+    assert moved.name.endswith(":2,S") and moved.read_bytes() == b"first"
+    assert (other / "cur" / "1.a:2,S").read_bytes() == b"second" and not maildir.files(one / "cur")
+    with pytest.raises(FileNotFoundError):
+        maildir.move(one / "cur" / "1.a:2,S", other)
+    with pytest.raises(FileNotFoundError):
+        maildir.replace(one / "cur" / "1.a:2,S", b"x")
+    assert len(maildir.files(other / "cur")) == 2 and not maildir.files(one / "tmp")
+
+
+def learned(model: Path, raw: bytes) -> str | None:
+    with Classifier.open(model) as classifier:
+        return classifier.learned(raw)
+
+
+def put(box: mailbox.Maildir, source: mailbox.Maildir, target: mailbox.Maildir, raw: bytes) -> None:
+    """Move a message as mail readers do: a copy under a new name, then the old one goes."""
+    key = next(key for key, message in source.items() if message.as_bytes() == raw)
+    target.add(source[key])
+    source.remove(key)
+
+
+def test_watch_learns_what_a_person_moves(box, model):
+    spam, ham, sorted_ = mail("spam", 700), mail("ham", 700), mail("spam", 703)
+    deleted, filed = mail("ham", 701), mail("ham", 702)
+    junk, trash, work = (box.get_folder(name) for name in ("Junk", "Trash", "Work"))
+    for raw in (spam, deleted, filed, sorted_):
+        box.add(raw)
+    junk.add(ham)
+
+    def watch() -> str:
+        return run("watch", "--once", "-m", model, path_of(box))
+
+    assert watch() == "" and learned(model, ham) is None  # where things are at first is no lesson
+    put(box, box, junk, spam)
+    put(box, junk, box, ham)
+    put(box, box, trash, deleted)
+    put(box, box, work, filed)
+    assert {line.split("\t")[1] for line in watch().splitlines()} == {"spam", "ham"}
+    assert learned(model, spam) == "spam" and learned(model, ham) == "ham"
+    assert learned(model, deleted) is None and learned(model, filed) is None
+    assert watch() == ""
+    put(box, junk, work, spam)  # out again, to another folder
+    assert watch().startswith("learned\tham\t") and learned(model, spam) == "ham"
+    assert "to Junk" in run("sort", "--all", "-m", model, path_of(box))  # the filter's move of the last one
+    assert sorted_ in [message.as_bytes() for message in junk]
+    assert watch() == "" and learned(model, sorted_) is None
+    put(box, junk, box, sorted_)
+    assert watch().startswith("learned\tham\t")
+
+
+def test_a_message_on_both_sides_is_no_lesson_yet(box, model):
+    raw = mail("spam", 800)
+    box.add(raw)
+    run("watch", "--once", "-m", model, path_of(box))
+    box.get_folder("Junk").add(raw)  # IMAP: COPY first
+    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    box.clear()  # then EXPUNGE
+    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
+
+
+def test_flags_and_tags_make_no_move(box, model):
+    box.add(mail("spam", 900))
+    run("watch", "--once", "-m", model, path_of(box))
+    (path,) = maildir.files(path_of(box) / "new")
+    path.rename(path_of(box) / "cur" / (path.name + ":2,RS"))
+    run("sort", "--all", "--tag", "-m", model, path_of(box))
+    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    with Places.of(path_of(box)) as places:
+        assert places.lessons("Junk", lambda name, error: pytest.fail(f"{name}: {error}")) == []
+
+
+def test_watch_runs_until_it_is_told_to_end(box, model):
+    raw = mail("spam", 950)
+    box.add(raw)
+    command = [sys.executable, "-m", "spamnb", "watch", "--interval", "0.05", "-m", str(model), str(path_of(box))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    try:
+        places = path_of(box) / "spamnb-places.sqlite"
+        deadline = time.monotonic() + 20
+        while not (places.exists() and seen(path_of(box))):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        put(box, box, box.get_folder("Junk"), raw)
+        while learned(model, raw) != "spam":
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=20)[0].startswith(b"learned\tspam\t") and process.returncode == 0
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def seen(box: Path) -> bool:
+    with Places.of(box) as places:
+        return bool(places._connection.execute("SELECT count(*) FROM places").fetchone()[0])
+
+
+def test_no_maildir_is_said_in_one_line(tmp_path, model):
+    for name in ("sort", "watch"):
+        result = CliRunner().invoke(cli, [name, "-m", str(model), str(tmp_path)])
+        assert result.exit_code == 1 and "no Maildir" in result.output and "Traceback" not in result.output
