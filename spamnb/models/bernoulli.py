@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.models.base import GenerativeClassifier
-from spamnb.models.discrete import ColumnSums, DiscreteNB, by_column, filled, product, spread, values
+from spamnb.models.discrete import ColumnSums, DiscreteNB, LogWeights, filled, spread, values
 
 
 def token_log_odds(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
@@ -96,7 +96,7 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         )
         self.binarize = binarize
 
-    def _binarized(self, X: Any) -> Any:
+    def _counted(self, X: Any) -> Any:
         """X as zeros and ones, sparse where X is."""
         cells = values(X)
         if self.binarize is None:
@@ -114,9 +114,6 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         ones.eliminate_zeros()
         return ones
 
-    def _sums(self, X: Any, y: np.ndarray, n_classes: int, weight: np.ndarray | None) -> ColumnSums:
-        return super()._sums(self._binarized(X), y, n_classes, weight)
-
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
         # log θ/(1−θ) less its value at N_jc = 0 is 0 where nothing was counted; what was taken off and
         # Σ_j log(1−θ) are one number per class. No 1 − exp(log θ) anywhere.
@@ -128,8 +125,7 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         odds_at_zero = np.log(alpha) - np.log(documents + alpha)
         log_absent_zero = np.log(documents + alpha)
         difference = np.log(present + alpha) - absent - spread(columns, odds_at_zero)
-        self._difference_ = by_column(filled(columns, difference))
-        self._odds_at_zero_ = odds_at_zero
+        self._weights_ = LogWeights.of(columns, difference, odds_at_zero)
         self._log_total_ = np.log(documents + 2 * alpha)
         fewer = filled(columns, absent - spread(columns, log_absent_zero)).sum(axis=1)
         self._log_absent_ = fewer + columns.shape[1] * (log_absent_zero - self._log_total_)
@@ -140,10 +136,7 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         return np.log(self.feature_count_ + self.alpha) - self._log_total_[:, None]
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
-        X = self._binarized(X)
-        joint = product(X, self._difference_)
-        joint += np.outer(X.sum(axis=1), self._odds_at_zero_) + self._log_absent_ + self.class_log_prior_
-        return joint
+        return self._weights_.times(self._counted(X)) + self._log_absent_ + self.class_log_prior_
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         theta = np.exp(self.feature_log_prob_[c])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.models.discrete import ColumnSums, DiscreteNB, by_class, by_column, filled, product, values
+from spamnb.models.discrete import ColumnSums, DiscreteNB, LogWeights, filled, values
 
 
 class ComplementNB(DiscreteNB):
@@ -71,18 +71,16 @@ class ComplementNB(DiscreteNB):
         # added in another order can take away more than there is, by rounding.
         rest = np.maximum(of_column - values(columns), 0) + a
         whole = of_column + a
-        smoothed = every + alpha
         total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
-        total = np.maximum(every.sum() - columns.sum(axis=1), 0) + total_alpha
-        difference = filled(columns, np.log(rest / whole))
-        self._difference_ = by_column(difference)
-        self._log_smoothed_ = np.log(smoothed)
-        self._log_total_ = np.log(total)
+        log_total = np.log(np.maximum(every.sum() - columns.sum(axis=1), 0) + total_alpha)
+        log_smoothed = np.log(every + alpha)
+        difference = np.log(rest / whole)
+        self._weights_ = LogWeights.of(columns, difference, -log_total, log_smoothed)
         if self.norm and columns.shape[1] > 1:  # a lone column weighs log 1 = 0, with nothing to divide by
-            summed = difference.sum(axis=1) + self._log_smoothed_.sum()
-            self._scale_ = 1 / (summed - columns.shape[1] * self._log_total_)
+            summed = filled(columns, difference).sum(axis=1) + log_smoothed.sum()
+            self._scale_ = 1 / (summed - columns.shape[1] * log_total)
         else:
-            self._scale_ = np.full(len(total), -1.0)
+            self._scale_ = np.full(len(log_total), -1.0)
 
     @property
     def feature_all_(self) -> np.ndarray:
@@ -92,10 +90,8 @@ class ComplementNB(DiscreteNB):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """w_jc, (C, V), dense: made anew at every access."""
-        logged = by_class(self._difference_) + self._log_smoothed_ - self._log_total_[:, None]
-        return logged * self._scale_[:, None]
+        return self._weights_.toarray() * self._scale_[:, None]
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
-        shared = (X @ self._log_smoothed_)[:, None] - np.outer(X.sum(axis=1), self._log_total_)
-        scores = (product(X, self._difference_) + shared) * self._scale_
+        scores = self._weights_.times(X) * self._scale_
         return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.counts import presence
 from spamnb.models.base import GenerativeClassifier
-from spamnb.models.discrete import ColumnSums, DiscreteNB, by_class, by_column, filled, product, values
+from spamnb.models.discrete import ColumnSums, DiscreteNB, LogWeights, values
 
 
 def token_log_probability(
@@ -80,34 +80,26 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
             return X
         return (X != 0).astype(np.int8) if isinstance(X, np.ndarray) else presence(X)
 
-    def _sums(self, X: Any, y: np.ndarray, n_classes: int, weight: np.ndarray | None) -> ColumnSums:
-        return super()._sums(self._counted(X), y, n_classes, weight)
-
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
         # log φ = [log(T + α) − log α] + log α − log(T_c + Σα): the bracket is 0 where nothing was counted,
         # the rest is one number per column and one per class.
         columns = sums.columns
-        if alpha.ndim and not isinstance(columns, np.ndarray):
-            a = alpha[columns.indices]
-        else:
-            a = alpha
-        self._difference_ = by_column(filled(columns, np.log1p(values(columns) / a)))
-        self._log_alpha_ = np.log(alpha)
         total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
-        self._log_total_ = np.log(columns.sum(axis=1) + total_alpha)
+        log_total = np.log(columns.sum(axis=1) + total_alpha)
+        if alpha.ndim:
+            a = alpha if isinstance(columns, np.ndarray) else alpha[columns.indices]
+            rest, log_alpha = -log_total, np.log(alpha)
+        else:
+            a, rest, log_alpha = alpha, np.log(alpha) - log_total, None
+        self._weights_ = LogWeights.of(columns, np.log1p(values(columns) / a), rest, log_alpha)
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """log φ_jc in nats, (C, V), dense: made anew at every access."""
-        return by_class(self._difference_) + self._log_alpha_ - self._log_total_[:, None]
+        return self._weights_.toarray()
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
-        X = self._counted(X)
-        lengths = X.sum(axis=1)
-        base = X @ self._log_alpha_ if self._log_alpha_.ndim else lengths * self._log_alpha_
-        joint = product(X, self._difference_)
-        joint += base[:, None] - np.outer(lengths, self._log_total_) + self.class_log_prior_
-        return joint
+        return self._weights_.times(self._counted(X)) + self.class_log_prior_
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         # The model says nothing of lengths. One length for all classes, the mean training row's, keeps it so

@@ -103,7 +103,7 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
     _finite(values, "X")
     if nonnegative and values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
-    return X.astype(np.int64) if integer else X
+    return X.astype(np.int64, copy=False) if integer else X
 
 
 def check_labels(y: Any, model: str) -> np.ndarray:

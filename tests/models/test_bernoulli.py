@@ -75,4 +75,4 @@ def test_no_digits_are_lost_where_every_message_has_the_token() -> None:
 
 def test_weights_stay_as_sparse_as_the_counts() -> None:
     model = BernoulliNB().fit(csr_array(np.eye(200, dtype=int)), np.arange(200) % 4)
-    assert model._difference_.nnz == 200
+    assert model._weights_.difference.nnz == 200

@@ -55,4 +55,4 @@ def test_alpha_per_column() -> None:
 def test_weights_stay_as_sparse_as_the_counts() -> None:
     X = csr_array(np.eye(200, dtype=int))
     model = MultinomialNB().fit(X, np.arange(200) % 4)
-    assert model._difference_.nnz == 200
+    assert model._weights_.difference.nnz == 200
