@@ -124,9 +124,7 @@ class ConfusionEstimates(NamedTuple):
     macro_f1: Estimate
 
 
-def confusion_estimates(
-    confusion: ArrayLike, replicates: int = REPLICATES, seed: int = 0
-) -> ConfusionEstimates:
+def confusion_estimates(confusion: ArrayLike, replicates: int = REPLICATES, seed: int = 0) -> ConfusionEstimates:
     """Intervals of what a confusion matrix (C, C+1) says, each true class resampled on its own."""
     cells = np.asarray(confusion)
     total = int(cells.sum())

@@ -64,9 +64,7 @@ def precision_recall(confusion: ArrayLike) -> PrecisionRecall:
     def ratio(part: NDArray, whole: NDArray) -> NDArray[np.float64]:
         return np.divide(part, whole, out=np.zeros(np.shape(part)), where=whole > 0)
 
-    return PrecisionRecall(
-        ratio(right, said), ratio(right, support), ratio(2 * right, said + support), support
-    )
+    return PrecisionRecall(ratio(right, said), ratio(right, support), ratio(2 * right, said + support), support)
 
 
 def macro_f1(confusion: ArrayLike) -> NDArray[np.float64]:
@@ -136,9 +134,7 @@ def expit(x: ArrayLike) -> NDArray[np.float64]:
         return np.exp(-np.logaddexp(0, -np.asarray(x, dtype=np.float64)))
 
 
-def lam(
-    ham_errors: ArrayLike, ham: ArrayLike, spam_errors: ArrayLike, spam: ArrayLike
-) -> NDArray[np.float64]:
+def lam(ham_errors: ArrayLike, ham: ArrayLike, spam_errors: ArrayLike, spam: ArrayLike) -> NDArray[np.float64]:
     """lam% = 100 · logit⁻¹((logit hm + logit sm)/2), zero counts as in :func:`logit_rate`."""
     return 100 * expit((logit_rate(ham_errors, ham) + logit_rate(spam_errors, spam)) / 2)
 

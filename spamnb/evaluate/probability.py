@@ -46,9 +46,7 @@ def brier_score(truth: ArrayLike, probabilities: ArrayLike) -> float:
     return float(total / 2 if p.shape[1] == 2 else total)
 
 
-def reliability(
-    truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None, bins: int = BINS
-) -> list[Bin]:
+def reliability(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None, bins: int = BINS) -> list[Bin]:
     """Reliability table over equal-width bins of one probability.
 
     With ``positive``, of p(that class) against its share, which is what a spam threshold acts on; without,
@@ -66,9 +64,7 @@ def reliability(
     share = np.full(bins, np.nan)
     np.divide(np.bincount(which, said, bins), count, out=mean, where=count > 0)
     np.divide(np.bincount(which, came_true, bins), count, out=share, where=count > 0)
-    return [
-        Bin(b / bins, (b + 1) / bins, int(count[b]), float(mean[b]), float(share[b])) for b in range(bins)
-    ]
+    return [Bin(b / bins, (b + 1) / bins, int(count[b]), float(mean[b]), float(share[b])) for b in range(bins)]
 
 
 def expected_calibration_error(table: list[Bin]) -> float:

@@ -159,6 +159,4 @@ class Recorder:
             if not probability and classes:  # before anything was learned every class is as likely
                 probabilities[i] = 1 / len(classes)
         names = [row[0] for row in self._rows]
-        return Result(
-            protocol, classes, names, truth, scores, probabilities, verdicts, ordered, spam, self._remarks
-        )
+        return Result(protocol, classes, names, truth, scores, probabilities, verdicts, ordered, spam, self._remarks)

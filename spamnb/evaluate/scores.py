@@ -29,9 +29,7 @@ def write_scores(result: Result, path: str | Path) -> None:
     try:
         with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
             stream.write(f"{_MARK}{json.dumps(about)}\n")
-            writer = csv.writer(
-                stream, delimiter="," if str(path).endswith(".csv") else "\t", lineterminator="\n"
-            )
+            writer = csv.writer(stream, delimiter="," if str(path).endswith(".csv") else "\t", lineterminator="\n")
             writer.writerow(_columns(result.classes))
             for i, name in enumerate(result.names):
                 numbers = [*result.scores[i].tolist(), *result.probabilities[i].tolist()]
@@ -89,9 +87,7 @@ def _columns(classes: tuple[str, ...]) -> list[str]:
     return ["name", "truth", "verdict", *(f"score:{c}" for c in classes), *(f"p:{c}" for c in classes)]
 
 
-def _row(
-    row: list[str], classes: tuple[str, ...], path: str | Path, number: int
-) -> tuple[str, int, int, list[float]]:
+def _row(row: list[str], classes: tuple[str, ...], path: str | Path, number: int) -> tuple[str, int, int, list[float]]:
     """Name, true class, verdict and the 2C numbers of one line."""
     if len(row) != 3 + 2 * len(classes):
         raise SpamnbError(f"{path}:{number}: {len(row)} columns where {3 + 2 * len(classes)} are expected")

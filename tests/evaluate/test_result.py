@@ -25,9 +25,7 @@ def result_of(rows: list[tuple[str, str, str]], classes: tuple[str, ...] = ("ham
 def test_margin_is_the_log_odds_of_the_softmax(rows):
     scores = np.array(rows)
     n = len(rows)
-    result = Result(
-        "", tuple("abcd"), [""] * n, np.zeros(n, int), scores, softmax(scores, axis=1), np.zeros(n, int)
-    )
+    result = Result("", tuple("abcd"), [""] * n, np.zeros(n, int), scores, softmax(scores, axis=1), np.zeros(n, int))
     for c in range(4):
         expected = scores[:, c] - logsumexp(np.delete(scores, c, axis=1), axis=1)
         assert result.margin(c) == pytest.approx(expected, abs=1e-9)
@@ -59,9 +57,7 @@ def test_only_errors_keep_their_evidence():
 
 def test_runs_are_paired_by_name_whatever_their_order():
     first = result_of([("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("a", "ham", "ham")])
-    second = result_of(
-        [("b", "spam", "ham"), ("a", "ham", "ham"), ("a", "ham", "spam"), ("c", "spam", "spam")]
-    )
+    second = result_of([("b", "spam", "ham"), ("a", "ham", "ham"), ("a", "ham", "spam"), ("c", "spam", "spam")])
     assert first.against(second)[:2] == (2, 1)
     assert second.against(first)[:2] == (1, 2)
 

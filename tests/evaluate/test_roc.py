@@ -28,9 +28,7 @@ def test_area_is_scikit_learns_and_a_count_of_all_pairs(rows):
     pairs = [(h, s) for h in score[~label] for s in score[label]]
     by_hand = sum(1.0 if h > s else 0.5 if h == s else 0.0 for h, s in pairs) / len(pairs)
     assert roc.one_minus_roca(label, score) == pytest.approx(100 * by_hand, abs=1e-12)
-    assert roc.one_minus_roca(label, score) == pytest.approx(
-        100 * (1 - roc_auc_score(label, score)), abs=1e-9
-    )
+    assert roc.one_minus_roca(label, score) == pytest.approx(100 * (1 - roc_auc_score(label, score)), abs=1e-9)
 
 
 @given(messages, st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 1.0]))

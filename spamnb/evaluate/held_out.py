@@ -1,0 +1,208 @@
+"""Some counted messages judged by the sums of others: what every protocol that is no stream comes down to.
+
+The messages were read, parsed and counted once, into a tally. A model of some of them is the sum of their rows, or
+all sums less the others'; asking it about a message is one look at the rows of the message's own tokens. Nothing is
+read or parsed twice, however many folds there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spamnb.calibration import Calibration
+from spamnb.counts import Counts
+from spamnb.evaluate.metrics import UNSURE
+from spamnb.evaluate.result import Remark, Result
+from spamnb.exchange import fill
+from spamnb.learners import learner_for
+from spamnb.learners.batch import Batch
+from spamnb.learners.learner import Scored
+from spamnb.settings import Settings
+from spamnb.store import Store, Totals
+from spamnb.tally import Block, Rows, Tally, restrict
+from spamnb.training import LeftOut, content_of, prepare
+
+EVIDENCE = 12  # tokens kept of a wrong verdict
+BATCH = 512  # messages scored at once
+
+
+class Mail(NamedTuple):
+    """Labelled messages, counted. Arrays are by message in the given order; those that could not be read are absent."""
+
+    tally: Tally
+    names: list[str]  # of every place in the given order, unreadable ones included
+    numbers: NDArray[np.int64]  # (n,) places of the messages that are there, rising
+    labels: NDArray[np.intp]  # (n,) index into the tally's classes
+    digests: NDArray[np.void]  # (n,) 16 bytes: equal for copies of a message
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.tally.counts.classes
+
+
+def mail_of(tally: Tally, names: list[str]) -> Mail:
+    """A tally and the names of its messages, by place."""
+    numbers = np.concatenate([np.zeros(0, np.int64), *(rows.numbers for rows in tally.rows)])
+    labels = np.concatenate([np.zeros(0, np.intp), *(rows.labels for rows in tally.rows)])
+    digests = np.concatenate([np.zeros((0, 16), np.uint8), *(rows.digests for rows in tally.rows)])
+    order = np.argsort(numbers)
+    keys = np.ascontiguousarray(digests[order]).view("V16").ravel()
+    return Mail(tally, names, numbers[order], labels[order].astype(np.intp), keys)
+
+
+def only(tally: Tally, places: NDArray[np.bool_]) -> Tally:
+    """The tally of the messages at these places (a mask over all places), with the same columns."""
+    from scipy.sparse import csr_array
+
+    part = tally._replace(rows=_at(tally.rows, places))
+    total = Counts.empty(tally.counts.classes, len(tally.tokens))
+    for block in part.blocks(1 << 14):
+        shape = (len(block.labels), len(tally.tokens))
+        X = csr_array((block.repeats, block.columns, block.indptr), shape=shape)
+        total = total + Counts.from_matrix(X, [total.classes[label] for label in block.labels], total.classes)
+    return part._replace(counts=total)
+
+
+def without(tally: Tally, places: NDArray[np.bool_]) -> Tally:
+    """The tally less the messages at these places: all sums minus theirs."""
+    less = tally.counts - only(tally, places).counts
+    return tally._replace(counts=less, rows=_at(tally.rows, ~places))
+
+
+def _at(rows: tuple[Rows, ...], places: NDArray[np.bool_]) -> tuple[Rows, ...]:
+    return tuple(own._replace(kept=own.kept & places[own.numbers]) for own in rows)
+
+
+def model_of(tally: Tally, settings: Settings) -> Store:
+    """A model in memory, made of the tally's messages as ``train`` would make its file."""
+    model = prepare(restrict(_of_present_classes(tally)), settings)
+    store = Store.create(":memory:", settings.as_meta())
+    fill(store, content_of(model, settings, learner_for(settings).train(model)))
+    return store
+
+
+class Answers:
+    """Collects what models of parts of the mail say, into one result."""
+
+    def __init__(self, mail: Mail, settings: Settings) -> None:
+        n, c = len(mail.numbers), len(mail.classes)
+        self._mail, self._settings = mail, settings
+        self._index = {name: c for c, name in enumerate(mail.classes)}
+        self._scores = np.full((n, c), -np.inf)
+        self._probabilities = np.zeros((n, c))
+        self._verdicts = np.full(n, UNSURE, dtype=np.int64)
+        self._asked = np.zeros(n, bool)
+        self._remarks: dict[int, Remark] = {}
+
+    def ask(self, trained: Tally, places: NDArray[np.bool_]) -> None:
+        """Judge the messages at ``places`` by a model of ``trained``."""
+        with model_of(trained, self._settings) as store:
+            totals = store.totals()
+            calibration = Calibration.from_cells(totals.classes, store.calibration())
+            column = self._columns(totals)
+            learner = learner_for(self._settings)
+            asked = self._mail.tally._replace(rows=_at(self._mail.tally.rows, places))
+            for block in asked.blocks(BATCH):
+                scored = learner.score(store, totals, self._batch(block))
+                p = calibration.probabilities(scored.scores)
+                rows = np.searchsorted(self._mail.numbers, block.numbers)
+                self._scores[np.ix_(rows, column)] = scored.scores
+                self._probabilities[np.ix_(rows, column)] = p
+                if len(column) > 1:  # one class alone says nothing about what is not of it
+                    said = self._settings.loss.verdicts(totals.classes, p, self._settings.spam)
+                    self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
+                self._asked[rows] = True
+                for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):
+                    self._remarks[int(rows[i])] = Remark("", _heaviest(scored, int(i), p[i]))
+
+    def explain(self, trained: Tally, rows: Iterable[int]) -> None:
+        """Keep what decided these rows, whose answers are known, in a model of ``trained`` without each of them."""
+        with model_of(trained, self._settings) as store:
+            learner = learner_for(self._settings)
+            column = self._columns(store.totals())
+            for row in rows:
+                places = np.zeros(len(self._mail.names), bool)
+                places[self._mail.numbers[row]] = True
+                (block,) = self._mail.tally._replace(rows=_at(self._mail.tally.rows, places)).blocks()
+                batch = self._batch(block)
+                counted = {batch.tokens[j]: int(n) for j, n in zip(batch.columns, batch.repeats)}
+                label = self._mail.classes[self._mail.labels[row]]
+                store.add(label, counted, -1)
+                if store.totals().classes == tuple(self._mail.classes[c] for c in column):
+                    scored = learner.score(store, store.totals(), batch)
+                    self._remarks[row] = Remark("", _heaviest(scored, 0, self._probabilities[row, column]))
+                store.add(label, counted)
+
+    def _columns(self, totals: Totals) -> NDArray[np.intp]:
+        """Columns of a model's classes among all classes of the mail."""
+        return np.array([self._index[name] for name in totals.classes], dtype=np.intp)
+
+    def _batch(self, block: Block) -> Batch:
+        """The block's messages over their own tokens."""
+        columns, places = np.unique(block.columns, return_inverse=True)
+        tokens = [self._mail.tally.tokens[column] for column in columns]
+        return Batch(tokens, places, block.repeats, block.indptr)
+
+    def take(self, rows: NDArray[np.intp], left_out: LeftOut) -> None:
+        """The answers of a leave-one-out estimate, for these rows of the mail."""
+        self._scores[rows], self._probabilities[rows] = left_out.scores, left_out.probabilities
+        self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in left_out.verdicts]
+        self._asked[rows] = True
+
+    def wrong(self) -> NDArray[np.intp]:
+        """Rows whose verdict is not the true class, the worst first: those that gave it the least probability."""
+        rows = np.flatnonzero(self._asked & (self._verdicts != self._mail.labels))
+        return rows[np.argsort(self._probabilities[rows, self._mail.labels[rows]], kind="stable")]
+
+    def result(self, protocol: str, subjects: Callable[[set[int]], dict[int, str]]) -> Result:
+        """The messages that were asked about, in the given order; ``subjects`` finds those at the given places."""
+        mail, rows = self._mail, np.flatnonzero(self._asked)
+        place = {int(row): int(mail.numbers[row]) for row in rows if row in self._remarks}
+        found = subjects(set(place.values())) if place else {}
+        remarks = {
+            i: self._remarks[row]._replace(subject=found.get(place[row], ""))
+            for i, row in enumerate(rows.tolist())
+            if row in place
+        }
+        return Result(
+            protocol,
+            mail.classes,
+            [mail.names[number] for number in mail.numbers[rows]],
+            mail.labels[rows].astype(np.int64),
+            self._scores[rows],
+            self._probabilities[rows],
+            self._verdicts[rows],
+            spam=self._settings.spam,
+            remarks=remarks,
+        )
+
+
+def _heaviest(scored: Scored, row: int, p: NDArray) -> list[tuple[str, float]]:
+    """The tokens that told the likeliest class of one message from the next, as the classifier tells them."""
+    of_message = slice(*scored.known.indptr[row : row + 2])
+    weights, columns = scored.weights[:, of_message], scored.known.columns[of_message]
+    order = np.argsort(-p, kind="stable")
+    told = weights[order[0]] - weights[order[1]] if len(order) > 1 else weights[order[0]]
+    heaviest = np.argsort(-np.abs(told), kind="stable")[:EVIDENCE]
+    return [(scored.known.tokens[columns[i]], float(told[i])) for i in heaviest if told[i]]
+
+
+def _of_present_classes(tally: Tally) -> Tally:
+    """The tally without classes that no longer hold a message: to the model they do not exist."""
+    counts = tally.counts
+    present = np.flatnonzero(counts.documents)
+    if len(present) == len(counts.classes):
+        return tally
+    number = np.full(len(counts.classes), -1, np.intp)
+    number[present] = np.arange(len(present))
+    fewer = Counts(
+        tuple(counts.classes[c] for c in present),
+        counts.documents[present],
+        counts.document_counts[present],
+        counts.occurrences[present],
+    )
+    return tally._replace(counts=fewer, rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows))

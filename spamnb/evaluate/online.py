@@ -1,0 +1,154 @@
+"""The stream: each message is classified, then its true class is learned, as the TREC spam track did.
+
+One pass, a model in memory, no look ahead. Learning a message costs its own tokens, so a stream of any length takes
+the same time per message: 75,000 take minutes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from spamnb.classifier import Classifier, Judgement
+from spamnb.errors import SpamnbError
+from spamnb.evaluate.held_out import EVIDENCE
+from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.message import Message, parse
+from spamnb.settings import Settings
+from spamnb.sources import Entry
+
+OnUnreadable = Callable[[str, Exception], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """How much of the truth the filter hears, and when. The default is all of it, at once.
+
+    ``first``: only of the first so many messages (TREC 2007's delayed feedback: 10,000 of 75,419).
+    ``delay``: so many messages later. ``share``: of this share of the messages, drawn by ``seed``.
+    """
+
+    first: int | None = None
+    delay: int = 0
+    share: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise SpamnbError(f"a feedback share of {self.share:g} cannot be: it lies between 0 and 1")
+        if self.delay < 0 or (self.first is not None and self.first < 0):
+            raise SpamnbError("feedback for, or after, fewer than 0 messages cannot be")
+
+    def __str__(self) -> str:
+        parts = [
+            f"for the first {self.first}" if self.first is not None else "",
+            f"after {self.delay} messages" if self.delay else "",
+            f"for a share of {self.share:g}" if self.share < 1 else "",
+        ]
+        return "feedback " + ", ".join(filter(None, parts)) if any(parts) else "immediate feedback"
+
+
+def online(
+    entries: Iterable[Entry],
+    settings: Settings,
+    on_unreadable: OnUnreadable,
+    feedback: Feedback | None = None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Result:
+    """Classify then learn every message of a stream, from nothing."""
+    feedback = feedback or Feedback()
+    chance = random.Random(feedback.seed)
+    recorder = Recorder()
+    waiting: deque[tuple[str, bytes]] = deque()
+    with Classifier.create(":memory:", settings) as classifier:
+        done = 0
+        for entry in entries:
+            assert entry.label is not None
+            try:
+                raw = entry.read()
+            except OSError as error:
+                on_unreadable(entry.name, error)
+                continue
+            message = parse(raw)
+            recorder.add(entry.name, entry.label, answer(classifier.judge(message), message))
+            done += 1
+            on_progress(done)
+            heard = feedback.first is None or done <= feedback.first
+            if heard and (feedback.share >= 1 or chance.random() < feedback.share):
+                waiting.append((entry.label, raw))
+            else:
+                waiting.append(("", b""))
+            if len(waiting) > feedback.delay:
+                label, told = waiting.popleft()
+                if label:
+                    classifier.learn(label, told)
+    return recorder.result(f"On-line, {feedback}", ordered=True, spam=settings.spam)
+
+
+def judged(
+    entries: Iterable[Entry],
+    classifier: Classifier,
+    on_unreadable: OnUnreadable,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Result:
+    """A model as it is, asked about messages it has not learned; it learns nothing."""
+    recorder = Recorder()
+    for done, entry in enumerate(entries, 1):
+        assert entry.label is not None
+        try:
+            raw = entry.read()
+        except OSError as error:
+            on_unreadable(entry.name, error)
+            continue
+        message = parse(raw)
+        recorder.add(entry.name, entry.label, answer(classifier.judge(message), message))
+        on_progress(done)
+    return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
+
+
+def answer(judgement: Judgement, message: Message) -> Answer:
+    """What an evaluation keeps of a judgement."""
+    return Answer(
+        judgement.verdict,
+        dict(zip(judgement.probabilities, judgement.scores.tolist())),
+        judgement.probabilities,
+        message.header("subject"),
+        [(token, weight) for token, weight in judgement.evidence[:EVIDENCE]],
+    )
+
+
+def by_date(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> list[Entry]:
+    """Entries in the order of their Date headers; a message without a readable one stands where its neighbour does.
+
+    Neighbour: the message before it in the given order. Dates are whatever the sender wrote, years in the future
+    included, so this is the order of a stream that might have been, and the same on every run.
+    """
+    last = datetime(1970, 1, 1, tzinfo=UTC)
+    dated: list[tuple[datetime, int, Entry]] = []
+    for place, entry in enumerate(entries):
+        try:
+            raw = entry.read()
+        except OSError as error:
+            on_unreadable(entry.name, error)
+            continue
+        last = sent(parse(raw)) or last
+        dated.append((last, place, entry))
+    dated.sort(key=lambda item: item[:2])
+    return [entry for _, _, entry in dated]
+
+
+def sent(message: Message) -> datetime | None:
+    """When a message says it was sent; None where it does not say so legibly.
+
+    >>> sent(parse(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\\n\\n"))
+    datetime.datetime(2002, 8, 22, 11, 26, 25, tzinfo=datetime.timezone.utc)
+    """
+    try:
+        date = parsedate_to_datetime(message.header("date"))
+        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

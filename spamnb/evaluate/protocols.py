@@ -1,0 +1,118 @@
+"""Who is asked by whom: a split, K folds, leave-one-out, all on mail that was read once.
+
+Copies of a message (equal digests) never stand on both sides: a filter that is asked about what it has learned
+remembers, it does not judge. Only the split by file name, which exists to meet published figures, takes mail as
+it lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spamnb.errors import SpamnbError
+from spamnb.evaluate.held_out import Answers, Mail, only, without
+from spamnb.evaluate.result import Result
+from spamnb.settings import Settings
+from spamnb.tally import without_copies
+from spamnb.training import leave_one_out as estimate
+from spamnb.training import prepare
+
+Subjects = Callable[[set[int]], dict[int, str]]
+WORST = 36  # errors of a leave-one-out estimate whose evidence is worked out: a page shows no more
+
+
+def no_subjects(places: set[int]) -> dict[int, str]:
+    """For whoever does not show errors."""
+    return {}
+
+
+def groups(mail: Mail, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Copies bound together and dealt out: (n,) group of each message, and the groups class by class, shuffled.
+
+    Dealing the second in turn gives parts of equal size and equal mixture of classes.
+    """
+    _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
+    chance = np.random.default_rng(seed).random(len(first))
+    return group.astype(np.intp), np.lexsort((chance, mail.labels[first]))
+
+
+def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Which messages (n,) to learn: ``fraction`` of each class, by chance."""
+    if not 0 < fraction < 1:
+        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    group, order = groups(mail, seed)
+    # Along the shuffled classes the running count crosses a whole number for every group that is to be learned.
+    crossed = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
+    learned = np.zeros(len(order), bool)
+    learned[order] = crossed
+    return learned[group]
+
+
+def even_names(names: list[str]) -> NDArray[np.bool_]:
+    """True where the md5 of the file's name (without folders) is even: a split anybody can repeat.
+
+    >>> even_names(["spam/00001.7848dde101aa985090474a91ec93fcf0", "spam/00002.d94f1b97e48ed3b553b3508d116e6a09"])
+    array([ True, False])
+    """
+    return np.array(
+        [
+            hashlib.md5(name.rsplit("/", 1)[-1].encode("utf-8", "surrogateescape")).digest()[-1] % 2 == 0
+            for name in names
+        ],
+        dtype=bool,
+    )
+
+
+def split(
+    mail: Mail, settings: Settings, learned: NDArray[np.bool_], protocol: str, subjects: Subjects = no_subjects
+) -> Result:
+    """Train on the messages where ``learned`` (n,), judge the others."""
+    if learned.all() or not learned.any():
+        raise SpamnbError("the split leaves no message on one side: give more messages or another fraction")
+    places = _places(mail, ~learned)
+    answers = Answers(mail, settings)
+    answers.ask(only(mail.tally, _places(mail, learned)), places)
+    return answers.result(protocol, subjects)
+
+
+def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subjects = no_subjects) -> Result:
+    """K-fold cross-validation, stratified: each fold judged by the total minus the fold."""
+    group, order = groups(mail, seed)
+    if not 2 <= k <= len(order):
+        raise SpamnbError(
+            f"{k} folds of {len(order)} different messages cannot be: give 2 or more, at most the messages"
+        )
+    fold = np.empty(len(order), np.intp)
+    fold[order] = np.arange(len(order)) % k
+    total = without_copies(mail.tally)
+    answers = Answers(mail, settings)
+    for number in range(k):
+        places = _places(mail, fold[group] == number)
+        answers.ask(without(total, places), places)
+    return answers.result(f"{k} folds", subjects)
+
+
+def leave_one_out(mail: Mail, settings: Settings, subjects: Subjects = no_subjects) -> Result:
+    """Every message judged by the total minus itself, copies of it counted once."""
+    model = prepare(mail.tally, settings)
+    left_out = estimate(model, settings)
+    if not len(left_out.labels):
+        raise SpamnbError("leave-one-out needs messages of two classes at least")
+    numbers = np.concatenate([block.numbers for block in model.blocks()])
+    rows = np.searchsorted(mail.numbers, numbers)
+    answers = Answers(mail, settings)
+    answers.take(rows, left_out)
+    if subjects is not no_subjects:
+        answers.explain(without_copies(mail.tally), answers.wrong()[:WORST].tolist())
+    return answers.result("Leave-one-out", subjects)
+
+
+def _places(mail: Mail, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A mask over messages as one over places."""
+    places = np.zeros(len(mail.names), bool)
+    places[mail.numbers[which]] = True
+    return places

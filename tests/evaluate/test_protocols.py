@@ -1,0 +1,138 @@
+"""Split, folds and leave-one-out against the long way round: learn those messages, classify these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.engines.processes import count
+from spamnb.errors import SpamnbError
+from spamnb.evaluate import protocols
+from spamnb.evaluate.held_out import Mail, mail_of
+from spamnb.evaluate.result import Result
+from spamnb.settings import Settings
+from spamnb.sources import Entry
+from spamnb.training import train
+
+COPIES = [("ham", message("ham", 3)), ("spam", message("spam", 4))]
+THREE = [*mail(9), *COPIES, *[("list", message("ham", n)) for n in range(40, 47)], ("spam", b"")]
+SETTINGS = [
+    Settings(),
+    Settings(model_type="bernoulli", pooling="sum", alpha=1.0),
+    Settings(model_type="multinomial", pooling="sum", top_words=40),
+]
+
+
+def never(name: str, error: Exception) -> None:
+    raise AssertionError((name, error))
+
+
+def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
+    entries = [Entry(label, f"{label}/{n}", "", content=raw) for n, (label, raw) in enumerate(messages)]
+    return mail_of(count(entries, settings.tokens, folder, never), [entry.name for entry in entries])
+
+
+def check(folder: Path, result: Result, settings: Settings, learned: Callable[[int], list[int]]) -> None:
+    """Every row of the result is what a model file trained on the messages ``learned(row)`` says."""
+    models: dict[tuple[int, ...], Classifier] = {}
+    for row, name in enumerate(result.names):
+        own = int(name.rsplit("/")[-1])
+        assert result.classes[result.truth[row]] == THREE[own][0]
+        key = tuple(learned(own))
+        if key not in models:
+            part = folder / f"{len(models)}"
+            part.mkdir()
+            held = counted(part, [THREE[n] for n in key], settings)
+            train(part / "model", held.tally, settings)
+            models[key] = Classifier.open(part / "model")
+        judgement = models[key].classify(THREE[own][1])
+        known = [result.classes.index(c) for c in judgement.probabilities]
+        np.testing.assert_allclose(result.scores[row, known], judgement.scores, atol=1e-9, err_msg=name)
+        missing = sorted(set(range(len(result.classes))) - set(known))
+        assert (result.scores[row, missing] == -np.inf).all() and not result.probabilities[row, missing].any()
+        if result.protocol != "Leave-one-out":  # which has one calibration for all
+            told = list(judgement.probabilities.values())
+            np.testing.assert_allclose(result.probabilities[row, known], told, atol=1e-9)
+            assert [*result.classes, "unsure"][result.verdicts[row]] == judgement.verdict
+            if row in result.remarks:
+                ours, theirs = result.remarks[row].evidence, dict(judgement.evidence)
+                heaviest = [abs(weight) for weight in theirs.values()][:12]  # equal ones stand in any order
+                assert [abs(weight) for _, weight in ours] == pytest.approx(heaviest)
+                assert [weight for _, weight in ours] == pytest.approx([theirs[token] for token, _ in ours])
+    for model in models.values():
+        model.close()
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: s.model_type)
+def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, settings):
+    held = counted(tmp_path, THREE, settings)
+    learned = np.arange(len(THREE)) % 3 > 0
+    result = protocols.split(held, settings, learned, "by hand", lambda places: {p: f"subject {p}" for p in places})
+    assert len(result) == (~learned).sum() and result.protocol == "by hand"
+    check(tmp_path, result, settings, lambda _: np.flatnonzero(learned).tolist())
+    assert all(result.remarks[i].subject == f"subject {result.names[i].split('/')[1]}" for i in result.remarks)
+
+
+@pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda s: s.model_type)
+def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
+    held = counted(tmp_path, THREE, settings)
+    result = protocols.folds(held, settings, 4, seed=3)
+    assert sorted(result.names) == sorted(f"{label}/{n}" for n, (label, _) in enumerate(THREE))
+    group, order = protocols.groups(held, 3)
+    fold = np.empty(len(order), int)
+    fold[order] = np.arange(len(order)) % 4
+    check(tmp_path, result, settings, lambda own: np.flatnonzero(fold[group] != fold[group[own]]).tolist())
+
+
+def test_a_class_that_is_all_in_one_fold_is_unknown_to_its_judges(tmp_path):
+    messages = [*mail(5), ("list", message("ham", 77))]
+    held = counted(tmp_path, messages, Settings())
+    result = protocols.folds(held, Settings(), 3)
+    alone = result.names.index("list/10")
+    assert result.classes == ("ham", "list", "spam")
+    assert result.scores[alone, 1] == -np.inf and result.verdicts[alone] != 1
+
+
+def test_leave_one_out_is_forgetting_each(tmp_path):
+    settings = Settings()
+    held = counted(tmp_path, THREE, settings)
+    result = protocols.leave_one_out(held, settings, lambda places: {p: f"subject {p}" for p in places})
+    assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message
+    check(tmp_path, result, settings, lambda own: [n for n in range(len(THREE)) if THREE[n][1] != THREE[own][1]])
+    wrong = np.flatnonzero(~result.right)
+    assert set(result.remarks) == set(wrong.tolist())
+
+
+def test_copies_stay_together_and_parts_are_even(tmp_path):
+    messages = mail(50) + mail(10)
+    held = counted(tmp_path, messages, Settings())
+    group, order = protocols.groups(held, 0)
+    assert len(order) == 100 and group[:20].tolist() == group[100:].tolist()
+    learned = protocols.halves(held, 0.3, 7)
+    assert learned[:20].tolist() == learned[100:].tolist()
+    per_class = [learned[:100][np.array([label == c for label, _ in messages[:100]])].sum() for c in ("ham", "spam")]
+    assert per_class == [15, 15]
+    assert (protocols.halves(held, 0.3, 7) == learned).all()
+    assert (protocols.halves(held, 0.3, 8) != learned).any()
+
+
+def test_what_cannot_be_split_is_said(tmp_path):
+    held = counted(tmp_path, mail(3), Settings())
+    with pytest.raises(SpamnbError, match="between 0 and 1"):
+        protocols.halves(held, 1.5, 0)
+    with pytest.raises(SpamnbError, match="no message on one side"):
+        protocols.split(held, Settings(), np.ones(6, bool), "")
+    for k in (1, 7):
+        with pytest.raises(SpamnbError, match="folds"):
+            protocols.folds(held, Settings(), k)
+
+
+def test_leave_one_out_needs_two_classes(tmp_path):
+    held = counted(tmp_path, [("ham", raw) for _, raw in mail(3)], Settings())
+    with pytest.raises(SpamnbError, match="two classes"):
+        protocols.leave_one_out(held, Settings())
