@@ -105,6 +105,7 @@ class Counts:
         """The sums of the messages in X (n, V), labelled y (n,); ``classes`` may name more than y holds.
 
         Raises ValueError when a label is not among ``classes`` or X and y differ in length."""
+        y = [str(label) for label in y]  # numpy's own strings would reach files and messages
         names = sorted(set(y) if classes is None else set(classes))
         number = {name: c for c, name in enumerate(names)}
         if X.shape[0] != len(y):
@@ -169,8 +170,11 @@ class Counts:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def columns(self, index: np.ndarray) -> Counts:
+    def columns(self, index: np.ndarray | Sequence[int]) -> Counts:
         """The sums of the chosen columns alone, in the order of ``index`` (numbers, or a mask over V)."""
+        index = np.asarray(index)
+        if index.dtype != bool:
+            index = index.astype(np.intp)  # an empty list would be float
         return Counts(
             self.classes, self.documents, self.document_counts[:, index], self.occurrences[:, index]
         )

@@ -70,6 +70,7 @@ def test_reindex_moves_columns(data: Any, order: list[int]) -> None:
 def test_columns_by_mask_and_number() -> None:
     counts = counted((csr_array(np.array([[1, 0, 2, 0, 0, 3]])), ["spam"]))
     assert counts.columns(np.array([5, 2])).occurrences.toarray()[2].tolist() == [3, 2]
+    assert counts.columns([]).occurrences.shape == (3, 0)
     mask = np.array([True, False, False, False, False, True])
     assert counts.columns(mask).occurrences.toarray()[2].tolist() == [1, 3]
 

@@ -91,7 +91,7 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
             rest, log_alpha = -log_total, np.log(alpha)
         else:
             a, rest, log_alpha = alpha, np.log(alpha) - log_total, None
-        self._weights_ = LogWeights.of(columns, np.log1p(values(columns) / a), rest, log_alpha)
+        self._weights_ = LogWeights.of(columns, np.log(values(columns) + a) - np.log(a), rest, log_alpha)
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
