@@ -53,6 +53,15 @@ def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.
     return z * factor, shares * factor
 
 
+def embed_rows(vectors: np.ndarray, columns: np.ndarray, occurrences: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """``embed`` of many messages, (n, d): message i has the tokens ``columns[indptr[i]:indptr[i+1]]``, numbers of rows of
+    ``vectors`` (k, d), as often as ``occurrences`` says."""
+    result = np.empty((len(indptr) - 1, vectors.shape[1]))
+    for i, (start, stop) in enumerate(zip(indptr[:-1], indptr[1:])):
+        result[i], _ = embed(vectors[columns[start:stop]], occurrences[start:stop])
+    return result
+
+
 class Explanation(NamedTuple):
     """What tokens, or directions, gave to the score of every class, nats; both add up to the score − ``constant``."""
 
@@ -96,16 +105,13 @@ class Embedding:
         raise NotImplementedError
 
     def transform(self, rows: csr_array) -> np.ndarray:
-        """Vectors (n, d), float64, of rows with the columns of ``fit`` or more: ``embed`` of each."""
+        """Vectors (n, d), float64, of rows with the columns of ``fit`` or more."""
         slots = np.full(max(rows.shape[1], 1 + self.columns_.max()), -1)
         slots[self.columns_] = np.arange(len(self.columns_))
         found = slots[rows.indices]
-        result = np.empty((rows.shape[0], self.vectors_.shape[1]))
-        for i, (start, stop) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:])):
-            slot = found[start:stop]
-            known = slot >= 0
-            result[i], _ = embed(self.vectors_[slot[known]], rows.data[start:stop][known])
-        return result
+        known = found >= 0
+        ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
+        return embed_rows(self.vectors_, found[known], rows.data[known], ends)
 
     def poles(self, tokens: Sequence[str], top: int = 3) -> list[tuple[list[str], list[str]]]:
         """Per direction the ``top`` tokens that lie farthest along it, and those farthest the other way."""
