@@ -80,33 +80,44 @@ class Tally(NamedTuple):
         counts = _counts(portion.classes, len(portion.tokens), [portion.rows], portion.sums)
         return cls(portion.tokens, counts, (portion.rows,))
 
-    def blocks(self, messages: int = 2048) -> Iterator[Block]:
-        """The messages that are part of the sums, some at a time."""
+    def blocks(self, messages: int = 256) -> Iterator[Block]:
+        """The messages that are part of the sums, so many at a time that their figures fit the processor's cache."""
         for rows in self.rows:
-            for first in range(0, len(rows.lengths), messages):
-                yield _block(rows, first, first + messages)
+            reader = _Reader(rows)
+            kept = np.flatnonzero(rows.kept)
+            for first in range(0, len(kept), messages):
+                part = kept[first : first + messages]
+                lengths, columns, repeats = reader.take(part)
+                indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+                yield Block(indptr, columns, repeats, rows.labels[part], rows.numbers[part])
 
 
-def _cells(rows: Rows) -> np.ndarray:
-    """The file of ``rows`` as (column, repeats) pairs, not read before they are used."""
-    if not rows.path.stat().st_size:
-        return np.zeros((0, 2), np.int32)
-    return np.memmap(rows.path, np.int32, "r").reshape(-1, 2)
+class _Reader:
+    """The file of ``rows``; no more of it is in memory than is asked for."""
 
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.ends = np.cumsum(rows.lengths, dtype=np.int64)
+        # A file without a byte cannot be mapped.
+        stored = np.memmap(rows.path, np.int32, "r") if rows.path.stat().st_size else np.zeros(0, np.int32)
+        self.cells = stored.reshape(-1, 2)
 
-def _block(rows: Rows, first: int, stop: int) -> Block:
-    lengths, kept = rows.lengths[first:stop], rows.kept[first:stop]
-    start = int(rows.lengths[:first].sum(dtype=np.int64))
-    cells = _cells(rows)[start : start + int(lengths.sum(dtype=np.int64))]
-    columns = rows.columns[cells[:, 0]]
-    repeats = cells[:, 1].astype(np.int64)
-    left_out = (columns < 0) | ~np.repeat(kept, lengths)
-    if left_out.any():
-        row = np.repeat(np.arange(len(lengths)), lengths)[~left_out]
-        columns, repeats = columns[~left_out], repeats[~left_out]
-        lengths = np.bincount(row, minlength=len(lengths))[kept]
-    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return Block(indptr, columns, repeats, rows.labels[first:stop][kept], rows.numbers[first:stop][kept])
+    def take(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of these messages (ascending) the numbers of distinct tokens, and these tokens' columns and repeats."""
+        lengths = self.rows.lengths[messages]
+        if not len(messages):
+            cells = self.cells[:0]
+        elif messages[-1] - messages[0] + 1 == len(messages):
+            cells = self.cells[self.ends[messages[0]] - lengths[0] : self.ends[messages[-1]]]
+        else:
+            shift = self.ends[messages] - np.cumsum(lengths, dtype=np.int64)
+            cells = self.cells[np.repeat(shift, lengths) + np.arange(lengths.sum(dtype=np.int64))]
+        columns, repeats = self.rows.columns[cells[:, 0]], cells[:, 1].astype(np.int64)
+        if len(columns) and columns.min() < 0:
+            known = columns >= 0
+            lengths = np.bincount(np.repeat(np.arange(len(messages)), lengths)[known], minlength=len(messages))
+            columns, repeats = columns[known], repeats[known]
+        return lengths, columns, repeats
 
 
 def tally(
@@ -187,7 +198,7 @@ def _distinct(indices: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.nda
     """Ragged rows of column numbers with repeats → how many distinct ones each row has, and (column, repeats) pairs."""
     keys = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0)) << 32 | indices
     keys.sort()  # sort and compare: 5 µs a message, where np.unique's hashing takes many times that
-    first = np.flatnonzero(np.concatenate([np.ones(len(keys) > 0, bool), keys[1:] != keys[:-1]]))
+    first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] != keys[:-1]]))
     distinct = keys[first]
     cells = np.empty((len(first), 2), np.int32)
     cells[:, 0] = distinct & 0xFFFFFFFF
@@ -197,17 +208,20 @@ def _distinct(indices: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _sums(rows: Sequence[Rows], classes: int, size: int) -> tuple[Cells, ...]:
     """Per class the sums over the messages in ``rows`` that count; (``size``,) is the longest array this needs."""
+    readers = [_Reader(part) for part in rows]
+    by_class = [np.argsort(np.where(part.kept, part.labels, classes), kind="stable") for part in rows]
+    bounds = [
+        np.searchsorted(np.where(part.kept, part.labels, classes)[order], np.arange(classes + 1))
+        for part, order in zip(rows, by_class)
+    ]
     out = []
     for label in range(classes):
         document_counts, occurrences = np.zeros(size, np.int64), np.zeros(size)
-        for part in rows:
-            # Messages of a class mostly lie together, so that passing over the other blocks costs nothing.
-            mine = part._replace(kept=part.kept & (part.labels == label))
-            for first in range(0, len(part.lengths), BLOCK):
-                if mine.kept[first : first + BLOCK].any():
-                    block = _block(mine, first, first + BLOCK)
-                    document_counts += np.bincount(block.columns, minlength=size)
-                    occurrences += np.bincount(block.columns, block.repeats, minlength=size)
+        for reader, order, bound in zip(readers, by_class, bounds):
+            for first in range(bound[label], bound[label + 1], BLOCK):
+                _, columns, repeats = reader.take(order[first : min(first + BLOCK, bound[label + 1])])
+                document_counts += np.bincount(columns, minlength=size)
+                occurrences += np.bincount(columns, repeats, minlength=size)  # as floats, exact up to 2**53
         held = np.flatnonzero(document_counts)
         out.append(Cells(held, document_counts[held], occurrences[held].astype(np.int64)))
     return tuple(out)

@@ -50,24 +50,35 @@ class Unreadable:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int], None]]:
-    """A counter with rate on standard error when that is a terminal; yields a function that takes the number done."""
+def progress(what: str) -> Iterator[Callable[..., None]]:
+    """A counter with rate and time left on standard error when that is a terminal.
+
+    Yields a function that takes the number of messages done, and of how many where that is known.
+    """
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda done, total=None: None
         return
+    from time import monotonic
+
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description} {task.completed} messages, {task.fields[rate]}/s"),
-    )
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, rate=0)
+    text = TextColumn("{task.description} {task.completed:,}{task.fields[of]} messages, {task.fields[rate]:,}/s")
+    columns = (text, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    # Drawn here and not by a thread of its own: processes are forked meanwhile.
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task(what, total=None, of="", rate=0)
+        drawn = 0.0
 
-        def show(done: int) -> None:
-            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed or 0
-            bar.update(task, completed=done, rate=round(speed))
+        def show(done: int, total: int | None = None) -> None:
+            nonlocal drawn
+            if monotonic() - drawn < 0.1:
+                return
+            drawn = monotonic()
+            of = "" if total is None else f" of {total:,}"
+            rate = round(done / max(bar.tasks[0].elapsed or 0, 1e-9))
+            bar.update(task, completed=done, total=total, of=of, rate=rate)
+            bar.refresh()
 
         yield show
 

@@ -1,30 +1,32 @@
-"""Counting on all of this machine's cores: each process reads its own files and hands back one tally.
+"""Counting on all of this machine's cores: each process reads its own files and hands back one portion of the tally.
 
 The result is the same to the last count whatever the number of processes: sums do not care who added them.
 """
 
 from __future__ import annotations
 
-import multiprocessing
+import errno
 import os
-import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from spamnb.engines.workers import cores, spread
 from spamnb.errors import SpamnbError
 from spamnb.sources import Entry
-from spamnb.tally import Tally, merge, tally
+from spamnb.tally import Tally, merge, portion, tally
 from spamnb.tokens import Tokenizer, TokenOptions
 
-CHUNK = 128  # messages handed out at a time: small enough that no process is left with much at the end
-FEW = 1000  # messages below which starting processes costs more than it gains: 0.2 s each with scipy
+CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
+CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
+FEW = 500  # messages below which processes cost more than they gain
+LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
 
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
+Numbered = tuple[int, Entry]
 
 
 def count(
@@ -32,101 +34,128 @@ def count(
     options: TokenOptions,
     folder: Path,
     on_unreadable: Callable[[str, Exception], None],
-    on_progress: Callable[[int], None] = lambda messages: None,
+    on_progress: Progress = lambda done, total: None,
     workers: int | None = None,
 ) -> Tally:
     """The tally of all messages, counted by ``workers`` processes (default: one a core); rows lie in ``folder``."""
     numbered = enumerate(entries)
     first = list(islice(numbered, FEW))
     workers = workers or cores()
-    if workers == 1 or len(first) < FEW:
-        done = 0
-
-        def on_message() -> None:
-            nonlocal done
-            done += 1
-            if not done % CHUNK:
-                on_progress(done)
-
-        return tally(_chain(first, numbered), Tokenizer(options), folder / "rows", on_unreadable, on_message)
-    return _shared(_chunks(_chain(first, numbered)), options, folder, on_unreadable, on_progress, workers)
+    try:
+        if workers == 1 or len(first) < FEW:
+            return _alone(chain(first, numbered), options, folder, on_unreadable, on_progress)
+        return _shared(_Chunks(chain(first, numbered)), options, folder, on_unreadable, on_progress, workers)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise SpamnbError(f"{folder}: {error.strerror}; TMPDIR names a place with more room") from None
 
 
-def _chain(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
-    yield from first
-    yield from rest
-
-
-def _chunks(numbered: Iterator[tuple[int, Entry]]) -> Iterator[list[tuple[int, Entry]]]:
-    while chunk := list(islice(numbered, CHUNK)):
-        yield chunk
-
-
-def _work(tasks: Any, results: Any, options: TokenOptions, path: Path) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and ends us
-    unreadable: list[tuple[str, Exception]] = []
-
-    def entries() -> Iterator[tuple[int, Entry]]:
-        while (chunk := tasks.get()) is not None:
-            yield from chunk
-            results.put(("done", len(chunk)))
-
-    own = tally(entries(), Tokenizer(options), path, lambda name, error: unreadable.append((name, error)))
-    results.put(("tally", (own, [(name, str(error)) for name, error in unreadable])))
-
-
-def _shared(
-    chunks: Iterator[list[tuple[int, Entry]]],
+def _alone(
+    numbered: Iterator[Numbered],
     options: TokenOptions,
     folder: Path,
     on_unreadable: Callable[[str, Exception], None],
-    on_progress: Callable[[int], None],
+    on_progress: Progress,
+) -> Tally:
+    done = 0
+
+    def on_message() -> None:
+        nonlocal done
+        done += 1
+        if not done % CHUNK:
+            on_progress(done, None)
+
+    return tally(numbered, Tokenizer(options), folder / "rows", on_unreadable, on_message)
+
+
+class _Chunks:
+    """Entries in chunks, listed ahead of need where there is time."""
+
+    def __init__(self, numbered: Iterator[Numbered]) -> None:
+        self._numbered = numbered
+        self._ahead: deque[list[Numbered]] = deque()
+        self._listed = 0
+        self.total: int | None = None
+
+    def __iter__(self) -> Iterator[list[Numbered]]:
+        return self
+
+    def __next__(self) -> list[Numbered]:
+        if not self._ahead and not self.list_one():
+            raise StopIteration
+        return self._ahead.popleft()
+
+    def list_one(self) -> bool:
+        """List one more chunk; False where there is no more, or enough is at hand."""
+        if self.total is not None or len(self._ahead) >= LISTED:
+            return False
+        chunk: list[Numbered] = []
+        size = 0
+        for item in self._numbered:
+            chunk.append(item)
+            size += len(item[1].content or b"")
+            if len(chunk) == CHUNK or size > CHUNK_BYTES:
+                break
+        self._listed += len(chunk)
+        if chunk:
+            self._ahead.append(chunk)
+        else:
+            self.total = self._listed
+        return bool(chunk)
+
+
+def _count(
+    options: TokenOptions,
+    folder: Path,
+    chunks: Iterator[list[Numbered]],
+    reply: Callable[[Any], None],
+) -> None:
+    """A worker's part."""
+    unreadable: list[tuple[str, str]] = []
+
+    def entries() -> Iterator[Numbered]:
+        for chunk in chunks:
+            yield from chunk
+            reply((len(chunk), list(unreadable)))
+            unreadable.clear()
+
+    def on_unreadable(name: str, error: Exception) -> None:
+        unreadable.append((name, getattr(error, "strerror", None) or str(error)))
+
+    reply(portion(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable))
+
+
+def _shared(
+    chunks: _Chunks,
+    options: TokenOptions,
+    folder: Path,
+    on_unreadable: Callable[[str, Exception], None],
+    on_progress: Progress,
     workers: int,
 ) -> Tally:
-    context: Any = multiprocessing.get_context(
-        "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    )
-    tasks, results = context.Queue(4 * workers), context.Queue()
-    processes = [
-        context.Process(target=_work, args=(tasks, results, options, folder / f"rows{n}"), daemon=True)
-        for n in range(workers)
-    ]
-    for process in processes:
-        process.start()
+    done = 0
     tallies: list[Tally] = []
-    done = waiting = 0
-    try:
-        endings = iter([None] * workers)
-        while len(tallies) < workers:
-            while waiting < 3 * workers and (chunk := next(chunks, None) or next(endings, ...)) is not ...:
-                tasks.put(chunk)
-                waiting += chunk is not None
-            kind, value = _next_result(results, processes, len(tallies))
-            if kind == "done":
-                done, waiting = done + value, waiting - 1
-                on_progress(done)
-            else:
-                own, unreadable = value
-                tallies.append(own)
-                for name, reason in unreadable:
-                    on_unreadable(name, OSError(reason))
-    finally:
-        for process in processes:
-            process.terminate()
-            process.join()
+    prepared = False
+
+    def idle() -> bool:
+        nonlocal prepared
+        if chunks.list_one():
+            return True
+        if prepared:
+            return False
+        import scipy.sparse  # noqa: F401  (0.1 s that merge would take later, when nobody else works)
+
+        prepared = True
+        return True
+
+    for number, value in spread(partial(_count, options, folder), chunks, workers, idle):
+        if number is None:
+            tallies.append(Tally.of(value))
+            continue
+        messages, unreadable = value
+        for name, reason in unreadable:
+            on_unreadable(name, OSError(reason))
+        done += messages
+        on_progress(done, chunks.total)
     return merge(tallies)
-
-
-def _next_result(results: Any, processes: list[Any], finished: int) -> tuple[str, Any]:
-    import queue
-
-    while True:
-        try:
-            return results.get(timeout=1)
-        except queue.Empty:
-            ended = [process for process in processes if process.exitcode is not None]
-            broken = [process.exitcode for process in ended if process.exitcode != 0]
-            if broken:
-                raise SpamnbError(
-                    f"a counting process ended with status {broken[0]}; too little memory? --workers 1 uses less"
-                ) from None

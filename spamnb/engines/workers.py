@@ -1,0 +1,157 @@
+"""Work shared by this machine's cores: processes that are handed chunks and reply to each, over one pipe apiece.
+
+A worker that fails, is killed or runs out of memory ends the work with an error that says so; it is never waited for.
+When this process dies its workers find their pipe closed and end too.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from spamnb.errors import SpamnbError
+
+AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
+
+Work = Callable[[Iterator[Any], Callable[[Any], None]], None]
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spread(
+    work: Work,
+    chunks: Iterator[Any],
+    workers: int,
+    idle: Callable[[], bool] = lambda: False,
+    ahead: int | None = None,
+) -> Iterator[tuple[int | None, Any]]:
+    """Each chunk's number and the reply to it, as they come.
+
+    ``work(chunks, reply)`` runs in every worker: it calls ``reply`` once for each chunk that it has taken, in their
+    order, and may call it again after the last (number None here). ``idle`` is called when no reply is there yet, and
+    again as long as it returns True. No chunk is handed out that is ``ahead`` or more beyond the first one without a
+    reply: who needs the replies in order has no more than these to keep.
+    """
+    # A forked worker starts in 3 ms with all that is imported here; a spawned one, on other systems, imports it again.
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    context: Any = multiprocessing.get_context(method)
+    ours: list[Connection] = []
+    processes: list[Any] = []
+    try:
+        for _ in range(workers):
+            own, its = context.Pipe()
+            ours.append(own)
+            # A fork inherits our ends too; as long as one is open nobody hears that we are gone.
+            inherited = tuple(ours) if method == "fork" else ()
+            processes.append(context.Process(target=_worker, args=(work, its, inherited), daemon=True))
+            processes[-1].start()
+            its.close()
+        yield from _replies(dict(zip(ours, processes)), enumerate(chunks), idle, ahead)
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+            process.close()
+        for connection in ours:
+            connection.close()
+
+
+def _replies(
+    working: dict[Connection, Any],
+    chunks: Iterator[tuple[int, Any]],
+    idle: Callable[[], bool],
+    ahead: int | None,
+) -> Iterator[tuple[int | None, Any]]:
+    at_hand: dict[Connection, deque[int]] = {connection: deque() for connection in working}
+    upcoming = next(chunks, None)
+    ending = False
+    while working:
+        for connection, numbers in at_hand.items():
+            while upcoming and len(numbers) < AT_HAND:
+                first = min((held[0] for held in at_hand.values() if held), default=upcoming[0])
+                if ahead is not None and upcoming[0] - first >= ahead:
+                    break
+                _send(connection, upcoming[1], working)
+                numbers.append(upcoming[0])
+                upcoming = next(chunks, None)
+        if upcoming is None and not ending:  # each hears once that this was all
+            ending = True
+            for connection in working:
+                _send(connection, None, working)
+        while not (ready := _ready(working, timeout=0)) and idle():
+            pass
+        for connection in ready or _ready(working):
+            kind, value = _receive(connection, working)
+            if kind == "failed":
+                raise value
+            if kind == "ended":
+                del working[connection]
+                continue
+            numbers = at_hand[connection]
+            yield (numbers.popleft() if numbers else None), value
+
+
+def _ready(working: dict[Connection, Any], timeout: float | None = None) -> list[Connection]:
+    return [connection for connection in wait(list(working), timeout) if isinstance(connection, Connection)]
+
+
+def _send(connection: Connection, chunk: Any, working: dict[Connection, Any]) -> None:
+    try:
+        connection.send(chunk)
+        return
+    except OSError:
+        pass
+    kind, value = _receive(connection, working)
+    while kind != "failed":  # it is gone, but may have said why
+        kind, value = _receive(connection, working)
+    raise value
+
+
+def _receive(connection: Connection, working: dict[Connection, Any]) -> tuple[str, Any]:
+    try:
+        return connection.recv()
+    except (EOFError, OSError):
+        raise _death(working[connection]) from None
+
+
+def _death(process: Any) -> SpamnbError:
+    process.join(5)
+    code = process.exitcode
+    how = f"was ended by {signal.Signals(-code).name}" if code is not None and code < 0 else f"ended with {code}"
+    return SpamnbError(f"a worker process {how}; where memory ran out, --workers 1 or a smaller source needs less")
+
+
+def _worker(work: Work, connection: Connection, inherited: Sequence[Connection]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for end in inherited:
+        end.close()
+
+    def chunks() -> Iterator[Any]:
+        while (chunk := connection.recv()) is not None:
+            yield chunk
+
+    try:
+        work(chunks(), lambda value: connection.send(("reply", value)))
+        connection.send(("ended", None))
+    except (EOFError, BrokenPipeError):
+        return  # the parent is gone
+    except MemoryError:
+        connection.send(("failed", SpamnbError("too little memory; --workers 1 or a smaller source needs less")))
+    except Exception as error:
+        if not isinstance(error, SpamnbError):
+            error.add_note("In a worker process:\n" + traceback.format_exc())
+        try:
+            connection.send(("failed", error))
+        except (TypeError, AttributeError, ValueError):  # an exception that cannot be sent
+            connection.send(("failed", RuntimeError("".join(error.__notes__))))

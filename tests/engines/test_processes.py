@@ -1,0 +1,265 @@
+"""engines/: the same tally whatever the number of processes, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mail import mail, message
+
+from spamnb import tally as module
+from spamnb.engines import processes
+from spamnb.engines.processes import count
+from spamnb.engines.workers import spread
+from spamnb.errors import SpamnbError
+from spamnb.sources import Entry, entries
+from spamnb.tally import Tally, tally, without_copies
+from spamnb.tokens import Tokenizer, TokenOptions
+
+
+def never(name: str, error: Exception) -> None:
+    raise AssertionError((name, error))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mail")
+    for n, (label, raw) in enumerate([*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]):
+        (folder / label).mkdir(exist_ok=True)
+        (folder / label / f"{n:04}").write_bytes(raw)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Tally:
+    path = tmp_path_factory.mktemp("whole") / "rows"
+    return tally(enumerate(entries([str(folder)], never)), Tokenizer(), path, never)
+
+
+def rows_of(made: Tally) -> dict[int, tuple[str, dict[str, int]]]:
+    return {
+        int(block.numbers[0]): (
+            made.counts.classes[block.labels[0]],
+            dict(zip((made.tokens[j] for j in block.columns), block.repeats.tolist())),
+        )
+        for block in made.blocks(1)
+    }
+
+
+@pytest.mark.parametrize(("workers", "chunk"), [(1, 64), (2, 64), (3, 7), (5, 1), (2, 100_000)])
+def test_the_result_is_the_same_whatever_the_workers_and_chunks(
+    folder: Path, whole: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, chunk: int
+) -> None:
+    monkeypatch.setattr(processes, "FEW", 10)
+    monkeypatch.setattr(processes, "CHUNK", chunk)
+    progress: list[tuple[int, int | None]] = []
+    made = count(
+        entries([str(folder)], never),
+        TokenOptions(),
+        tmp_path,
+        never,
+        lambda done, total: progress.append((done, total)),
+        workers,
+    )
+    assert made.tokens == whole.tokens
+    assert made.counts == whole.counts
+    assert rows_of(made) == rows_of(whole)
+    assert without_copies(made).counts == without_copies(whole).counts
+    assert [done for done, _ in progress] == sorted(done for done, _ in progress)
+    if workers > 1:
+        assert progress[-1] == (602, 602)
+        assert len(list(tmp_path.iterdir())) == workers
+
+
+def test_entries_that_carry_their_bytes(whole: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "FEW", 2)
+    monkeypatch.setattr(processes, "CHUNK_BYTES", 3000)
+    messages = [*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
+    order = sorted(range(602), key=lambda n: (messages[n][0], n))  # as the folder lists them
+    made = count(
+        (Entry(messages[n][0], str(n), "", content=messages[n][1]) for n in order),
+        TokenOptions(),
+        tmp_path,
+        never,
+        workers=2,
+    )
+    assert made.counts == whole.counts
+    assert rows_of(made) == rows_of(whole)
+
+
+def test_few_messages_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "spread", never)
+    made = count((Entry(c, c, "", content=raw) for c, raw in mail(4)), TokenOptions(), tmp_path, never, workers=4)
+    assert made.counts.documents.tolist() == [4, 4]
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "FEW", 2)
+    monkeypatch.setattr(processes, "CHUNK", 4)
+    many = [Entry(c, str(n), "", content=raw) for n, (c, raw) in enumerate(mail(20))]
+    many[11] = Entry("ham", "eleven", str(tmp_path / "missing"))
+    named: list[tuple[str, str]] = []
+    (tmp_path / "rows").mkdir()
+    made = count(many, TokenOptions(), tmp_path / "rows", lambda name, e: named.append((name, str(e))), workers=2)
+    assert named == [("eleven", "No such file or directory")]
+    assert made.counts.documents.sum() == 39
+
+
+# What workers may suffer. The functions stand here, not inside the tests, so that they can be handed to any process.
+
+
+def echo(chunks: Iterator[Any], reply: Callable[[Any], None]) -> None:
+    for chunk in chunks:
+        reply(chunk)
+
+
+def fails_at(what: str, chunks: Iterator[Any], reply: Callable[[Any], None]) -> None:
+    for chunk in chunks:
+        if chunk == 20:
+            if what == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if what == "exits":
+                os._exit(3)
+            if what == "memory":
+                raise MemoryError
+            if what == "told":
+                raise SpamnbError("disk full of eels")
+            if what == "defect":
+                raise KeyError("a defect")
+            if what == "unsendable":
+                raise ValueError(lambda: None)
+        reply(chunk)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_every_chunk_is_answered_once(workers: int) -> None:
+    assert sorted(spread(echo, iter(range(100)), workers)) == [(n, n) for n in range(100)]  # type: ignore[arg-type]
+    assert list(spread(echo, iter(()), workers)) == []
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "says"),
+    [
+        ("killed", SpamnbError, "SIGKILL"),
+        ("exits", SpamnbError, "ended with 3"),
+        ("memory", SpamnbError, "too little memory"),
+        ("told", SpamnbError, "eels"),
+        ("defect", KeyError, "a defect"),
+        ("unsendable", RuntimeError, "ValueError"),
+    ],
+)
+def test_a_worker_that_fails_ends_the_work_with_its_reason(what: str, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says) as caught:
+        list(spread(partial(fails_at, what), iter(range(100)), 2))
+    if error is KeyError:
+        assert "fails_at" in "".join(caught.value.__notes__)  # where in the worker it happened
+
+
+def slow_first(chunks: Iterator[Any], reply: Callable[[Any], None]) -> None:
+    for chunk in chunks:
+        if chunk == 0:
+            time.sleep(0.3)
+        reply(chunk)
+
+
+def test_no_chunk_is_handed_out_too_far_ahead() -> None:
+    handed: list[int] = []
+
+    def chunks() -> Iterator[int]:
+        for n in range(60):
+            handed.append(n)
+            yield n
+
+    answered: set[int] = set()
+    for number, _ in spread(slow_first, chunks(), 2, ahead=10):
+        assert number is not None
+        first_without = min(set(range(61)) - answered)
+        assert number < first_without + 10
+        answered.add(number)
+    assert len(answered) == 60
+
+
+def test_idle_is_called_until_it_has_nothing_left() -> None:
+    calls = iter([True, True, False])
+    assert len(list(spread(slow_first, iter(range(5)), 1, lambda: next(calls, False)))) == 5
+    assert next(calls, "none left") == "none left"
+
+
+COUNTS_FOR_EVER = """
+import itertools, sys, tempfile
+from pathlib import Path
+from spamnb.engines.processes import count
+from spamnb.sources import Entry
+from spamnb.tokens import TokenOptions
+entries = (Entry("ab"[n % 2], str(n), "", content=b"Subject: x\\n\\nword") for n in itertools.count())
+with tempfile.TemporaryDirectory() as folder:
+    count(entries, TokenOptions(), Path(folder), print, lambda done, total: print(done, flush=True), workers=2)
+"""
+
+
+def children_of(pid: int) -> set[int]:
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.add(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look for processes")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
+def test_no_worker_outlives_the_one_that_started_it(sent: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", COUNTS_FOR_EVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        workers = children_of(process.pid)
+        assert len(workers) == 2
+        if sent is signal.SIGINT:
+            os.killpg(process.pid, sent)  # as a terminal does: the workers get it too
+        else:
+            process.kill()
+        _, complaint = process.communicate(timeout=30)
+        if sent is signal.SIGINT:
+            assert complaint.count(b"Traceback") == 1
+            assert b"KeyboardInterrupt" in complaint
+    deadline = time.monotonic() + 20
+    while left := {pid for pid in workers if Path(f"/proc/{pid}").exists() and not zombie(pid)}:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_memory_is_bounded_by_the_vocabulary(tmp_path: Path) -> None:
+    import tracemalloc
+
+    raw = b"Subject: x\n\n" + b" ".join(b"word%d" % (n % 50) for n in range(300))
+
+    def peak(messages: int) -> int:
+        tracemalloc.start()
+        tally(((n, Entry("a", "", "", content=raw)) for n in range(messages)), Tokenizer(), tmp_path / "rows", never)
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    peak(10)
+    flushed = module.FLUSH * (8 + 5 * 8)  # the list, and the arrays that it is sorted in
+    assert peak(2000) < flushed + peak(10) + 2000 * 100  # where 2000 rows in memory would be 2000 · 300 · 36
