@@ -19,6 +19,7 @@ by log-entropy instead of idf: LDA 26.6 and 1.55, logistic 23.9 and .97.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -54,10 +55,10 @@ def embed(vectors: np.ndarray, occurrences: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def embed_rows(vectors: np.ndarray, columns: np.ndarray, occurrences: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """``embed`` of many messages, (n, d): message i has the tokens ``columns[indptr[i]:indptr[i+1]]``, numbers of rows of
-    ``vectors`` (k, d), as often as ``occurrences`` says."""
+    """``embed`` of many messages, (n, d): message i holds the tokens ``columns[indptr[i]:indptr[i+1]]``, which are
+    rows of ``vectors`` (k, d), as often as ``occurrences`` says."""
     result = np.empty((len(indptr) - 1, vectors.shape[1]))
-    for i, (start, stop) in enumerate(zip(indptr[:-1], indptr[1:])):
+    for i, (start, stop) in enumerate(pairwise(indptr)):
         result[i], _ = embed(vectors[columns[start:stop]], occurrences[start:stop])
     return result
 
