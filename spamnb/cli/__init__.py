@@ -18,6 +18,7 @@ COMMANDS = (
     "forget",
     "words",
     "explain",
+    "evaluate",
     "info",
     "export",
     "import",

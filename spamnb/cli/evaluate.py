@@ -1,0 +1,244 @@
+"""``spamnb evaluate``: how good the filter is on mail whose class is known."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spamnb.cli.options import Unreadable, progress, workers_option
+from spamnb.cli.settings import settings_options
+
+if TYPE_CHECKING:
+    from spamnb.evaluate.mcnemar import McNemar
+    from spamnb.evaluate.online import Feedback
+    from spamnb.evaluate.result import Result
+    from spamnb.settings import Settings
+    from spamnb.sources import Entry
+
+
+@click.command("evaluate")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "--folds", type=int, metavar="K", help="K-fold cross-validation.  [default: 10, when no other way is chosen]"
+)
+@click.option(
+    "--split",
+    metavar="FRACTION|md5",
+    help="Train on this fraction and test on the rest; md5: train on the files whose md5 of the name is even.",
+)
+@click.option("--leave-one-out", is_flag=True, help="Each message judged by all the others.")
+@click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
+@click.option(
+    "-m",
+    "--model",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A model as it is, on mail it has not learned.",
+)
+@click.option("--by-date", is_flag=True, help="With --online: in the order of the Date headers.")
+@click.option("--feedback-for", type=int, metavar="N", help="With --online: learn only the first N messages.")
+@click.option("--feedback-delay", type=int, metavar="N", default=0, help="With --online: learn N messages later.")
+@click.option(
+    "--feedback-share", type=float, metavar="P", default=1.0, help="With --online: learn a share P, drawn by chance."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of splits, folds, shares and intervals.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a line per message."
+)
+@click.option(
+    "--compare",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="McNemar's test against the scores of another run over the same messages.",
+)
+@click.option(
+    "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Write a page with figures."
+)
+@settings_options
+@workers_option
+def command(
+    sources: tuple[str, ...],
+    folds: int | None,
+    split: str | None,
+    leave_one_out: bool,
+    online: bool,
+    model: Path | None,
+    by_date: bool,
+    feedback_for: int | None,
+    feedback_delay: int,
+    feedback_share: float,
+    seed: int,
+    form: str,
+    scores: Path | None,
+    compare: Path | None,
+    report: Path | None,
+    settings: Settings,
+    workers: int | None,
+) -> None:
+    """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
+
+    SOURCE as for train. Good mail called spam is hm%, spam let through sm%, 1-ROCA% the chance that a good message
+    scores above a spam; intervals are 95 %.
+
+    \b
+    Example:
+      spamnb evaluate --folds 10 --report page.html ham=~/Maildir spam=~/Maildir/.Junk
+      spamnb evaluate --online index:trec05p-1/full/index
+    """
+    from spamnb.evaluate.figures import figures
+    from spamnb.evaluate.scores import read_scores, write_scores
+
+    chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
+    if sum(chosen) > 1:
+        raise click.UsageError("--folds, --split, --leave-one-out, --online and --model exclude each other")
+    if not online and (by_date or feedback_for is not None or feedback_delay or feedback_share != 1):
+        raise click.UsageError("--by-date and --feedback-… go with --online")
+    other = read_scores(compare) if compare else None
+    unreadable = Unreadable()
+    if online:
+        from spamnb.evaluate.online import Feedback
+
+        feedback = Feedback(feedback_for, feedback_delay, feedback_share, seed)
+        result = _stream(sources, settings, unreadable, feedback, by_date)
+    elif model is not None:
+        result = _as_it_is(sources, model, unreadable)
+    else:
+        way = "leave-one-out" if leave_one_out else split or (folds if folds is not None else 10)
+        result = _held_out(sources, settings, unreadable, way, seed, report is not None, workers)
+    found = figures(result, seed=seed)
+    test = _compared(result, other, compare) if other and compare else None
+    if scores:
+        write_scores(result, scores)
+    if report:
+        from spamnb.report.page import write_page
+
+        write_page(result, found, report)
+    if form == "json":
+        import json
+
+        from spamnb.evaluate.figures import as_json
+
+        summary = {**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}
+        click.echo(json.dumps(summary, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        from spamnb.report.evaluation import tables
+
+        console = Console()
+        for table in tables(found):
+            console.print(table)
+        if test:
+            console.print(
+                f"McNemar against {compare}: {test.only_first_right} right only here,"
+                f" {test.only_second_right} only there, p = {test.p_value:.3g}",
+                markup=False,
+            )
+
+
+def _compared(result: Result, other: Result, path: Path) -> McNemar:
+    from spamnb.errors import SpamnbError
+
+    try:
+        return result.against(other)
+    except ValueError as error:
+        raise SpamnbError(f"{path}: {error}") from None
+
+
+def _entries(sources: Iterable[str], on_unreadable: Callable[[str, Exception], None]) -> Iterator[Entry]:
+    from spamnb.sources import entries
+
+    return entries(sources, on_unreadable)
+
+
+def _stream(
+    sources: tuple[str, ...], settings: Settings, unreadable: Unreadable, feedback: Feedback, dated: bool
+) -> Result:
+    from spamnb.evaluate.online import by_date, online
+
+    given = _entries(sources, unreadable)
+    entries = by_date(given, unreadable) if dated else given
+    with progress("Classifying and learning") as show:
+        return _some(online(entries, settings, unreadable, feedback, show))
+
+
+def _as_it_is(sources: tuple[str, ...], model: Path, unreadable: Unreadable) -> Result:
+    from spamnb.classifier import Classifier
+    from spamnb.evaluate.online import judged
+
+    with Classifier.open(model) as classifier, progress("Classifying") as show:
+        return _some(judged(_entries(sources, unreadable), classifier, unreadable, show))
+
+
+def _held_out(
+    sources: tuple[str, ...],
+    settings: Settings,
+    unreadable: Unreadable,
+    way: str | int,
+    seed: int,
+    explained: bool,
+    workers: int | None,
+) -> Result:
+    """Folds (a number), leave-one-out, md5, or a fraction to train on."""
+    from spamnb.engines.processes import count
+    from spamnb.errors import SpamnbError
+    from spamnb.evaluate import protocols
+    from spamnb.evaluate.held_out import mail_of
+
+    names: list[str] = []
+
+    def named() -> Iterator[Entry]:
+        for entry in _entries(sources, unreadable):
+            names.append(entry.name)
+            yield entry
+
+    subjects = _subjects(sources) if explained else protocols.no_subjects
+    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+        with progress("Reading") as show:
+            tally = count(named(), settings.tokens, Path(folder), unreadable, show, workers)
+        mail = mail_of(tally, names)
+        if not len(mail.numbers):
+            raise SpamnbError("no messages in the sources: nothing to evaluate on")
+        if way == "leave-one-out":
+            return protocols.leave_one_out(mail, settings, subjects)
+        if isinstance(way, int):
+            return protocols.folds(mail, settings, way, seed, subjects)
+        if way == "md5":
+            learned = protocols.even_names([names[number] for number in mail.numbers])
+            return protocols.split(mail, settings, learned, "Split by md5 of the file name", subjects)
+        try:
+            fraction = float(way)
+        except ValueError:
+            raise SpamnbError(f"--split {way}: give a fraction between 0 and 1, or md5") from None
+        learned = protocols.halves(mail, fraction, seed)
+        return protocols.split(mail, settings, learned, f"Trained on {fraction:g} of the mail", subjects)
+
+
+def _subjects(sources: tuple[str, ...]) -> Callable[[set[int]], dict[int, str]]:
+    """Finds subjects by place in the sources: they are gone through once more, and only those messages read."""
+
+    def find(places: set[int]) -> dict[int, str]:
+        from spamnb.message import parse
+
+        found = {}
+        for place, entry in enumerate(_entries(sources, lambda name, error: None)):
+            if place in places:
+                try:
+                    found[place] = parse(entry.read()).header("subject")
+                except OSError:
+                    continue  # it was told when it was read the first time, or has gone since
+        return found
+
+    return find
+
+
+def _some(result: Result) -> Result:
+    from spamnb.errors import SpamnbError
+
+    if not len(result):
+        raise SpamnbError("no messages in the sources: nothing to evaluate on")
+    return result
