@@ -1,0 +1,117 @@
+"""``spamnb evaluate`` as a person runs it: every protocol, what it writes, and refusals in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from mail import mail
+
+from spamnb.cli import cli
+from spamnb.evaluate.scores import read_scores
+
+EACH = 40
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["evaluate", *(str(argument) for argument in arguments)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mail")
+    for n, (label, raw) in enumerate(mail(EACH)):
+        (root / label).mkdir(exist_ok=True)
+        dated = f"Date: Mon, {1 + n % 28:02} Nov 2004 {n % 24:02}:00:00 +0000\n".encode()
+        (root / label / f"{n:03}.eml").write_bytes(dated + raw)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("options", "protocol", "messages"),
+    [
+        ((), "10 folds", 2 * EACH),
+        (("--folds", 4, "--seed", 3), "4 folds", 2 * EACH),
+        (("--split", 0.25), "Trained on 0.25 of the mail", 2 * EACH * 0.75),
+        (("--split", "md5"), "Split by md5 of the file name", None),
+        (("--leave-one-out", "--model-type", "multinomial", "--pooling", "sum"), "Leave-one-out", 2 * EACH),
+        (("--online",), "On-line, immediate feedback", 2 * EACH),
+        (("--online", "--by-date", "--feedback-for", 9), "On-line, feedback for the first 9", 2 * EACH),
+        (("--online", "--feedback-delay", 5, "--feedback-share", 0.5), "after 5 messages, for a share", 2 * EACH),
+    ],
+)
+def test_every_protocol(folder: Path, options: tuple[object, ...], protocol: str, messages: int | None) -> None:
+    ran = run(*options, "--format", "json", folder)
+    assert ran.exit_code == 0, ran.output
+    found = json.loads(ran.output)
+    assert protocol in found["protocol"]
+    assert found["messages"] == sum(map(sum, found["confusion"])) and messages in (None, found["messages"])
+    assert found["spam"]["hm"].keys() == {"value", "low", "high"} and found["unreadable"] == 0
+    assert bool(found["learning_curve"]) == ("--online" in options)
+    again = run(*options, "--format", "json", folder)
+    assert again.output == ran.output, "the same command gives the same figures"
+
+
+def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
+    one = run("--folds", 4, "--scores", tmp_path / "one.tsv", "--report", tmp_path / "page.html", folder)
+    assert one.exit_code == 0 and "hm%" in one.output and "1-ROCA" in one.output
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    written = read_scores(tmp_path / "one.tsv")
+    assert len(written) == 2 * EACH and all(name.endswith(".eml") for name in written.names)
+    two = run("--leave-one-out", "--compare", tmp_path / "one.tsv", folder)
+    assert "McNemar against" in two.output and "p = " in two.output
+    ours = json.loads(run("--online", "--compare", tmp_path / "one.tsv", "--format", "json", folder).output)
+    assert ours["mcnemar"]["only_second_right"] > ours["mcnemar"]["only_first_right"]  # a stream starts knowing nothing
+
+
+def test_the_page_shows_the_errors_of_a_stream_with_their_subjects(folder: Path, tmp_path: Path) -> None:
+    # Classes that have nothing to do with the mail: about half of the verdicts are wrong.
+    paths = sorted(folder.glob("*/*.eml"))
+    lines = [f"{'spam' if n % 3 else 'ham'} {path}" for n, path in enumerate(paths)]
+    (tmp_path / "index").write_text("\n".join(lines))
+    for way in ("--online", "--leave-one-out", "--folds=3"):
+        ran = run(way, "--report", tmp_path / "page.html", f"index:{tmp_path / 'index'}")
+        assert ran.exit_code == 0, ran.output
+        page = (tmp_path / "page.html").read_text()
+        assert '<b class="subject">' in page and 'class="evidence"' in page and "(no subject)" not in page
+
+
+def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    assert CliRunner().invoke(cli, ["train", "-m", str(model), str(folder)]).exit_code == 0
+    ran = run("-m", model, "--format", "json", folder)
+    found = json.loads(ran.output)
+    assert found["protocol"] == f"Model {model}" and found["accuracy"]["value"] == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--folds", 3, "--online"), 2, "exclude each other"),
+        (("--by-date",), 2, "go with --online"),
+        (("--folds", 1), 1, "folds"),
+        (("--split", "half"), 1, "fraction"),
+        (("--split", 2), 1, "between 0 and 1"),
+        (("--online", "--feedback-share", 3), 1, "share"),
+        (("--compare", "missing"), 1, "missing: cannot be read"),
+        (("--alpha", 0), 1, "alpha"),
+        (("-m", "missing"), 1, "no model there"),
+    ],
+)
+def test_refusals_are_one_line(folder: Path, options: tuple[object, ...], code: int, said: str) -> None:
+    ran = run(*options, folder)
+    assert ran.exit_code == code
+    (line,) = [line for line in ran.output.splitlines() if line.startswith("Error")]
+    assert said in line
+
+
+def test_sources_without_messages_or_with_other_ones(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty" / "spam").mkdir(parents=True)
+    for way in ("--online", "--leave-one-out"):
+        ran = run(way, tmp_path / "empty")
+        assert ran.exit_code == 1 and "no messages" in ran.output
+    run("--split", 0.5, "--scores", tmp_path / "half.tsv", folder)
+    ran = run("--folds", 2, "--compare", tmp_path / "half.tsv", folder)
+    assert ran.exit_code == 1 and "different messages" in ran.output
