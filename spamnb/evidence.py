@@ -1,8 +1,14 @@
 """Evidence: what each token of a message says, pooled into one score per class.
 
 A token contributes log p(token | class) in nats. The textbook posterior sums the contributions, as if tokens were
-independent given the class. They are not, so a sum of thousands of small ratios drowns the few that know:
-"mean" takes the mean of the tokens with something to say.
+independent given the class. They are not: a sum of hundreds of small ratios drowns the few that know, and a long message
+is always sure. "mean" is a mean in which each token weighs as much as it knows:
+
+    score_c = Σ_t w_t (l_tc − mean_c' l_tc') / (DOUBT + Σ_t w_t),    w_t = I_t²
+
+I_t, between 0 and 1, is the information about the class that the token gives on its own: 1 − H(q_t)/log C, where q_t is its
+posterior over C equally likely classes. It asks for no threshold, serves any number of classes, and is made of a message's
+own tokens alone.
 """
 
 from __future__ import annotations
@@ -10,7 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 POOLINGS = ("mean", "sum")
-FLOOR = 2.0  # nats between the classes a token tells most apart, below which "mean" leaves the token out
+
+POWER = 2
+# Full knowledge of DOUBT tokens is withheld: a short message is less sure than a long one.
+DOUBT = 2.0
 
 
 def _row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
@@ -20,6 +29,22 @@ def _row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     if len(full):
         out[..., full] = np.add.reduceat(values, indptr[full], axis=-1)
     return out
+
+
+def information(contributions: np.ndarray) -> np.ndarray:
+    """I_t = 1 − H(q_t)/log C of each token (nnz,), q_t ∝ exp ``contributions`` (C, nnz); 0 where there is one class.
+
+    >>> information(np.log([[.5, .9, 1e-9], [.5, .1, 1]])).round(3)
+    array([0.   , 0.531, 1.   ])
+    """
+    classes = len(contributions)
+    if classes < 2:
+        return np.zeros(contributions.shape[1])
+    shifted = contributions - contributions.max(axis=0)
+    q = np.exp(shifted)
+    total = q.sum(axis=0)
+    entropy = np.log(total) - (q * shifted).sum(axis=0) / total
+    return np.clip(1 - entropy / np.log(classes), 0.0, 1.0)
 
 
 def pool(
@@ -32,20 +57,21 @@ def pool(
     """Scores of n messages, and what each of their tokens gave to it.
 
     ``contributions`` (C, nnz) are log-probabilities of the messages' tokens, row after row, ``occurrences`` (nnz,) how often
-    each occurs in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,).
-    Returns scores (n, C) and weights (C, nnz), both in nats; a message's score is the sum of its weights and its prior.
+    each counts in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,) or (n, C) what "sum" starts from;
+    the mean is of the tokens alone, and how common the classes are is left to the calibration.
+    Returns scores (n, C) and weights (C, nnz), both in nats; a score is the sum of its weights, plus the prior for "sum".
+    ValueError for a pooling that does not exist.
 
     >>> scores, weights = pool(np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2]), np.log([.5, .5]), "sum")
     >>> scores.round(3)
     array([[-4.382, -5.991]])
     """
-    if pooling not in POOLINGS:
-        raise ValueError(f"pooling {pooling!r} is not one of {', '.join(POOLINGS)}")
     if pooling == "sum":
         weights = contributions * occurrences
         return _row_sums(weights, indptr).T + log_prior, weights
-    told = contributions.max(axis=0, initial=-np.inf) - contributions.min(axis=0, initial=np.inf) >= FLOOR
-    used = _row_sums(told.astype(float), indptr)
-    centred = np.where(told, contributions - contributions.mean(axis=0), 0.0)
-    weights = centred / np.repeat(np.maximum(used, 1.0), np.diff(indptr))
-    return _row_sums(weights, indptr).T + 0 * log_prior, weights
+    if pooling != "mean":
+        raise ValueError(f"pooling {pooling!r} is not one of {', '.join(POOLINGS)}")
+    knows = information(contributions) ** POWER * occurrences
+    share = knows / np.repeat(DOUBT + _row_sums(knows, indptr), np.diff(indptr))
+    weights = (contributions - contributions.mean(axis=0)) * share
+    return _row_sums(weights, indptr).T, weights
