@@ -55,9 +55,15 @@ def subtract(a: Any, b: Any) -> Any:
 
     difference = a - b
     values = difference.data if issparse(difference) else difference
-    if values.dtype.kind == "f":
-        scale = abs(b).max() if b.size else 0.0
-        values[abs(values) <= 1e-12 * scale] = 0.0
+    if values.dtype.kind == "f" and values.size:
+        crumbs = np.nonzero(abs(values) <= 1e-12 * abs(a).max())
+        if len(crumbs[0]):  # against what was in the same cell, looked up for these few alone
+            if issparse(difference):
+                cells = difference.tocoo()
+                before = a[cells.row[crumbs], cells.col[crumbs]]
+            else:
+                before = a[crumbs]
+            values[crumbs] = np.where(abs(values[crumbs]) <= 1e-12 * before, 0.0, values[crumbs])
     if values.size and values.min() < 0:
         raise ValueError("more would be taken out than was learned")
     if issparse(difference):

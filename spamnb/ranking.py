@@ -36,25 +36,25 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
     N = csr_array(document_counts)
     seen = n > 0  # a class without documents has π = 0
     n, N = n[seen], N[seen]
-    prior, scale = n / n.sum(), 1 / (n + 2 * alpha)
-    columns = N.shape[1]
+    total, size = n.sum(), n + 2 * alpha
 
     # I = H(θ_j) − Σ_c π_c H(θ_jc). A cell without count holds one value per class, so the sums over classes
     # are that of an empty column plus a correction for stored cells: no C × V array of logarithms is made.
     # All 130,146 columns of 20news-bydate's training posts: 6 ms.
     row = np.repeat(np.arange(len(n)), np.diff(N.indptr))
-    theta_empty = alpha * scale
-    theta = (N.data + alpha) * scale[row]
-    absent = (n[row] - N.data + alpha) * scale[row]
-    correction = prior[row] * (_entropy(theta, absent) - _entropy(theta_empty, 1 - theta_empty)[row])
+    stored = _entropy((N.data + alpha) / size[row], (n[row] - N.data + alpha) / size[row])
+    empty = _entropy(alpha / size, (n + alpha) / size)
 
     def by_column(cells: np.ndarray) -> np.ndarray:
-        return np.bincount(N.indices, weights=cells, minlength=columns)
+        return np.bincount(N.indices, weights=cells, minlength=N.shape[1])
 
-    marginal = prior @ theta_empty + by_column(prior[row] * N.data * scale[row])
-    marginal_absent = prior @ (1 - theta_empty) - by_column(prior[row] * N.data * scale[row])
-    conditional = prior @ _entropy(theta_empty, 1 - theta_empty) + by_column(correction)
-    return np.maximum(_entropy(marginal, np.maximum(marginal_absent, 0)) - conditional, 0)
+    # N π_c/(N_c + 2α): 1 where α = 0, so that these sums are whole numbers then and a column that every
+    # document holds has θ_j = 1 and no rounding error that log 0 would blow up.
+    share = n / size
+    present = by_column(share[row] * N.data)
+    marginal = _entropy((alpha * share.sum() + present) / total, (share @ (n + alpha) - present) / total)
+    conditional = (n @ empty + by_column(n[row] * (stored - empty[row]))) / total
+    return np.maximum(marginal - conditional, 0)
 
 
 def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:

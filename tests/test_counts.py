@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from spamnb.counts import Counts, class_sums, presence
+from spamnb.counts import Counts, class_sums, presence, subtract
 
 CLASSES = ("ham", "list", "spam")
 
@@ -115,6 +115,13 @@ def test_class_sums_dense_and_sparse_with_weights(seed: int, whole: bool) -> Non
     )
     np.testing.assert_allclose(class_sums(X, codes, 5, weight), expected, rtol=1e-12)
     np.testing.assert_allclose(class_sums(csr_array(X), codes, 5, weight).toarray(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+def test_rounding_is_judged_cell_by_cell(container: Any) -> None:
+    a, b = container(np.array([[0.1 + 0.2 + 0.3, 1e9, 3e-7]])), container(np.array([[0.6, 1e9 - 1, 0.0]]))
+    found = subtract(a, b)
+    assert (found if container is np.asarray else found.toarray()).tolist() == [[0.0, 1.0, 3e-7]]
 
 
 def test_presence_leaves_the_matrix_alone() -> None:
