@@ -1,0 +1,173 @@
+"""The number game: Murphy, Machine Learning (2012), section 3.2, beside ours.
+
+    python scripts/reproduce_number_game.py [--figures DIR]
+
+Prints the published posteriors and predictive probabilities for D = {16} and D = {16, 8, 2, 64} beside ours and ends 1
+where a printed digit differs. ``--figures`` draws them, and what averaging over hypotheses predicts beside the MAP
+hypothesis alone as data come in (needs matplotlib).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from spamnb.models.concept import number_game
+
+DATA = ((16,), (16, 8, 2, 64))
+
+# As printed, digits included.
+POSTERIOR = {
+    DATA[0]: {
+        "powers of 4": ".355836", "powers of 2": ".177918", "squares": ".106751", "even": ".106751",
+        "ends in 6": ".106751", "multiples of 8": ".088959", "multiples of 4": ".042700", "all": ".010675",
+        "powers of 2 minus 32": ".002135", "powers of 2 plus 37": ".001525",
+    },
+    DATA[1]: {
+        "powers of 2": ".973536", "powers of 2 minus 32": ".020187", "powers of 2 plus 37": ".005255",
+        "even": ".001009", "all": ".000013",
+    },
+}  # fmt: skip
+PREDICTIVE = {
+    DATA[0]: {4: ".8043", 64: ".8932", 32: ".4285", 37: ".0122", 1: ".1174", 87: ".0107"},
+    DATA[1]: {4: "1.0", 32: ".9798", 37: ".00527"},
+}
+BLUE, RUST, GREY = "#1f6f8b", "#b5532d", "#9aa5ab"
+
+
+def as_printed(value: float, published: str) -> str:
+    """``value`` with as many decimals as ``published`` has."""
+    return f"{value:.{len(published.partition('.')[2])}f}".removeprefix("0")
+
+
+def compare() -> list[str]:
+    """Print both tables; what differs."""
+    different = []
+    for data in DATA:
+        game = number_game().learn(data)
+        shown = "{" + ", ".join(map(str, data)) + "}"
+        posterior = dict(zip((h.name for h in game.hypotheses), game.posterior()))
+        print(f"D = {shown:24} {'published':>10} {'ours':>10}")
+        for name, published in POSTERIOR[data].items():
+            ours = as_printed(posterior[name], published)
+            print(f"  p({name} | D)".ljust(29), f"{published:>10} {ours:>10}")
+            if ours != published:
+                different.append(f"p({name} | {shown})")
+        rest = sum(value for name, value in posterior.items() if name not in POSTERIOR[data])
+        print(f"  the other {len(posterior) - len(POSTERIOR[data])} hypotheses".ljust(29), f"{'0':>10} {rest:>10.3g}")
+        if rest != 0:
+            different.append(f"others given {shown}")
+        predictive = dict(zip(game.domain, game.predictive()))
+        for number, published in PREDICTIVE[data].items():
+            ours = as_printed(predictive[number], published)
+            print(f"  p({number} in C | D)".ljust(29), f"{published:>10} {ours:>10}")
+            if ours != published:
+                different.append(f"p({number} in C | {shown})")
+        print()
+    return different
+
+
+def draw_posteriors(path: Path) -> None:
+    """Prior, likelihood and posterior of all hypotheses, for both data sets."""
+    import matplotlib.pyplot as plt
+
+    names = [h.name for h in number_game().hypotheses]
+    rows = np.arange(len(names))[::-1]
+    figure, axes = plt.subplots(1, 5, figsize=(11, 7), sharey=True, layout="constrained")
+    panels = [("prior", number_game().prior, GREY)]
+    for data in DATA:
+        game = number_game().learn(data)
+        shown = "{" + ", ".join(map(str, data)) + "}"
+        panels += [(f"likelihood of {shown}", np.exp(game.log_likelihood()), BLUE)]
+        panels += [(f"posterior given {shown}", game.posterior(), RUST)]
+    for axis, (title, values, colour) in zip(axes, panels):
+        axis.barh(rows, values, color=colour, height=0.7)
+        axis.set_title(title, fontsize=9)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=8)
+        axis.locator_params(axis="x", nbins=3)
+        axis.margins(y=0.01)
+    axes[0].set_yticks(rows, names)
+    figure.suptitle("The number game: 32 concepts, before and after examples")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def draw_predictive(path: Path) -> None:
+    """p(x in C | D) for every number."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 1, figsize=(10, 4.6), sharex=True, sharey=True, layout="constrained")
+    for axis, data in zip(axes, DATA):
+        game = number_game().learn(data)
+        predictive = game.predictive()
+        seen = np.isin(game.domain, data)
+        axis.bar(np.array(game.domain)[~seen], predictive[~seen], color=BLUE, width=0.8)
+        axis.bar(np.array(game.domain)[seen], predictive[seen], color=RUST, width=0.8, label="examples")
+        axis.set(ylabel="p(x in C | D)", xlim=(0, 101), ylim=(0, 1.12))
+        axis.set_title("D = {" + ", ".join(map(str, data)) + "}", loc="left", fontsize=10)
+        for x in (4, 32, 36, 64) if len(data) == 1 else (4, 32, 37):
+            if x not in data:
+                height = predictive[x - 1]
+                label = f"{x}: {height:.2f}" if height > 0.01 else f"{x}: {height:.4f}"
+                aside = "left" if x in (36, 37) else "center"
+                axis.annotate(label, (x, height), ha=aside, xytext=(0, 3), textcoords="offset points", fontsize=8)
+        axis.set_xticks([1, *range(10, 101, 10)])
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False, loc="upper right")
+    axes[1].set_xlabel("x")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def draw_plug_in(path: Path) -> None:
+    """The predictive average beside the MAP hypothesis alone, example by example."""
+    import matplotlib.pyplot as plt
+
+    data = DATA[1]
+    numbers = [2, 4, 8, 16, 32, 64, 6, 10, 36, 37]
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
+    steps = range(1, len(data) + 1)
+    games = [number_game().learn(data[:n]) for n in steps]
+    labels = [f"{data[n - 1]}\n{game.most_probable().name}" for n, game in zip(steps, games)]
+    for axis, title, table in (
+        (axes[0], "averaged over the posterior", [game.predictive(numbers) for game in games]),
+        (axes[1], "MAP hypothesis alone", [game.plug_in(numbers) for game in games]),
+    ):
+        image = axis.imshow(np.array(table).T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for (column, row), value in np.ndenumerate(np.array(table)):
+            text = f"{value:.2f}" if 0.01 < value < 0.995 else f"{value:.1g}"
+            colour = "white" if value > 0.6 else "black"
+            axis.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
+        axis.set_xticks(range(len(data)), labels, fontsize=8)
+        axis.set_title(f"p(x in C | D), {title}", fontsize=10)
+        axis.set_xlabel("example by example; below each the MAP hypothesis so far", fontsize=8)
+    axes[0].set_yticks(range(len(numbers)), map(str, numbers))
+    axes[0].set_ylabel("x")
+    figure.colorbar(image, ax=axes, shrink=0.8)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Murphy's number game beside ours.")
+    parser.add_argument("--figures", type=Path, help="folder for number_game_*.png")
+    options = parser.parse_args()
+    different = compare()
+    if options.figures:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        options.figures.mkdir(parents=True, exist_ok=True)
+        for draw in (draw_posteriors, draw_predictive, draw_plug_in):
+            draw(options.figures / f"number_game_{draw.__name__.removeprefix('draw_')}.png")
+    if different:
+        sys.exit(f"not as published: {', '.join(different)}")
+    print("Every printed digit agrees.")
+
+
+if __name__ == "__main__":
+    main()
