@@ -11,6 +11,7 @@ whatever the model's size.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -100,35 +101,52 @@ class Classifier:
 
     def judge(self, message: Message) -> Judgement:
         """``classify`` for a message that is parsed already."""
-        batch = Batch.of([Counter(self.tokenizer(message))])
+        return self.judge_all([message])[0]
+
+    def judge_all(self, messages: Sequence[Message], tokens: int | None = None) -> list[Judgement]:
+        """``judge`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
+        batch = Batch.of([Counter(self.tokenizer(message)) for message in messages])
         with self.store.reading():
             totals = self.store.totals()
             if not totals.classes:
-                return Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, message.cut)
-            (tokens, *_), (scores,), weights, (posterior,) = self.learner.score(self.store, totals, batch)
+                return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, m.cut) for m in messages]
+            scored = self.learner.score(self.store, totals, batch)
             calibration = self._calibration(totals)
-        classes = totals.classes
-        probabilities = calibration.probabilities(scores[None, :])[0]
-        verdict = self.settings.loss.verdicts(classes, probabilities, self.settings.spam)[0]
+        classes, known, spam = totals.classes, scored.known, self.settings.spam
+        probabilities = calibration.probabilities(scored.scores)
+        verdicts = self.settings.loss.verdicts(classes, probabilities, spam)
         if not self._comparable(totals):
-            verdict = "unsure"  # one class alone says nothing about what is not of it
-        order = np.argsort(-probabilities, kind="stable")
-        best, next_best = order[0], order[min(1, len(order) - 1)]
-        told = weights[best] - weights[next_best] if len(classes) > 1 else weights[best]
-        heaviest = np.argsort(-np.abs(told), kind="stable")
-        evidence = [Evidence(tokens[i], float(told[i])) for i in heaviest if told[i]]
-        of_interest = classes.index(self.settings.spam) if self.settings.spam in classes else best
-        p = probabilities[of_interest]
-        return Judgement(
-            verdict,
-            dict(zip(classes, probabilities.tolist())),
-            dict(zip(classes, posterior.tolist())),
-            float(np.log(p) - np.log(probabilities.sum() - p)) if len(classes) > 1 else 0.0,
-            evidence,
-            scores,
-            calibration.enough,
-            message.cut,
-        )
+            verdicts = ["unsure"] * len(messages)  # one class alone says nothing about what is not of it
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        of_interest = np.full(len(messages), classes.index(spam)) if spam in classes else order[:, 0]
+        enough = calibration.enough
+        out = []
+        for i, message in enumerate(messages):
+            row = slice(known.indptr[i], known.indptr[i + 1])
+            told = scored.weights[order[i, 0], row]
+            log_odds = 0.0
+            if len(classes) > 1:
+                told = told - scored.weights[order[i, 1], row]
+                p = probabilities[i, of_interest[i]]
+                log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
+            evidence = []
+            if tokens != 0:
+                columns = known.columns[row]
+                heaviest = np.argsort(-np.abs(told), kind="stable")[:tokens]
+                evidence = [Evidence(known.tokens[columns[j]], float(told[j])) for j in heaviest if told[j]]
+            out.append(
+                Judgement(
+                    verdicts[i],
+                    dict(zip(classes, probabilities[i].tolist())),
+                    dict(zip(classes, scored.posterior[i].tolist())),
+                    log_odds,
+                    evidence,
+                    scored.scores[i],
+                    enough,
+                    message.cut,
+                )
+            )
+        return out
 
     def _calibration(self, totals: Totals) -> Calibration:
         return Calibration.from_cells(totals.classes, self.store.calibration())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, model_option, read_standard_input
+from spamnb.cli.options import Unreadable, model_option, read_standard_input, workers_option
 
 if TYPE_CHECKING:
     from spamnb.classifier import Judgement
@@ -19,9 +20,7 @@ EX_TEMPFAIL = 75
 @click.command("classify")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @model_option
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True
-)
+@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 @click.option(
     "--explain",
     "tokens",
@@ -30,11 +29,10 @@ EX_TEMPFAIL = 75
     metavar="N",
     help="Show the N heaviest tokens.",
 )
-@click.option(
-    "--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell."
-)
+@click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell.")
 @click.option("--false-positive-cost", type=float, help="Instead of the model's.")
 @click.option("--unsure-cost", type=float, help="Instead of the model's.")
+@workers_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -45,6 +43,7 @@ def command(
     exit_code: bool,
     false_positive_cost: float | None,
     unsure_cost: float | None,
+    workers: int | None,
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
 
@@ -57,7 +56,7 @@ def command(
     from spamnb.errors import SpamnbError
 
     try:
-        verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost)
+        verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost, workers)
     except SpamnbError as error:
         if not exit_code:
             raise
@@ -78,31 +77,24 @@ def _classify(
     tokens: int | None,
     false_positive_cost: float | None,
     unsure_cost: float | None,
+    workers: int | None,
 ) -> tuple[dict[str, bool], int]:
     """Prints; returns {verdict: is it spam?} and the number of messages that could not be read."""
-    from spamnb.classifier import Classifier
+    from spamnb.engines.judging import judged
     from spamnb.sources import Entry, unlabelled
+    from spamnb.store import Store
 
     unreadable = Unreadable()
     verdicts: dict[str, bool] = {}
-    with Classifier.open(model) as classifier:
-        classifier.charge(false_positive_cost, unsure_cost)
-        if form == "csv":
-            click.echo(",".join(["source", "verdict", "score", *classifier.store.totals().classes]))
-        entries = (
-            unlabelled(sources, unreadable)
-            if sources
-            else [Entry(None, "-", "", content=read_standard_input())]
-        )
-        for entry in entries:
-            try:
-                raw = entry.read()
-            except OSError as error:
-                unreadable(entry.name, error)
-                continue
-            judgement = classifier.classify(raw)
-            verdicts[judgement.verdict] = judgement.verdict == classifier.settings.spam
-            sys.stdout.write(_line(entry.name, judgement, form, tokens))
+    if form == "csv":
+        with Store.open(model) as store:
+            click.echo(",".join(["source", "verdict", "score", *store.totals().classes]))
+    entries = unlabelled(sources, unreadable) if sources else [Entry(None, "-", "", content=read_standard_input())]
+    charges = false_positive_cost, unsure_cost
+    line = partial(_line, form=form, tokens=tokens)
+    for verdict, spam, text in judged(entries, model, line, unreadable, charges, tokens or 0, workers):
+        verdicts[verdict] = spam
+        sys.stdout.write(text)
     return verdicts, unreadable.count
 
 
@@ -116,9 +108,7 @@ def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str
             "probabilities": judgement.probabilities,
             "score": judgement.score,
             "posterior": judgement.posterior,
-            "evidence": [
-                {"token": token, "weight": weight} for token, weight in judgement.evidence[: tokens or 0]
-            ],
+            "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence[: tokens or 0]],
         }
         return json.dumps(record, ensure_ascii=False) + "\n"
     if form == "csv":
@@ -127,12 +117,8 @@ def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str
 
         line = io.StringIO()
         figures = [f"{p:.6g}" for p in judgement.probabilities.values()]
-        csv.writer(line, lineterminator="\n").writerow(
-            [name, judgement.verdict, f"{judgement.score:.6g}", *figures]
-        )
+        csv.writer(line, lineterminator="\n").writerow([name, judgement.verdict, f"{judgement.score:.6g}", *figures])
         return line.getvalue()
     best = max(judgement.probabilities.values(), default=0.0)
     head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
-    return head + "".join(
-        f"    {weight:+7.2f}  {token}\n" for token, weight in judgement.evidence[: tokens or 0]
-    )
+    return head + "".join(f"    {weight:+7.2f}  {token}\n" for token, weight in judgement.evidence[: tokens or 0])

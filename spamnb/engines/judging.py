@@ -1,0 +1,113 @@
+"""Verdicts on many messages, with all of this machine's cores: one model opened by each process, verdicts in the
+messages' order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spamnb.classifier import Classifier, Judgement
+from spamnb.message import parse
+from spamnb.sources import Entry
+
+CHUNK = 32  # messages judged at once
+FEW = 300  # messages below which processes cost more than they gain
+AHEAD = 64  # chunks that may be judged before an earlier one is
+
+Charges = tuple[float | None, float | None]  # what Classifier.charge takes
+
+
+class Verdict(NamedTuple):
+    """What is told of one message."""
+
+    verdict: str
+    spam: bool
+    text: str  # what ``tell`` made of it
+
+
+def judged(
+    entries: Iterable[Entry],
+    path: str | Path,
+    tell: Callable[[str, Judgement], str],
+    on_unreadable: Callable[[str, Exception], None],
+    charges: Charges = (None, None),
+    tokens: int | None = 0,
+    workers: int | None = None,
+) -> Iterator[Verdict]:
+    """The verdict of the model at ``path`` on each message, in their order and as they come.
+
+    ``tell(name, judgement)`` makes a text of each, with ``tokens`` of its evidence (None: all), in the process that
+    judged it. The few first messages are judged here; only if more follow are ``workers`` processes started (default:
+    one a core). The verdicts are the same either way. Raises SpamnbError where the model cannot be opened.
+    """
+    source = iter(entries)
+    judge = partial(_judge, tell=tell, tokens=tokens)
+    chunks = iter(lambda: list(islice(source, CHUNK)), [])
+    with Classifier.open(path) as classifier:
+        classifier.charge(*charges)
+        for chunk in islice(chunks, -(-FEW // CHUNK)):
+            yield from _told(judge(classifier, chunk), on_unreadable)
+        following = next(chunks, None)
+        if following is None:
+            return
+        rest = chain([following], chunks)
+        from spamnb.engines.workers import cores, spread  # imported here: one message needs no multiprocessing
+
+        workers = workers or cores()
+        if workers == 1:
+            for chunk in rest:
+                yield from _told(judge(classifier, chunk), on_unreadable)
+            return
+    waiting: dict[int, Any] = {}
+    due = 0
+    for number, told in spread(partial(_work, path, charges, judge), rest, workers, ahead=AHEAD):
+        assert number is not None
+        waiting[number] = told
+        while due in waiting:
+            yield from _told(waiting.pop(due), on_unreadable)
+            due += 1
+
+
+def _told(told: list[Verdict | tuple[str, str]], on_unreadable: Callable[[str, Exception], None]) -> Iterator[Verdict]:
+    for one in told:
+        if isinstance(one, Verdict):
+            yield one
+        else:
+            on_unreadable(one[0], OSError(one[1]))
+
+
+def _work(
+    path: str | Path,
+    charges: Charges,
+    judge: Callable[[Classifier, list[Entry]], list[Any]],
+    chunks: Iterator[list[Entry]],
+    reply: Callable[[Any], None],
+) -> None:
+    """A worker's part."""
+    with Classifier.open(path) as classifier:
+        classifier.charge(*charges)
+        for chunk in chunks:
+            reply(judge(classifier, chunk))
+
+
+def _judge(
+    classifier: Classifier, chunk: list[Entry], tell: Callable[[str, Judgement], str], tokens: int | None
+) -> list[Verdict | tuple[str, str]]:
+    """Of each message its verdict, or its name and why it could not be read."""
+    out: list[Verdict | tuple[str, str] | None] = []
+    names, messages = [], []
+    for entry in chunk:
+        try:
+            messages.append(parse(entry.read()))
+        except OSError as error:
+            out.append((entry.name, error.strerror or str(error)))
+        else:
+            names.append(entry.name)
+            out.append(None)
+    judgements = iter(zip(names, classifier.judge_all(messages, tokens) if messages else []))
+    spam = classifier.settings.spam
+    verdicts = (Verdict(j.verdict, j.verdict == spam, tell(name, j)) for name, j in judgements)
+    return [next(verdicts) if one is None else one for one in out]

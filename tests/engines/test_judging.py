@@ -1,0 +1,117 @@
+"""Verdicts on many messages: one by one, in batches and on several processes, the same to the last digit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier, Judgement
+from spamnb.engines import judging
+from spamnb.engines.judging import judged
+from spamnb.errors import SpamnbError
+from spamnb.message import parse
+from spamnb.settings import Settings
+from spamnb.sources import Entry, unlabelled
+from spamnb.store import Store
+from spamnb.tally import tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import train
+
+
+def never(name: str, error: Exception) -> None:
+    raise AssertionError((name, error))
+
+
+def tell(name: str, judgement: Judgement) -> str:
+    return f"{name} {judgement._replace(scores=judgement.scores.tolist())!r}"  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module", params=["boolean", "multinomial", "bernoulli"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    entries = enumerate(Entry(label, "", "", content=raw) for label, raw in mail(40))
+    train(folder / "m", tally(entries, Tokenizer(), folder / "rows", never), Settings(model_type=request.param))
+    return folder / "m"
+
+
+def some(n: int) -> list[Entry]:
+    texts = [message("ham" if i % 3 else "spam", 100 + i) + b"word%d other%d\n" % (i, i) * (i % 5) for i in range(n)]
+    texts[3:6] = [b"", b"\n", b"Subject: nothing known\n\nqqq www\n"]
+    return [Entry(None, f"message {i}", "", content=raw) for i, raw in enumerate(texts)]
+
+
+@pytest.mark.parametrize("tokens", [0, 3, None])
+@pytest.mark.parametrize(("workers", "chunk", "few"), [(1, 32, 1000), (1, 7, 1), (2, 5, 1), (3, 1, 10)])
+def test_the_same_to_the_last_digit_whoever_judges(
+    model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, chunk: int, few: int
+) -> None:
+    monkeypatch.setattr(judging, "CHUNK", chunk)
+    monkeypatch.setattr(judging, "FEW", few)
+    monkeypatch.setattr(judging, "AHEAD", 3)
+    with Classifier.open(model) as classifier:
+        classifier.charge(4.0, 0.3)
+        expected = []
+        for entry in some(60):
+            one = classifier.judge(parse(entry.read()))
+            expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
+    found = list(judged(some(60), model, tell, never, (4.0, 0.3), tokens, workers))
+    assert [verdict.text for verdict in found] == expected
+    assert {(v.verdict, v.spam) for v in found} <= {("ham", False), ("spam", True), ("unsure", False)}
+
+
+def test_real_mail_is_judged_the_same_in_batches(
+    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "FEW", 1)
+    folder = corpora / "spamassassin"
+    of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
+    learned = enumerate(entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
+    train(tmp_path / "m", tally(learned, Tokenizer(), tmp_path / "rows", never), Settings())
+    entries = [entry for found in of_class.values() for entry in found[1::2]]
+    with Classifier.open(tmp_path / "m") as classifier:
+        expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
+    assert [v.text for v in judged(entries, tmp_path / "m", tell, never, tokens=None, workers=2)] == expected
+
+
+def test_verdicts_come_while_messages_come(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "CHUNK", 2)
+    monkeypatch.setattr(judging, "FEW", 4)
+    taken = 0
+
+    def endless() -> Iterator[Entry]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Entry(None, str(taken), "", content=b"Subject: prize\n\nmoney\n")
+
+    verdicts = judged(endless(), model, tell, never, workers=2)
+    for n in range(1, 200):
+        assert next(verdicts).text.startswith(f"{n} ")
+        assert taken < n + 300
+    verdicts.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("few", [1, 1000])
+def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(judging, "CHUNK", 3)
+    monkeypatch.setattr(judging, "FEW", few)
+    entries = some(20)
+    for n in (0, 7, 8):
+        entries[n] = Entry(None, f"gone {n}", "/nowhere/at/all")
+    events: list[str] = []
+    for verdict in judged(entries, model, lambda name, j: name, lambda name, error: events.append(f"{name}: {error}")):
+        events.append(verdict.text)
+    assert [re.sub(r"\D", "", event) for event in events] == [str(n) for n in range(20)]
+    assert events[7] == "gone 7: No such file or directory"
+
+
+def test_no_model_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path) -> None:
+    with pytest.raises(SpamnbError, match="no model there"):
+        list(judged(some(3), tmp_path / "none", tell, never))
+    assert list(judged([], model, tell, never)) == []
+    Store.create(tmp_path / "empty", Settings().as_meta()).close()
+    assert {v.verdict for v in judged(some(8), tmp_path / "empty", tell, never)} == {"unsure"}
