@@ -16,7 +16,7 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
     [
         ("number_game", "Every printed digit agrees.", ["posteriors", "predictive", "plug_in"]),
         ("coin", "All agree.", [""]),
-        ("gaussians", "LDA is the closed form; every model reaches what theory promises it.", ["contours", "boundaries"]),
+        ("gaussians", "every model reaches what theory promises it.", ["contours", "boundaries"]),
         ("overfitting", "Every penalised slope is where the derivative vanishes; nothing diverges.", [""]),
     ],
 )
