@@ -1,0 +1,38 @@
+"""scripts/soak_server.py in short: workers killed while mail flows and is learned, slow clients beside fast ones."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from served import mail
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "soak_server.py"
+
+
+def soak(model: Path, folder: Path, *options: str) -> list[dict]:
+    folder.mkdir()
+    for seed in range(100):
+        (folder / f"{seed}").write_bytes(mail("spam" if seed % 2 else "ham", 40_000 + seed))
+    command = [sys.executable, str(SCRIPT), str(model), str(folder), "--connections", "8", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_workers_killed_under_load_lose_nothing(model, tmp_path):
+    load, end = soak(model, tmp_path / "mail", "--teach", "--kill", "1", "--seconds", "6")
+    assert load["answered"] > 100 and load["taught"] > 10
+    assert load["wrong"] == load["lost"] == 0 and load["cut_off"] < load["answered"] / 10
+    assert end == {"exit": 0, "damage": []}
+
+
+@pytest.mark.slow
+def test_two_hundred_trickling_connections_hinder_nobody(model, tmp_path):
+    load, _ = soak(model, tmp_path / "mail", "--trickle", "200", "--seconds", "4")
+    assert load["answered"] > 100 and load["wrong"] == load["refused"] == load["cut_off"] == 0
+    assert load["memory_after_mb"] < load["memory_before_mb"] + 30
