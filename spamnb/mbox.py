@@ -20,41 +20,62 @@ from typing import BinaryIO
 #: Bytes of one message, decompressed. A longer one counts as unreadable: mail servers stop at 10 to 50 MB.
 MAX_MESSAGE = 64 << 20
 
+# Without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _AHEAD = 2048  # bytes that must follow a candidate before it is judged: its line and the next header's name
 
 
+def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
+    """The bytes from ``start`` to ``stop`` (the end when None); gzip undone by its first bytes, as Dovecot keeps mail.
+
+    Raises OSError, with EFBIG when it is more than MAX_MESSAGE. Not through a file object: 14 µs instead of 34 for a
+    message of the SpamAssassin corpus.
+    """
+    descriptor = os.open(path, _FLAGS)
+    try:
+        status = _regular(descriptor, path)
+        size = (status.st_size if stop is None else stop) - start
+        if size > MAX_MESSAGE:
+            raise too_long(path)
+        raw = os.pread(descriptor, size, start)
+    finally:
+        os.close(descriptor)
+    if raw[:2] == _GZIP:
+        with _decompressed(io.BytesIO(raw), path) as stream:
+            raw = stream.read(MAX_MESSAGE + 1)
+        if len(raw) > MAX_MESSAGE:
+            raise too_long(path)
+    return raw
+
+
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed where it is gzip by its first bytes (Dovecot keeps such Maildirs).
-
-    Opened without blocking and then looked at, for a fifo may have taken its place since it was listed.
-    """
-
-    def opener(name: str, flags: int) -> int:
-        return os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)
-
-    with open(path, "rb", opener=opener) as plain:
-        if not stat.S_ISREG(os.fstat(plain.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a file", path)
-        if plain.peek(2)[:2] != b"\x1f\x8b":
+    """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
+        _regular(plain.fileno(), path)
+        if plain.peek(2)[:2] != _GZIP:
             yield plain
-            return
-        try:
-            with gzip.GzipFile(fileobj=plain) as stream:
-                yield stream  # type: ignore[misc]
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
+        else:
+            with _decompressed(plain, path) as stream:
+                yield stream
 
 
-def bounded(stream: BinaryIO, path: str) -> bytes:
-    """All that is left of the stream; OSError (EFBIG) once it is more than MAX_MESSAGE."""
-    read = io.BytesIO()
-    while chunk := stream.read(_CHUNK // 16):
-        read.write(chunk)
-        if read.tell() > MAX_MESSAGE:
-            raise too_long(path)
-    return read.getvalue()
+@contextmanager
+def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    try:
+        with gzip.GzipFile(fileobj=compressed) as stream:
+            yield stream  # type: ignore[misc]
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise OSError(errno.EIO, f"broken gzip data: {error}", path) from error
+
+
+def _regular(descriptor: int, path: str) -> os.stat_result:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a file", path)
+    return status
 
 
 def too_long(path: str) -> OSError:

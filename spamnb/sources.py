@@ -24,7 +24,7 @@ from itertools import chain
 from typing import BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.mbox import MAX_MESSAGE, bounded, opened, split_mbox, too_long, unquoted
+from spamnb.mbox import contents, opened, split_mbox, too_long, unquoted
 
 MAX_CLASS_NAME = 100
 
@@ -55,15 +55,10 @@ class Entry(NamedTuple):
         """The raw message, with gzip and an mbox's ``>From `` undone. OSError, also when over MAX_MESSAGE."""
         if self.content is not None:
             return self.content
-        with opened(self.path) as stream:
-            if self.stop is None:
-                return bounded(stream, self.path)
-            size = self.stop - self.start
-            if size > MAX_MESSAGE:
-                raise too_long(self.path)
-            stream.seek(self.start)
-            raw = stream.read(size)
-        if len(raw) < size or not raw.startswith(b"From "):
+        raw = contents(self.path, self.start, self.stop)
+        if self.stop is None:
+            return raw
+        if len(raw) < self.stop - self.start or not raw.startswith(b"From "):
             raise OSError(errno.ESTALE, "the mailbox changed while it was being read", self.path)
         return unquoted(raw)
 
@@ -281,9 +276,7 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
                     _label_and_text(first)
                     break
     except ValueError as error:
-        raise SpamnbError(
-            f"{_shown(path)}: {error}; for a mailbox or a message write CLASS={_shown(path)}"
-        ) from error
+        raise SpamnbError(f"{_shown(path)}: {error}; for a mailbox or a message write CLASS={_shown(path)}") from error
     except OSError as error:
         raise SpamnbError(f"{_shown(path)}: cannot be read: {error.strerror}") from error
     return generate()

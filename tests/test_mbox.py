@@ -89,7 +89,22 @@ def test_opened_tells_gzip_by_its_first_bytes(tmp_path: Path) -> None:
         stream.read()
 
 
-def test_opened_does_not_wait_for_a_fifo(tmp_path: Path) -> None:
+def test_contents_are_a_range_or_all_of_it_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(b"0123456789")
+    assert mbox.contents(str(path)) == b"0123456789"
+    assert mbox.contents(str(path), 3, 5) == b"34"
+    assert mbox.contents(str(path), 8, 12) == b"89"  # shorter than asked for: the caller knows what that means
+    path.write_bytes(gzip.compress(b"x" * 100_000))
+    assert mbox.contents(str(path)) == b"x" * 100_000
+    monkeypatch.setattr(mbox, "MAX_MESSAGE", 99_999)
+    with pytest.raises(OSError, match="longer than"):
+        mbox.contents(str(path))
+
+
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OSError, match="not a file"):
+        mbox.contents(str(tmp_path / "fifo"))
     with pytest.raises(OSError, match="not a file"), mbox.opened(str(tmp_path / "fifo")):
         pytest.fail("opened a fifo")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spamnb import mbox, sources
+from spamnb import mbox
 from spamnb.errors import SpamnbError
 from spamnb.sources import Entry, check_class_name, entries, messages, unlabelled
 
@@ -242,7 +242,6 @@ def test_gzipped_single_message_as_dovecot_keeps_it(tmp_path: Path) -> None:
 
 def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
-    monkeypatch.setattr(sources, "MAX_MESSAGE", 1000)
     long = b"From a 1:00\nSubject: long\n\n" + b"0123456\n" * 1000
     both = b"From z 0:59\nSubject: 0\n\n.\n\n" + long + b"\nFrom b 2:00\nSubject: short\n\nx\n"
     write(tmp_path / "box", both)
