@@ -67,11 +67,11 @@ class ComplementNB(DiscreteNB):
         dense = isinstance(columns, np.ndarray)
         of_column = every if dense else every[columns.indices]
         a = alpha if dense or not alpha.ndim else alpha[columns.indices]
-        # Subtracted before α is added, so that a small α keeps its digits beside large counts; sums of weights
-        # added in another order can take away more than there is, by rounding.
-        rest = np.maximum(of_column - values(columns), 0) + a
+        # Subtracted before α is added, so that a small α keeps its digits beside large counts.
+        rest = of_column - values(columns) + a
         whole = of_column + a
         total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
+        # Sums of weights added in another order can take away more than there is, by rounding.
         log_total = np.log(np.maximum(every.sum() - columns.sum(axis=1), 0) + total_alpha)
         log_smoothed = np.log(every + alpha)
         difference = np.log(rest / whole)

@@ -36,6 +36,7 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
     ----------
     alpha : pseudo-count above 0, one for all columns or (V,)
     binary : count and score a column once a row, whatever its value: the Boolean multinomial, N_jc for T_jc
+        (its samples are the columns drawn, so they do not lead back to φ)
     class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
         or "uniform" where ``fit_prior`` is False
     prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)

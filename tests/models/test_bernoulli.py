@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from spamnb.models.bernoulli import BernoulliNB, absent_log_probability, token_log_odds
+from spamnb.models.discrete import ColumnSums
 from spamnb.vocabulary import Vocabulary
 
 CHINA = [
@@ -76,3 +77,10 @@ def test_no_digits_are_lost_where_every_message_has_the_token() -> None:
 def test_weights_stay_as_sparse_as_the_counts() -> None:
     model = BernoulliNB().fit(csr_array(np.eye(200, dtype=int)), np.arange(200) % 4)
     assert model._weights_.difference.nnz == 200
+
+
+def test_weights_that_exceed_their_total_by_rounding() -> None:
+    # 0.1 + 0.2 > 0.3: what is left over must not be below zero.
+    model = BernoulliNB(alpha=1e-20)
+    model._derive(ColumnSums(np.array([0.3]), np.array([[0.1 + 0.2]])))
+    assert model._weights_.toarray() == pytest.approx(np.array([[np.log(0.3) - np.log(1e-20)]]))

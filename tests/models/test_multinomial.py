@@ -56,3 +56,9 @@ def test_weights_stay_as_sparse_as_the_counts() -> None:
     X = csr_array(np.eye(200, dtype=int))
     model = MultinomialNB().fit(X, np.arange(200) % 4)
     assert model._weights_.difference.nnz == 200
+
+
+def test_samples_have_the_mean_length_of_training_rows() -> None:
+    X, y = np.array([[4, 1], [0, 2], [3, 3]]), [0, 0, 1]
+    drawn, _ = MultinomialNB().fit(X, y).sample(20, random_state=0)
+    assert drawn.sum(axis=1).tolist() == [4] * 20
