@@ -20,7 +20,7 @@ from spamnb.models.validation import not_fitted
 class LogisticRegression(Classifier):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
 
-    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS; b is not penalised. As the
+    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. As the
     penalty bounds w, linearly separable rows do no harm: without one their likelihood has no maximum, and w
     grows for ever while the boundary hardens into a step.
 
@@ -75,15 +75,20 @@ class LogisticRegression(Classifier):
             X = X.astype(float)
         share = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
         penalty = 1 / (self.C * (len(codes) if weight is None else weight.sum()))
-        error = _two_class_error if len(classes) == 2 else _many_class_error
+        error, curvature = (
+            (_two_class_error, _two_class_curvature) if len(classes) == 2 else (_many_class_error, _many_class_curvature)
+        )
         rows = 1 if len(classes) == 2 else len(classes)
         found = minimize(
             error,
             np.zeros(rows * (X.shape[1] + 1)),
             args=(X, codes, share, penalty, rows),
-            method="L-BFGS-B",
+            # Newton's method with conjugate gradients: on 3,071 messages × 181,066 tokens .7 s to |∇| < 1e-5, where
+            # L-BFGS, whose history is ten more vectors of that length, took 12.7 s.
+            method="trust-ncg",
             jac=True,
-            options={"gtol": self.tol, "ftol": 64 * np.finfo(float).eps, "maxiter": self.max_iter, "maxls": 50},
+            hessp=curvature,
+            options={"gtol": self.tol, "maxiter": self.max_iter},
         )
         if found.status == 1:
             warnings.warn(
@@ -181,6 +186,30 @@ def _two_class_error(
     residual *= share
     gradient = np.append(X.T @ residual + penalty * w[:-1], residual.sum())
     return float(share @ error + 0.5 * penalty * (w[:-1] @ w[:-1])), gradient
+
+
+def _two_class_curvature(
+    w: np.ndarray, v: np.ndarray, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, rows: int
+) -> np.ndarray:
+    """The second derivative's product with v."""
+    shrunk = np.exp(-np.abs(X @ w[:-1] + w[-1]))
+    product = share * shrunk / np.square(1 + shrunk) * (X @ v[:-1] + v[-1])
+    return np.append(X.T @ product + penalty * v[:-1], product.sum())
+
+
+def _many_class_curvature(
+    w: np.ndarray, v: np.ndarray, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, rows: int
+) -> np.ndarray:
+    w, v = w.reshape(rows, -1), v.reshape(rows, -1)
+    joint = X @ w[:, :-1].T + w[:, -1]
+    p = np.exp(joint - joint.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    moved = X @ v[:, :-1].T + v[:, -1]
+    product = share[:, None] * p * (moved - (p * moved).sum(axis=1, keepdims=True))
+    out = np.empty_like(w)
+    out[:, :-1] = (X.T @ product).T + penalty * v[:, :-1]
+    out[:, -1] = product.sum(axis=0)
+    return out.ravel()
 
 
 def _many_class_error(

@@ -20,7 +20,13 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
-from spamnb.models.logistic import LogisticRegression, _many_class_error, _two_class_error
+from spamnb.models.logistic import (
+    LogisticRegression,
+    _many_class_curvature,
+    _many_class_error,
+    _two_class_curvature,
+    _two_class_error,
+)
 
 
 def data(seed: int, classes: int, n: int = 400, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -46,11 +52,17 @@ def test_equals_the_twin(classes: int, C: float, weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_same_path_as_the_twins_l_bfgs(classes: int) -> None:
+def test_default_tolerance_comes_as_near_the_minimum_as_the_twins(classes: int) -> None:
     X, y = data(5, classes)
     ours, twin = LogisticRegression().fit(X, y), SklearnLogisticRegression().fit(X, y)
-    assert ours.n_iter_[0] == twin.n_iter_[0]
-    np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-9)
+    error = _two_class_error if classes == 2 else _many_class_error
+    share = np.full(len(y), 1 / len(y))
+
+    def value(model: object) -> float:
+        w = np.column_stack([model.coef_, model.intercept_]).ravel()  # type: ignore[attr-defined]
+        return error(w, X, y, share, 1 / len(y), len(model.coef_))[0]  # type: ignore[attr-defined]
+
+    assert value(ours) <= value(twin) + 1e-8
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -64,6 +76,20 @@ def test_sparse_rows_equal_dense_rows(classes: int) -> None:
     np.testing.assert_allclose(
         stepped.coef_, clone(sparse).partial_fit(X.toarray(), y, classes=range(classes)).coef_, atol=1e-12
     )
+
+
+def test_curvatures_are_those_of_the_gradient() -> None:
+    rng = np.random.default_rng(0)
+    X, share = rng.standard_normal((20, 3)), rng.dirichlet(np.ones(20))
+    for error, curvature, rows in (
+        (_two_class_error, _two_class_curvature, 1),
+        (_many_class_error, _many_class_curvature, 3),
+    ):
+        codes = rng.integers(0, max(rows, 2), 20)
+        w, v = rng.standard_normal(rows * 4), rng.standard_normal(rows * 4)
+        arguments = (X, codes, share, 0.1, rows)
+        difference = error(w + 1e-5 * v, *arguments)[1] - error(w - 1e-5 * v, *arguments)[1]
+        np.testing.assert_allclose(curvature(w, v, *arguments), difference / 2e-5, atol=1e-8)
 
 
 def test_gradients_are_those_of_the_error() -> None:
