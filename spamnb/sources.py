@@ -114,7 +114,7 @@ def _labelled(spec: str, on_unreadable: Report) -> Iterator[Entry]:
         if not path:
             raise SpamnbError(f"{_shown(spec)}: no path after the '='; write CLASS=PATH")
         return _of_class(_class_of(label, spec), os.path.expanduser(path), spec, on_unreadable)
-    mode = _status(spec, spec).st_mode
+    mode = _status(spec, spec, hint=f"; {_FORMS}").st_mode
     if stat.S_ISDIR(mode):
         return _folder_per_class(spec, on_unreadable)
     if stat.S_ISREG(mode):
@@ -136,7 +136,7 @@ def _folder_per_class(folder: str, on_unreadable: Report) -> Iterator[Entry]:
         files, folders = _listing(folder, on_unreadable)
     except OSError as error:
         raise SpamnbError(f"{_shown(folder)}: cannot be listed: {error.strerror}") from error
-    if "cur" in folders or "new" in folders:
+    if {"cur", "new"}.issubset(folders):
         raise SpamnbError(f"{_shown(folder)}: a Maildir, which has no class; write CLASS={_shown(folder)}")
     if not folders:
         what = "messages but no folder per class" if files else "no folder per class"
@@ -155,13 +155,13 @@ def _class_of(label: str, spec: str) -> str:
         raise SpamnbError(f"{_shown(spec)}: {error}; name the class otherwise, as in CLASS=PATH") from error
 
 
-def _status(path: str, spec: str) -> os.stat_result:
+def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
     try:
         return os.stat(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         if isinstance(error, FileNotFoundError):
             missing = _shown(spec) if path == spec else f"{_shown(spec)}: {_shown(path)}"
-            raise SpamnbError(f"{missing}: no such file or folder; {_FORMS}") from error
+            raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
         reason = getattr(error, "strerror", None) or error
         raise SpamnbError(f"{_shown(spec)}: cannot be opened: {reason}") from error
 

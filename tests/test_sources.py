@@ -59,6 +59,12 @@ def test_folder_per_class_in_order_with_nested_folders(tmp_path: Path) -> None:
     assert [raw for _, _, raw in read(tmp_path)][-1] == b"spam/2001/may/c"
 
 
+def test_classes_may_be_called_as_a_part_of_a_maildir(tmp_path: Path) -> None:
+    write(tmp_path / "new/1")
+    write(tmp_path / "old/1")
+    assert short(read(tmp_path), tmp_path) == [("new", "new/1"), ("old", "old/1")]
+
+
 def test_what_is_no_message(tmp_path: Path) -> None:
     write(tmp_path / "ham/1")
     write(tmp_path / "ham/.hidden")
@@ -298,7 +304,7 @@ def test_label_tab_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "what"),
     [
-        ("{0}/missing", "no such file or folder"),
+        ("{0}/missing", "no such file or folder; a SOURCE is"),
         ("ham={0}/missing", "no such file or folder"),
         ("ham=", "no path after"),
         ("={0}", "cannot name a class"),
@@ -317,7 +323,8 @@ def test_label_tab_text(tmp_path: Path) -> None:
 )
 def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, spec: str, what: str) -> None:
     write(tmp_path / "loose/1")
-    write(tmp_path / "Maildir/cur/1")
+    for name in ("cur", "new", "tmp"):
+        write(tmp_path / "Maildir" / name / "1")
     (tmp_path / "nothing").mkdir()
     spec = spec.format(tmp_path)
     with pytest.raises(SpamnbError) as caught:
