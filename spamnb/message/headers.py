@@ -29,7 +29,8 @@ ENCODED_WORD = re.compile(r"=\?([^?\s]{1,75})\?([BbQq])\?([^?]*+)\?=([ \t\n]*+(?
 PARAMETER = re.compile(r';\s*+([^\s=;"]++)\s*+=\s*+(?:"((?:[^"\\]++|\\.)*+)"?|([^;]*+))', re.DOTALL)
 CONTINUED = re.compile(r"([^*]++)(?:\*([0-9]{1,3}))?(\*)?\Z")
 BASE64_ONLY = re.compile(rb"[A-Za-z0-9+/\s]*+\Z")
-NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
+BASE64_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n"
+NOT_BASE64 = bytes(set(range(256)) - set(BASE64_LETTERS[:64]))
 
 
 def skip_envelope(data: bytes, start: int, end: int) -> int:
@@ -150,10 +151,15 @@ def decode_words(value: str) -> str:
 def base64(octets: bytes) -> bytes:
     """Decoded base64; characters outside its alphabet are skipped, missing or early padding is no error.
 
-    >>> base64(b"aGVs bG8"), base64(b"aGVsbG8=d29ybGQ="), base64(b"a")
-    (b'hello', b'helloworld', b'')
+    What is plain text in spite of its header (more than a twelfth of it is foreign to the alphabet) stays as it is.
+
+    >>> base64(b"aGVsbG8gYWdh aW4"), base64(b"aGVsbG8=d29ybGQ="), base64(b"a"), base64(b"so I say: no!")
+    (b'hello again', b'helloworld', b'', b'so I say: no!')
     """
     padding = octets.find(b"=")
+    head = octets[: min(1024, padding)] if padding >= 0 else octets[:1024]
+    if 12 * len(head.translate(None, BASE64_LETTERS)) > len(head):
+        return octets
     if padding >= 0 and octets[padding : padding + 80].strip(b"=\n\t "):
         # More follows the padding. Chunks that were encoded one by one are decoded one by one; other text, such as
         # what mailing lists append, is no part of the data.

@@ -123,12 +123,11 @@ def splits(low: bytes) -> list[str]:
     found = []
     at = low.find(b"<!")
     while at >= 0:
-        if low.startswith(b"--", at + 2):
-            stop = low.find(b"-->", at + 2) + 3
-        else:
-            stop = low.find(b">", at) + 1
-        if stop < at:  # never closed
+        closing = b"-->" if low.startswith(b"--", at + 2) else b">"
+        stop = low.find(closing, at + 2)
+        if stop < 0:
             break
+        stop += len(closing)
         if at and low[at - 1] in LETTERS and low[stop : stop + 1].isalpha():
             found.append("comment-split")
             break

@@ -32,8 +32,6 @@ DECLARATION = re.compile(r"([a-z-]{1,40})\s*+:\s*+([^;]*+)")
 LENGTH = re.compile(r"(-?[0-9]{0,6}\.?[0-9]{0,6})\s{0,3}(px|pt|em|rem|ex|%|in|cm|mm)?")
 RGB = re.compile(r"rgba?\(\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})")
 PIXELS = {"px": 1, "pt": 4 / 3, "em": 16, "rem": 16, "ex": 8, "%": 0.16, "in": 96, "cm": 37.8, "mm": 3.78}
-STYLE_SHEET = re.compile(r"<style[^>]*+>(.*?)(?:</style|\Z)", re.DOTALL)
-RULE = re.compile(r"([^{}]{1,200})\{([^{}]{0,2000})\}")
 SELECTOR = re.compile(r"\s*+[a-z0-9]*+([.#][a-z0-9_-]{1,60})\s*+\Z")
 
 TINY_FONT = re.compile(
@@ -217,11 +215,13 @@ def hiding_rules(low: bytes) -> dict[str, Change]:
     rules: dict[str, Change] = {}
     if b"<style" not in low:
         return rules
-    for sheet in STYLE_SHEET.findall(low.decode("utf-8", "replace"))[:20]:
-        for selectors, body in RULE.findall(sheet[:65536].partition("@media")[0]):
-            for selector in selectors.rpartition("*/")[2].split(",")[:50]:
+    for sheet in low.split(b"<style")[1:21]:
+        text = sheet[:65536].partition(b"</style")[0].partition(b">")[2].decode("utf-8", "replace")
+        for rule in text.partition("@media")[0].split("}")[:2000]:
+            selectors, _, body = rule.partition("{")
+            for selector in selectors[-2000:].rpartition("*/")[2].split(",")[:50]:
                 if (found := SELECTOR.match(selector)) and len(rules) < 1000:
-                    rules[found.group(1)] = change(body)
+                    rules[found.group(1)] = change(body[:2000])
     return rules
 
 
