@@ -468,10 +468,16 @@ def test_pages_share_one_bound():
     assert message.cut == (f"HTML after {MAX_TAGS} tags",)
 
 
-@pytest.mark.parametrize("page", ["<div>" * 5000, "<a href='" + "x" * 100_000 + "'>y", "&amp;" * 50_000, "<" * 50_000,
-                                  "<!--" * 50_000, "<!", "<!--", "  <!", "  <!--", "a<!<!--", "\0" * 50_000, "<table><tr><td>" * 3000, "<span style='" * 9000,
-                                  "color=" * 40_000, "<style>" + "a{" * 40_000, "font:" * 40_000,
-                                  "<font color=white style=font-size:0>x" * 2500])  # fmt: skip
+ODD_PAGES = [
+    "<div>" * 5000, "<a href='" + "x" * 100_000 + "'>y", "&amp;" * 50_000, "<" * 50_000, "<!--" * 50_000, "<!", "<!--",
+    "  <!", "  <!--", "a<!<!--", "\0" * 50_000, "<table><tr><td>" * 3000, "<span style='" * 9000, "color=" * 40_000,
+    "<style>" + "a{" * 40_000, "<style>" + "a" * 100_000, "<style>" * 9000, "font:" * 40_000, " hidden " * 30_000,
+    "<font color=white style=font-size:0>x" * 2500, "<object><object>x</object></object>y", "<svg><style><style>x",
+    "<a href=http://a.example>www.b.example<table>" * 2000, "></b>a" * 40_000, "<template><template>x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", ODD_PAGES, ids=lambda page: page[:20])
 def test_odd_pages_are_read(page):
     cut: list[str] = []
     assert isinstance(read(page.encode(), cut).text, str)

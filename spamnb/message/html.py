@@ -15,6 +15,7 @@ MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <di
 MAX_NAMES = 12_000  # in attributes of one tag: 10,000 take 0.1 s, 40,000 1.8 s,
 MAX_REOPENED = 500_000  # and reopens unclosed <b id=…> in each paragraph: 3,000 in 3,000 take 8 s and 3 GB
 MAX_LINKS = 1000
+MAX_COMPARED = 100_000  # characters of link texts that are compared with where the links lead
 
 # Tags that end a word. One that follows white space needs no second look.
 BLOCK = re.compile(
@@ -83,7 +84,7 @@ def read(html: bytes, cut: list[str], most: int = MAX_HTML, most_tags: int = MAX
         else:
             if not names.isdisjoint(SKIPPED_NAMES):
                 for node in tree.css(",".join(SKIPPED)):
-                    node.decompose()
+                    node.decompose(recursive=False)
             text = root.text()
     hidden = "" if hidden.isspace() else hidden.replace("\r", "\n")
     if hidden:
@@ -144,12 +145,15 @@ def collect(
     tree: Any, compare: bool, links: list[str], images: list[str], forms: list[str], facts: set[str]
 ) -> None:
     """Fill in the URLs that the document names, and whether a link shows another host than it leads to."""
+    compared = 0
     for node in tree.css("[href],[src],[action],[background]")[: 4 * MAX_LINKS]:
         attributes = node.attributes
         if (url := attributes.get("href")) and node.tag in ("a", "area") and len(links) < MAX_LINKS:
             links.append(clean(url))
-            if compare and "link-mismatch" not in facts and (leads := LINKED_HOST.match(url)):
-                shown = SHOWN_HOST.match(node.text()[:300])
+            if compare and compared < MAX_COMPARED and (leads := LINKED_HOST.match(url)):
+                text = node.text()
+                compared += len(text)
+                shown = SHOWN_HOST.match(text[:300])
                 if shown and site(shown.group(1)) != site(leads.group(1)):
                     facts.add("link-mismatch")
         url = attributes.get("src") or attributes.get("background")

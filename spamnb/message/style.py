@@ -109,8 +109,8 @@ def hides(low: bytes) -> bool:
         if b"transparent" in low and b"transparent" in TEXT_COLOUR.findall(low):
             return True
     return b" hidden" in low and any(
-        low.rfind(b"<", 0, found.start()) > low.rfind(b">", 0, found.start())
-        for found in HIDDEN_ATTRIBUTE.finditer(low, 0, 65536)
+        low.rfind(b"<", max(0, at - 500), at) > low.rfind(b">", max(0, at - 500), at)
+        for at in (found.start() for found in HIDDEN_ATTRIBUTE.finditer(low))
     )
 
 
