@@ -69,7 +69,8 @@ def fill(store: Store, content: Content) -> None:
         store.add_calibration(content.calibration)
         store.put_arrays(content.arrays)
         if content.vectors is not None:
-            store.put_vectors(columns[0], content.vectors[order])
+            told = [i for i in order if content.vectors[i].any()]
+            store.put_vectors([content.tokens[i] for i in told], content.vectors[told])
         store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
 
 
@@ -77,6 +78,7 @@ def load(store: Store) -> Content:
     """Everything a store holds, in memory."""
     with store.reading():
         totals = store.totals()
+        store._before_commit()
         ids = store._ids
         tokens, rows = [], []
         for token, *row in store._connection.execute("SELECT * FROM tokens ORDER BY token"):

@@ -11,7 +11,8 @@ from spamnb.errors import SpamnbError
 from spamnb.evidence import POOLINGS
 from spamnb.tokens import TOKENS_VERSION, TokenOptions
 
-COUNT_MODELS = ("bernoulli", "multinomial", "boolean")
+COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
+MODELS = (*COUNT_MODELS, "logistic", "hybrid")
 PRIORS = ("mle", "dirichlet", "map", "uniform")
 
 
@@ -33,15 +34,15 @@ class Settings:
     model_type: str = "boolean"
     alpha: float = 0.03
     prior: str = "mle"
-    pooling: str = "mean"
+    pooling: str = POOLINGS[0]
     top_words: int | None = None
     spam: str = "spam"
     tokens: TokenOptions = field(default_factory=TokenOptions)
     loss: Loss = field(default_factory=Loss)
 
     def __post_init__(self) -> None:
-        if self.model_type not in COUNT_MODELS:
-            raise SpamnbError(f"model type {self.model_type!r} is not one of {', '.join(COUNT_MODELS)}")
+        if self.model_type not in MODELS:
+            raise SpamnbError(f"model type {self.model_type!r} is not one of {', '.join(MODELS)}")
         if not self.alpha > 0:
             raise SpamnbError(
                 f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"

@@ -12,4 +12,12 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.naive_bayes import NaiveBayes
 
         return NaiveBayes(settings)
+    if settings.model_type == "logistic":
+        from spamnb.learners.logistic import Logistic
+
+        return Logistic(settings)
+    if settings.model_type == "hybrid":
+        from spamnb.learners.hybrid import Hybrid
+
+        return Hybrid(settings)
     raise ValueError(f"no learner for {settings.model_type!r}")

@@ -1,0 +1,119 @@
+"""learners/: the kinds of model that are no sums, against the estimators they are made of, and what all kinds share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mail import mail, message
+from sklearn.linear_model import LogisticRegression
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.exchange import export
+from spamnb.learners import learner_for
+from spamnb.learners.batch import Batch
+from spamnb.learners.logistic import HOLDERS, PENALTY, Logistic
+from spamnb.message import parse
+from spamnb.settings import COUNT_MODELS, MODELS, Settings
+from spamnb.sources import Entry
+from spamnb.tally import Tally, tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import train
+
+counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
+
+
+def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
+    return tally(entries, Tokenizer(), folder / "rows", lambda name, error: pytest.fail(f"{name}: {error}"))
+
+
+@given(counters, st.sets(st.sampled_from("abcdef")))
+def test_a_batch_holds_its_messages_whatever_is_left_out(messages: list[dict[str, int]], known: set[str]) -> None:
+    batch = Batch.of(messages)
+    kept = batch.only(np.array([i for i, token in enumerate(batch.tokens) if token in known], np.intp))
+    for made, allowed in ((batch, set("abcdef")), (kept, known)):
+        rows: list[dict[str, int]] = [{} for _ in messages]
+        for row, column, repeats in zip(made.rows, made.columns, made.repeats):
+            rows[row][made.tokens[column]] = int(repeats)
+        assert rows == [{t: n for t, n in m.items() if t in allowed} for m in messages]
+        assert len(made.indptr) == len(messages) + 1
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> None:
+    settings = Settings(model_type=model_type)
+    train(tmp_path / "m", counted(tmp_path, mail(20)), settings)
+    with Classifier.open(tmp_path / "m") as classifier:
+        totals, tokenizer = classifier.store.totals(), Tokenizer()
+        messages = [Counter(tokenizer(parse(message(label, n)))) for label in ("ham", "spam") for n in range(90, 95)]
+        many = classifier.learner.score(classifier.store, totals, Batch.of([*messages, {}]))
+        for i, one in enumerate([*messages, {}]):
+            alone = classifier.learner.score(classifier.store, totals, Batch.of([one]))
+            np.testing.assert_allclose(many.scores[i], alone.scores[0], atol=1e-12)
+            cells = slice(many.known.indptr[i], many.known.indptr[i + 1])
+            given = dict(zip([many.known.tokens[j] for j in many.known.columns[cells]], many.weights[:, cells].T))
+            for j, token in enumerate(alone.known.tokens):
+                np.testing.assert_allclose(given[token], alone.weights[:, j], atol=1e-12)
+        assert [classifier.classify(message("spam", 95)).verdict, classifier.classify(message("ham", 95)).verdict] == [
+            "spam",
+            "ham",
+        ]
+
+
+@pytest.mark.parametrize("names", [("ham", "spam"), ("ham", "list", "spam")])
+def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: tuple[str, ...]) -> None:
+    messages = [(names[n % len(names)], message("spam" if n % len(names) else "ham", n % 37)) for n in range(90)]
+    messages = list({raw: label for label, raw in messages}.items())
+    made = counted(tmp_path, [(label, raw) for raw, label in messages])
+    fitted = Logistic(Settings(model_type="logistic")).fit(made)
+    held = np.asarray(made.counts.document_counts.sum(axis=0)).ravel() >= HOLDERS
+    X = np.zeros((len(messages), len(made.tokens)))
+    for row, (raw, _) in enumerate(messages):
+        X[row, [made.tokens.index(token) for token in set(Tokenizer()(parse(raw)))]] = 1
+    X[:, ~held] = 0
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = [label for _, label in messages]
+    twin = LogisticRegression(C=PENALTY, tol=1e-8, max_iter=10_000).fit(X, y)
+    scores = np.concatenate([fitted.score(block)[0] for block in made.blocks()])
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), twin.predict_proba(X), atol=2e-3)
+    assert set(fitted.tokens[~held].ravel()) <= {0.0}
+
+
+@pytest.mark.parametrize("model_type", ["logistic", "hybrid"])
+def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type))
+    raw = message("spam", 500)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        before = classifier.classify(raw).scores
+        classifier.learn("ham", raw)
+        after = classifier.classify(raw).scores
+        assert after[0] - after[1] > before[0] - before[1]
+        lines = list(export(classifier.store))
+        with pytest.raises(SpamnbError, match="cannot forget"):
+            classifier.forget("ham", raw)
+        assert list(export(classifier.store)) == lines, "a refusal changes nothing"
+
+
+@pytest.mark.parametrize("model_type", ["logistic", "hybrid"])
+def test_one_pass_from_nothing_learns_and_takes_new_classes(model_type: str) -> None:
+    classifier = Classifier.create(":memory:", Settings(model_type=model_type))
+    for label, raw in mail(40):
+        classifier.learn(label, raw)
+    judged = [(label, classifier.classify(message(label, n)).verdict) for label in ("ham", "spam") for n in range(60, 80)]
+    assert sum(label == verdict for label, verdict in judged) >= 36
+    for n in range(20):
+        classifier.learn("list", b"List-Id: <a.list.example>\n\nannouncement digest volume " + str(n).encode())
+    probabilities = classifier.classify(b"List-Id: <a.list.example>\n\nannouncement digest volume 77").probabilities
+    assert max(probabilities, key=probabilities.__getitem__) == "list"
+
+
+def test_every_model_type_has_a_learner() -> None:
+    assert {learner_for(Settings(model_type=name)).settings.model_type for name in MODELS} == set(MODELS)
+    assert set(COUNT_MODELS) < set(MODELS)
