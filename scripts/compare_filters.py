@@ -1,0 +1,218 @@
+"""spamnb beside the filters people run: one split or stream, one table. Such claims in the README are made here.
+
+    python scripts/compare_filters.py --corpus spamassassin [--protocol split|folds|online] [--json FILE]
+    python scripts/compare_filters.py --corpus DIR          # a folder with ham/ and spam/, or a TREC index
+
+Corpora by name lie in the folder that SPAMNB_CORPORA names. split: learn files whose md5 of the name is even, score
+the odd. folds: ten, by that md5. online: score each message, then learn it, in the order of Date headers where the
+corpus has them, else in the order of md5. Unsure counts as not spam. Programs run one at a time; seconds are wall
+time, so quote ratios of one run; peak is the largest process. What is not installed is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from peers import PEERS, Judged, Mail, Peer
+
+from spamnb.evaluate.bootstrap import Estimate, roc_estimates
+from spamnb.evaluate.metrics import confusion_matrix, precision_recall, spam_errors
+from spamnb.evaluate.online import by_date
+from spamnb.evaluate.probability import expected_calibration_error, reliability
+from spamnb.evaluate.roc import spam_missed_at, steps
+from spamnb.report.numbers import percent
+from spamnb.sources import Entry, entries
+
+NAMED: dict[str, tuple[str, ...]] = {
+    "spamassassin": (
+        *(f"ham=spamassassin/{part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")),
+        *(f"spam=spamassassin/{part}" for part in ("spam", "spam_2")),
+    ),
+    **{f"enron{n}": (f"enron-spam/enron{n}",) for n in (1, 2, 3)},
+    "lingspam": ("ham=lingspam/ham", "spam=lingspam/spam"),
+    "sms": ("sms_spam_collection/SMSSpamCollection",),
+}
+FOLDS = 10
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a filter and a way of deciding. Percentages, seconds, megabytes; NaN where there is none."""
+
+    filter: str
+    decision: str
+    train_seconds: float
+    score_seconds: float
+    peak_mb: float
+    model_mb: float
+    one_minus_roca: float
+    one_minus_roca_low: float
+    one_minus_roca_high: float
+    hm: float
+    sm: float
+    sm_at_hm_01: float
+    lam: float
+    calibration_error: float
+    f1: float
+
+
+def corpus(name: str) -> tuple[list[Entry], bool]:
+    """Its messages, and whether they carry dates."""
+    if name in NAMED:
+        root = os.environ.get("SPAMNB_CORPORA")
+        if not root:
+            raise SystemExit("SPAMNB_CORPORA is not set: see corpora/README.md, or give --corpus a folder")
+        specs = [
+            f"{label}={root}/{path}" if path else f"{root}/{label}"
+            for label, _, path in (spec.partition("=") for spec in NAMED[name])
+        ]
+    else:
+        specs = [f"index:{name}" if Path(name).is_file() else name]
+    found = list(entries(specs, lambda what, error: print(f"{what}: {error}", file=sys.stderr)))
+    return found, name == "spamassassin" or name not in NAMED
+
+
+def md5(entry: Entry) -> int:
+    """Of the file's name; of its content for a message that is no file of its own."""
+    own = (
+        Path(entry.path).name.encode() if entry.path and entry.content is None and entry.stop is None else entry.read()
+    )
+    return int.from_bytes(hashlib.md5(own).digest()[-4:], "big")
+
+
+def as_files(given: Sequence[Entry], folder: Path) -> list[Mail]:
+    """Messages as files of their own: the corpus's where they are, written out where they are not."""
+    mail = []
+    for number, entry in enumerate(given):
+        path = Path(entry.path)
+        if entry.content is not None or entry.stop is not None:
+            path = folder / f"{number:06}.eml"
+            path.write_bytes(entry.read())
+        mail.append(Mail("spam" if entry.label == "spam" else "ham", path))
+    return mail
+
+
+def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
+    """The figures of one run, a row per way of deciding."""
+    is_spam = np.array([mail.label == "spam" for mail in asked])
+    if len(judged.scores) != len(asked):
+        raise RuntimeError(f"{name}: {len(judged.scores)} scores of {len(asked)} messages")
+    step = steps(is_spam, judged.scores)
+    area: Estimate = roc_estimates(step).one_minus_roca
+    calibration = math.nan
+    if judged.probabilities is not None:
+        p = np.array(judged.probabilities)
+        calibration = expected_calibration_error(reliability(is_spam, np.c_[1 - p, p], positive=1))
+    out = []
+    for decision, calls in judged.calls.items():
+        errors = spam_errors(is_spam, calls)
+        f1 = precision_recall(confusion_matrix(is_spam, np.array(calls, dtype=int), 2)).f1[1]
+        costs = judged.train_seconds, judged.score_seconds, judged.peak_mb, judged.model_mb
+        missed = 100 * float(spam_missed_at(step, 0.001))
+        figures = (*area, errors.hm, errors.sm, missed, errors.lam, calibration, 100 * float(f1))
+        out.append(Row(name, decision, *costs, *figures))
+    return out
+
+
+def by_split(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) -> tuple[list[Mail], Judged]:
+    learned = [m for m, key in zip(mail, keys) if key % 2 == 0]
+    asked = [m for m, key in zip(mail, keys) if key % 2]
+    return asked, kind(folder / "peer").split(learned, asked)
+
+
+def by_folds(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) -> tuple[list[Mail], Judged]:
+    """Ten splits as one run: scores of all folds together, times added."""
+    asked: list[Mail] = []
+    parts: list[Judged] = []
+    for fold in range(FOLDS):
+        learned = [m for m, key in zip(mail, keys) if key % FOLDS != fold]
+        part = [m for m, key in zip(mail, keys) if key % FOLDS == fold]
+        parts.append(kind(folder / f"fold{fold}").split(learned, part))
+        asked += part
+    probabilities = [p for part in parts for p in part.probabilities or []]
+    return asked, Judged(
+        sum(part.train_seconds for part in parts),
+        sum(part.score_seconds for part in parts),
+        max(part.peak_mb for part in parts),
+        max(part.model_mb for part in parts),
+        [score for part in parts for score in part.scores],
+        {name: [call for part in parts for call in part.calls[name]] for name in parts[0].calls},
+        probabilities or None,
+    )
+
+
+def by_stream(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) -> tuple[list[Mail], Judged]:
+    return mail, kind(folder / "peer").stream(mail)
+
+
+PROTOCOLS: dict[str, Callable[[type[Peer], list[Mail], list[int], Path], tuple[list[Mail], Judged]]] = {
+    "split": by_split,
+    "folds": by_folds,
+    "online": by_stream,
+}
+COLUMNS = "train s,score s,peak MB,model MB,1-ROCA%,(95 %),hm%,sm%,sm% hm≤.1,lam%,ECE%,F1%".split(",")
+
+
+def shown(row: Row) -> list[str]:
+    """A row as the table prints it."""
+    span = f"{percent(row.one_minus_roca_low)}–{percent(row.one_minus_roca_high)}"
+    figures = (row.hm, row.sm, row.sm_at_hm_01, row.lam, row.calibration_error, row.f1)
+    return [
+        f"{row.filter}, {row.decision}",
+        *(f"{value:.3g}" for value in (row.train_seconds, row.score_seconds)),
+        *(f"{value:.3g}" if value else "–" for value in (row.peak_mb, row.model_mb)),
+        percent(row.one_minus_roca),
+        span,
+        *map(percent, figures),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--corpus", required=True, help=f"{', '.join(NAMED)}, a folder with ham/ and spam/, or an index"
+    )
+    parser.add_argument("--protocol", choices=PROTOCOLS, default="split")
+    parser.add_argument("--filters", help="only those whose name holds one of these, comma-separated")
+    parser.add_argument("--limit", type=int, help="only the first so many messages, in the protocol's order")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    given = parser.parse_args()
+    found, dated = corpus(given.corpus)
+    if given.protocol == "online":
+        found = by_date(found, lambda what, error: None) if dated else sorted(found, key=md5)
+    found = found[: given.limit]
+    wanted = [p for p in PEERS if not given.filters or any(f in p.name for f in given.filters.split(","))]
+    table: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="compare-") as work:
+        (Path(work) / "mail").mkdir()
+        mail, keys = as_files(found, Path(work) / "mail"), [md5(entry) for entry in found]
+        spam = sum(m.label == "spam" for m in mail)
+        print(f"{given.corpus}, {given.protocol}: {len(mail) - spam} ham, {spam} spam\n", flush=True)
+        print("|".join(["", "", *COLUMNS, ""]))
+        print("|".join(["", *["---"] * (len(COLUMNS) + 1), ""]), flush=True)
+        for number, kind in enumerate(wanted):
+            folder = Path(work) / str(number)
+            folder.mkdir()
+            if lacking := kind(folder / "look").missing():
+                print(f"|{kind.name}: {lacking}|" + "|" * len(COLUMNS), flush=True)
+                continue
+            asked, judged = PROTOCOLS[given.protocol](kind, mail, keys, folder)
+            for row in rows(kind.name, asked, judged):
+                table.append(row)
+                print("|".join(["", *shown(row), ""]), flush=True)
+    if given.json:
+        given.json.write_text(json.dumps([asdict(row) for row in table], indent=1, allow_nan=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
