@@ -81,6 +81,7 @@ class Database:
                     self._drop_cache()
                     self._data_version = version
                 yield
+                self._before_commit()
                 self._connection.execute("COMMIT")
             except BaseException:
                 self._drop_cache()
@@ -106,6 +107,9 @@ class Database:
             raise SpamnbError(
                 f"{self.path}: no spamnb model, or a damaged one ({error}); restore a copy or train again"
             ) from None
+
+    def _before_commit(self) -> None:
+        """Write what was held back until the end of the change."""
 
     def _drop_cache(self) -> None:
         """Forget what was read: the file has changed, or a change was undone."""

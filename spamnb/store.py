@@ -15,7 +15,7 @@ The file opens in the ``sqlite3`` shell; ``exchange.py`` reads and writes it who
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,10 +23,11 @@ import numpy as np
 
 from spamnb.database import APPLICATION_ID, FORMAT, Database
 from spamnb.errors import SpamnbError
+from spamnb.rows import Rows
 
-# Rows kept in memory between messages. Most tokens of a message were in the last few hundred too; a row costs
-# about 250 bytes, so this is at most some 60 MB, however many new words hostile mail brings.
-CACHED_ROWS = 250_000
+# Rows kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB, however many new
+# words hostile mail brings.
+CACHED_ROWS = 400_000
 VECTOR = np.dtype("<f4")
 MOST_CLASSES = 900  # two columns a class in one row of ``tokens``; SQLite allows 2,000
 
@@ -98,7 +99,8 @@ class Store(Database):
         return store
 
     def _drop_cache(self) -> None:
-        self._rows: dict[str, tuple[int, ...] | None] = {}
+        self._rows: Rows | None = None
+        self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
         self._totals: Totals | None = None
         self._ids: np.ndarray = np.zeros(0, np.intp)
         self._meta: dict[str, Any] | None = None
@@ -123,7 +125,9 @@ class Store(Database):
                     for key, value in changes.items()
                 ],
             )
-            self._meta = self._totals = None
+            if self._meta is not None:
+                self._meta = {**self._meta, **json.loads(json.dumps(changes))}
+            self._totals = None
 
     def totals(self) -> Totals:
         with self.reading():
@@ -142,6 +146,7 @@ class Store(Database):
         """Per class {n: number of tokens that exactly n of its messages hold}."""
         with self.reading():
             self.totals()
+            self._before_commit()
             if self._frequencies is None:
                 size = self.meta()["vocabulary_size"]
                 by_id: dict[int, dict[int, int]] = {int(number): {0: size} for number in self._ids}
@@ -157,31 +162,26 @@ class Store(Database):
     def look_up(self, tokens: list[str]) -> Found:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
-            classes = len(self.totals().classes)
-            rows = self._read_rows(tokens)
-            index = [position for position, token in enumerate(tokens) if rows[token] is not None]
-            table = np.array([rows[tokens[position]] for position in index], dtype=np.int64)
-            if not index:
-                table = np.zeros((0, 2 * int(self._ids.max(initial=0)) + 2), np.int64)
-            assert len(self._ids) == classes
-            return Found(np.array(index, np.intp), table[:, 2 * self._ids].T, table[:, 2 * self._ids + 1].T)
+            self.totals()
+            rows, numbers = self._read_rows(tokens)
+            positions = np.flatnonzero(rows.present[numbers])
+            found = np.take(rows.table, numbers[positions], axis=1)
+            return Found(positions, found[2 * self._ids], found[2 * self._ids + 1])
 
-    def _read_rows(self, tokens: list[str]) -> dict[str, tuple[int, ...] | None]:
-        cache = self._rows
-        missing = [token for token in tokens if token not in cache]
-        if missing:
-            if len(cache) + len(missing) > CACHED_ROWS:
-                cache.clear()
-                missing = tokens
-            cache.update(dict.fromkeys(missing))
+    def _read_rows(self, tokens: Sequence[str]) -> tuple[Rows, np.ndarray]:
+        """The rows in memory, those of ``tokens`` among them, and where these are."""
+        if self._rows is None or len(self._rows) + len(tokens) > CACHED_ROWS:
+            self._before_commit()
+            self._rows = Rows(2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0])
+        numbers = self._rows.numbers(tokens)
+        if missing := self._rows.missing():
             # One statement for the whole message, not one a token.
-            rows = self._connection.execute(
+            found = self._connection.execute(
                 "SELECT tokens.* FROM json_each(?) AS wanted JOIN tokens ON tokens.token = wanted.value",
                 (json.dumps(missing, ensure_ascii=False),),
             )
-            for token, *row in rows:
-                cache[token] = tuple(row)
-        return cache
+            self._rows.fill(missing, found.fetchall())
+        return self._rows, numbers
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
@@ -190,58 +190,72 @@ class Store(Database):
         """
         with self.writing():
             number = self.class_id(label)
-            closed = self.meta().get("top_words") is not None  # a model of chosen words keeps to them
-            rows = self._read_rows(list(occurrences))
-            width = 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
-            inserted, updated, deleted = [], [], []
-            changed: dict[str, tuple[int, ...] | None] = {}
-            moved: dict[int, int] = {}
-            for token, count in occurrences.items():
-                old = rows[token]
-                if old is None and closed:
-                    continue
-                new = list(old or (0,) * width)
-                documents = new[2 * number]
-                new[2 * number] += sign
-                new[2 * number + 1] += sign * count
-                if new[2 * number] < 0 or new[2 * number + 1] < 0:
-                    raise SpamnbError(
-                        f"{self.path}: this message is not part of class {label!r}; nothing was forgotten"
-                    )
-                moved[documents] = moved.get(documents, 0) - 1
-                moved[documents + sign] = moved.get(documents + sign, 0) + 1
-                changed[token] = tuple(new)
-                if old is None:
-                    inserted.append((token, *new))
-                elif closed or any(new):
-                    updated.append((new[2 * number], new[2 * number + 1], token))
-                else:
-                    deleted.append((token,))
-                    changed[token] = None
-            execute = self._connection.executemany
-            # The statements are built from column numbers of our own making, never from anything read.
-            execute(f"INSERT INTO tokens VALUES (?{', ?' * width})", inserted)  # noqa: S608
-            execute(
-                f"UPDATE tokens SET documents_{number} = ?, occurrences_{number} = ? WHERE token = ?",  # noqa: S608
-                updated,
-            )
-            execute("DELETE FROM tokens WHERE token = ?", deleted)
-            execute(
-                "INSERT INTO frequencies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
-                [(number, documents, change) for documents, change in moved.items() if documents and change],
-            )
-            self._connection.execute("DELETE FROM frequencies WHERE tokens = 0")
+            meta = self.meta()
+            rows, at = self._read_rows(list(occurrences))
+            repeats = np.fromiter(occurrences.values(), np.int64, len(occurrences))
+            tokens = np.array(list(occurrences), object)
+            closed = meta.get("top_words") is not None  # a model of chosen words keeps to them
+            if closed:
+                known = rows.present[at]
+                at, repeats, tokens = at[known], repeats[known], tokens[known]
+            documents = rows.table[2 * number, at]
+            occurring = rows.table[2 * number + 1, at] + sign * repeats
+            if len(at) and (documents.min() + sign < 0 or occurring.min() < 0):
+                raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
+            new = ~rows.present[at]
+            rows.table[2 * number, at] = documents + sign
+            rows.table[2 * number + 1, at] = occurring
+            rows.present[at] = closed | rows.table[:, at].any(axis=0)
+            rows.changed[at] = True
+            self._move_frequencies(number, documents, sign)
             self._connection.execute(
                 "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
                 " occurrences = occurrences + ? WHERE id = ?",
-                (sign, sign * len(changed), sign * sum(occurrences[token] for token in changed), number),
+                (sign, sign * len(at), sign * int(repeats.sum()), number),
             )
-            if len(inserted) != len(deleted):
-                self.put_meta(
-                    {"vocabulary_size": self.meta()["vocabulary_size"] + len(inserted) - len(deleted)}
-                )
-            self._rows.update(changed)
+            if change := int(rows.present[at].sum()) - int((~new).sum()):
+                self.put_meta({"vocabulary_size": meta["vocabulary_size"] + change})
             self._totals = self._frequencies = None
+
+    def _move_frequencies(self, number: int, documents: np.ndarray, sign: int) -> None:
+        """Tokens that ``documents`` messages (k,) held are now held by ``sign`` more."""
+        moved = self._moved.setdefault(number, {})
+        if len(documents):
+            for n, tokens in zip(*(values.tolist() for values in np.unique_counts(documents))):
+                moved[n] = moved.get(n, 0) - tokens
+                moved[n + sign] = moved.get(n + sign, 0) + tokens
+
+    def _before_commit(self) -> None:
+        """Write what ``add`` changed. Once a transaction, not once a message: most tokens come back in the next one."""
+        execute = self._connection.executemany
+        if self._rows is not None and self._rows.changed.any():
+            tokens, table, inserted, updated, deleted = self._rows.take_changes()
+            marks = ", ?" * len(table)
+            figures = table.T.tolist()
+            execute(
+                f"INSERT INTO tokens VALUES (?{marks})",  # noqa: S608 (question marks only)
+                ((tokens[i], *figures[i]) for i in inserted),
+            )
+            columns = ", ".join(f"documents_{i // 2} = ?, occurrences_{i // 2} = ?" for i in range(0, len(table), 2))
+            # The statement is built from column numbers of our own making, never from anything read.
+            execute(
+                f"UPDATE tokens SET {columns} WHERE token = ?",  # noqa: S608
+                ((*figures[i], tokens[i]) for i in updated),
+            )
+            execute("DELETE FROM tokens WHERE token = ?", ((tokens[i],) for i in deleted))
+        if not self._moved:
+            return
+        cells = [(number, n, change) for number, moved in self._moved.items() for n, change in moved.items()]
+        cells = [cell for cell in cells if cell[1] and cell[2]]
+        execute(
+            "INSERT INTO frequencies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
+            cells,
+        )
+        execute(
+            "DELETE FROM frequencies WHERE class = ? AND documents = ? AND tokens = 0",
+            [(number, n) for number, n, change in cells if change < 0],
+        )
+        self._moved = {}
 
     def class_id(self, name: str) -> int:
         """The number of a class in the tables, a new one where there was none."""
@@ -253,6 +267,7 @@ class Store(Database):
             raise SpamnbError(
                 f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
             )
+        self._before_commit()
         self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
         for column in ("documents", "occurrences"):
             self._connection.execute(
