@@ -64,7 +64,8 @@ def online(
     chance = random.Random(feedback.seed)
     recorder = Recorder()
     waiting: deque[tuple[str, bytes]] = deque()
-    with Classifier.create(":memory:", settings) as classifier:
+    # One change from the first message to the last: nobody else sees this model, so nothing need be written before.
+    with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         done = 0
         for entry in entries:
             assert entry.label is not None
