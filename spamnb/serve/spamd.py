@@ -159,7 +159,7 @@ class Spamd:
     def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         try:
             with deadline(self.limits.classify_time):
-                found = score(self._models.answering(asked.user), raw)
+                found = score(self._models.answering(asked.user), headers.handed_over(raw))
         except OutOfTime:
             raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
         except SpamnbError as error:
@@ -173,7 +173,7 @@ class Spamd:
         if label is not None and self._lessons < LESSONS_WAITING:
             facts["autolearn"] = label
             self._lessons += 1
-            self._learner.submit(self._learn_from_itself, asked.user, label, raw)
+            self._learner.submit(self._learn_from_itself, asked.user, label, headers.handed_over(raw))
         return protocol.found(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw, label or "no"))
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.serve.headers import field, header_end, rewritten
+from spamnb.serve.headers import field, handed_over, header_end, rewritten
 
 OURS = [("X-Spam-Flag", "YES"), ("X-Spam-Status", "Yes, score=9.5 " + " ".join(["word"] * 30))]
 
@@ -73,6 +73,18 @@ def test_mbox_line_stays_first():
 def test_a_forged_field_goes_with_its_continuation_lines():
     raw = b"To: x\nX-Spam-Status: No,\n score=-99\n\tX-Spam-Flag: NO\nCc: y\n folded\n\nX-Spam-Flag: body\n"
     assert rewritten(raw, []) == b"To: x\nCc: y\n folded\n\nX-Spam-Flag: body\n"
+
+
+def test_what_the_mail_software_put_on_top_goes_and_nothing_else():
+    message = b"Received: real\r\n more\r\nTo: x\r\n\r\nX-Envelope-From: body"
+    envelope = b"X-Envelope-From: <a@b>\r\nX-Envelope-To: c,\r\n\td\r\n"
+    received = b"Received: from x\r\n\tby y; now\r\n"
+    assert handed_over(envelope + received + message) == message
+    assert handed_over(b"From a@b Mon Jan  1 00:00:00 2024\n" + envelope + received + message) == message
+    for raw in (message, received + message, b"X-Envelope-From: a\n" + message, b"To: y\n" + envelope + message):
+        assert handed_over(raw) == raw
+    assert handed_over(envelope + b"To: x\n\nhi") == envelope + b"To: x\n\nhi"
+    assert handed_over(envelope + received) == b"" and handed_over(b"") == b""
 
 
 def test_field():

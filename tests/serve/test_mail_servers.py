@@ -1,0 +1,261 @@
+"""Postfix with spamass-milter, Dovecot's IMAPSieve with spamc: real servers on loopback, unpacked and not installed.
+
+``SPAMNB_MAIL_ROOT`` names a folder that Debian's packages postfix, spamass-milter, libmilter1.0.1, dovecot-core,
+dovecot-imapd, dovecot-sieve, libexttextcat-2.0-0, libexttextcat-data and liblua5.4-0 were unpacked into with
+``dpkg -x``. Their programs find themselves where they were compiled to be, since each runs with that folder laid over
+/usr in a mount namespace of its own. Both need root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import imaplib
+import os
+import shutil
+import signal
+import smtplib
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from served import Server, mail
+
+from spamnb.classifier import Classifier
+
+SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
+OVERLAY = 'mount -t overlay overlay -o "lowerdir=$0:/usr" /usr && exec "$@"'
+
+
+@pytest.fixture(scope="module")
+def overlaid() -> list[str]:
+    """What to put before a command so that it runs with the unpacked programs in /usr."""
+    root = os.environ.get("SPAMNB_MAIL_ROOT", "")
+    if not root or not shutil.which("spamc"):
+        pytest.skip("no unpacked mail servers: set SPAMNB_MAIL_ROOT; and install spamc")
+    if not Path(root, "usr/sbin/dovecot").exists() or not Path(root, "usr/sbin/spamass-milter").exists():
+        pytest.skip(f"{root} holds no Dovecot and spamass-milter")
+    command = ["unshare", "-m", "bash", "-c", OVERLAY, f"{root}/usr"]
+    tried = subprocess.run([*command, "true"], capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no mount namespace here (it needs root): {tried.stderr.strip()}")
+    return command
+
+
+@pytest.fixture
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that other users may enter, unlike pytest's own."""
+    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
+    folder.mkdir(mode=0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def running(command: list[str], port: int | None = None, path: Path | None = None) -> Iterator[None]:
+    """A process that is up once it answers on *port* or has made *path*, ended with all it started."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        wait_until(lambda: path.exists() if path is not None else answers(port), process)
+        yield
+    finally:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def answers(port: int | None) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port or 0), 5) as client:
+        return bool(client.recv(100))
+    return False
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None = None) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline and (process is None or process.poll() is None)
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+MAIN_CF = """
+compatibility_level = 3.6
+queue_directory = {place}/spool
+data_directory = {place}/data
+mail_owner = news
+setgid_group = games
+myhostname = test.example
+mydestination =
+inet_interfaces = 127.0.0.1
+mynetworks = 127.0.0.0/8
+maillog_file = {place}/log
+maillog_file_prefixes = /tmp
+virtual_mailbox_domains = test.example
+virtual_mailbox_base = {place}/mail
+virtual_mailbox_maps = static:box/
+virtual_uid_maps = static:65534
+virtual_gid_maps = static:65534
+alias_maps =
+alias_database =
+smtpd_milters = unix:{place}/milter
+milter_default_action = tempfail
+smtpd_peername_lookup = no
+"""
+MASTER_CF = """
+{port} inet n - n - - smtpd
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+flush unix n - n 1000? 0 flush
+proxymap unix - - n - - proxymap
+error unix - - n - - error
+virtual unix - n n - - virtual
+anvil unix - - n - 1 anvil
+postlog unix-dgram n - n - 1 postlogd
+"""
+
+
+def test_postfix_with_spamass_milter(server: Server, overlaid: list[str], place: Path):
+    port = free_port()
+    for folder in ("conf", "data", "mail", "spool/pid"):
+        (place / folder).mkdir(parents=True)
+    queues = "active bounce corrupt defer deferred flush hold incoming private saved trace maildrop public"
+    for folder in queues.split():
+        (place / "spool" / folder).mkdir(mode=0o700)
+        shutil.chown(place / "spool" / folder, "news")
+    shutil.chown(place / "data", "news")
+    shutil.chown(place / "mail", "nobody")
+    for folder, mode in (("maildrop", 0o730), ("public", 0o710)):
+        shutil.chown(place / "spool" / folder, group="games")
+        (place / "spool" / folder).chmod(mode)
+    (place / "conf/main.cf").write_text(MAIN_CF.format(place=place))
+    (place / "conf/master.cf").write_text(MASTER_CF.format(port=port))
+    milter = ["/usr/sbin/spamass-milter", "-p", f"{place}/milter", "-r", "-1", "--"]
+    with running([*overlaid, *milter, "-d", "127.0.0.1", "-p", str(server.port)], path=place / "milter"):
+        (place / "milter").chmod(0o666)
+        postfix = ["/usr/lib/postfix/sbin/master", "-c", f"{place}/conf", "-d"]
+        with running([*overlaid, *postfix], port=port):
+            with smtplib.SMTP("127.0.0.1", port, timeout=30) as client:
+                client.sendmail("a@client.example", ["b@test.example"], HAM)
+                with pytest.raises(smtplib.SMTPDataError) as refusal:
+                    client.sendmail("a@client.example", ["b@test.example"], SPAM)
+            assert refusal.value.smtp_code == 550
+            wait_until(lambda: bool(list((place / "mail/box/new").glob("*"))))
+    (delivered,) = (place / "mail/box/new").iterdir()
+    status = next(line for line in delivered.read_bytes().split(b"\n") if line.startswith(b"X-Spam-Status:"))
+    assert status.split(b",")[0] == b"X-Spam-Status: No"
+    assert status.split()[2] == b"score=" + server.verdict(HAM).split()[3].encode()  # as if it had come alone
+
+
+DOVECOT_CONF = """
+protocols = imap
+listen = 127.0.0.1
+base_dir = {place}/run
+state_dir = {place}/state
+log_path = {place}/log
+ssl = no
+disable_plaintext_auth = no
+default_internal_user = games
+default_internal_group = games
+default_login_user = news
+mail_location = maildir:{place}/mail/%u
+service imap-login {{
+  inet_listener imap {{
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+}}
+passdb {{
+  driver = static
+  args = nopassword=y
+}}
+userdb {{
+  driver = static
+  args = uid=65534 gid=65534 home={place}/mail/%u
+}}
+namespace inbox {{
+  inbox = yes
+  mailbox Junk {{
+    auto = subscribe
+  }}
+  mailbox Trash {{
+    auto = subscribe
+  }}
+}}
+protocol imap {{
+  mail_plugins = imap_sieve
+}}
+plugin {{
+  sieve_plugins = sieve_imapsieve sieve_extprograms
+  sieve_global_extensions = +vnd.dovecot.pipe +vnd.dovecot.environment
+  sieve_pipe_bin_dir = {place}/bin
+  imapsieve_mailbox1_name = Junk
+  imapsieve_mailbox1_causes = COPY
+  imapsieve_mailbox1_before = file:{place}/sieve/learn-spam.sieve
+  imapsieve_mailbox2_name = *
+  imapsieve_mailbox2_from = Junk
+  imapsieve_mailbox2_causes = COPY
+  imapsieve_mailbox2_before = file:{place}/sieve/learn-ham.sieve
+}}
+"""
+LEARN_SPAM = """require ["vnd.dovecot.pipe", "copy", "imapsieve", "environment", "variables"];
+if environment :matches "imap.user" "*" {{ set "user" "${{1}}"; }}
+pipe :copy "spamc" ["-d", "127.0.0.1", "-p", "{port}", "-u", "${{user}}", "-L", "spam"];
+"""
+LEARN_HAM = """require ["vnd.dovecot.pipe", "copy", "imapsieve", "environment", "variables"];
+if environment :matches "imap.mailbox" "*" {{ set "mailbox" "${{1}}"; }}
+if string "${{mailbox}}" "Trash" {{ stop; }}
+if environment :matches "imap.user" "*" {{ set "user" "${{1}}"; }}
+pipe :copy "spamc" ["-d", "127.0.0.1", "-p", "{port}", "-u", "${{user}}", "-L", "ham"];
+"""
+
+
+def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, overlaid, place):
+    server = serve(model, "--allow-tell")
+    port = free_port()
+    for folder in ("run", "state", "mail", "sieve", "bin"):
+        (place / folder).mkdir()
+    shutil.chown(place / "mail", "nobody")
+    (place / "sieve").chmod(0o777)
+    (place / "bin/spamc").symlink_to(shutil.which("spamc") or "")
+    (place / "sieve/learn-spam.sieve").write_text(LEARN_SPAM.format(port=server.port))
+    (place / "sieve/learn-ham.sieve").write_text(LEARN_HAM.format(port=server.port))
+    (place / "dovecot.conf").write_text(DOVECOT_CONF.format(place=place, port=port))
+
+    def learned() -> str | None:
+        with Classifier.open(model) as classifier:
+            return classifier.learned(SPAM)
+
+    with running([*overlaid, "/usr/sbin/dovecot", "-F", "-c", f"{place}/dovecot.conf"], port=port):
+        client = imaplib.IMAP4("127.0.0.1", port, timeout=30)
+        client.login("ann", "secret")
+        client.append("INBOX", "", "", SPAM.replace(b"\n", b"\r\n"))
+        client.select("INBOX")
+        client.uid("MOVE", "1", "Junk")
+        wait_until(lambda: learned() == "spam")
+        client.select("Junk")
+        client.uid("MOVE", "1", "INBOX")
+        wait_until(lambda: learned() == "ham")
+        client.select("INBOX")
+        client.uid("MOVE", "2", "Junk")
+        wait_until(lambda: learned() == "spam")
+        client.select("Junk")
+        client.uid("MOVE", "2", "Trash")
+        client.logout()
+    told = [line for line in server.requests() if line["method"] == "TELL"]
+    assert [line["learned"] for line in told] == ["spam", "ham", "spam"]  # and nothing for what went to Trash
+    assert {line["user"] for line in told} == {"ann"}
