@@ -1,0 +1,105 @@
+"""What a start imports: a message on its way must not wait for libraries that it does not need.
+
+Modules are watched, not seconds: scipy.sparse takes 0.1 s to import, nltk over 1 s, numpy 0.06 s, click 0.02 s.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.cli import COMMANDS
+from spamnb.exchange import Content, fill
+from spamnb.settings import Settings
+from spamnb.store import Store
+
+HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
+REPORT = """
+import sys
+from spamnb.__main__ import main
+sys.argv = ["spamnb", *sys.argv[1:]]
+try:
+    main()
+finally:
+    sys.stderr.write("\\n" + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+@functools.cache
+def bare() -> set[str]:
+    ran = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, timeout=60)
+    return {name.partition(".")[0] for name in ran.stdout.decode().split()}
+
+
+def imported(*arguments: str, stdin: bytes = b"") -> set[str]:
+    """Top-level packages that a run has imported, beyond those that Python itself starts with."""
+    ran = subprocess.run([sys.executable, "-c", REPORT, *arguments], input=stdin, capture_output=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr.decode()
+    return set(ran.stderr.decode().splitlines()[-1].split()) - bare()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model") / "m"
+    with Classifier.create(path) as classifier, classifier.store.writing():
+        for label, raw in mail(20):
+            classifier.learn(label, raw)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids="-".join
+)
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    assert not imported(*arguments) & (HEAVY | {"numpy", "sqlite3", "selectolax", "json"})
+
+
+@pytest.mark.parametrize("command", ["classify", "explain", "filter"])
+def test_one_message_imports_little(model: str, command: str) -> None:
+    found = imported(command, "-m", model, stdin=message("spam", 77))
+    assert "numpy" in found  # or this test sees nothing
+    assert not found & (HEAVY | {"selectolax"})
+
+
+def test_selectolax_is_imported_for_html(model: str) -> None:
+    page = b"Subject: x\nContent-Type: text/html\n\n<p>cheap <b>pills</b></p>"
+    found = imported("classify", "-m", model, stdin=page)
+    assert "selectolax" in found
+    assert not found & HEAVY
+
+
+def steps(path: Path) -> int:
+    """How many steps SQLite's machine takes to open a model and judge one message."""
+    taken = 0
+
+    def count() -> int:
+        nonlocal taken
+        taken += 1
+        return 0
+
+    with Classifier.open(path) as classifier:
+        classifier.store._connection.set_progress_handler(count, 1)
+        classifier.classify(message("spam", 77))
+    return taken
+
+
+def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Path) -> None:
+    def made(size: int) -> Path:
+        path = tmp_path / f"{size}"
+        tokens = sorted({*message("spam", 77).decode().split(), *(f"token{n}" for n in range(size))})
+        ones = np.ones((2, len(tokens)), np.int64)
+        content = Content(Settings().as_meta(), ("ham", "spam"), np.array([3, 3]), tokens, ones, ones, [], [], {})
+        with Store.create(path, content.meta) as store:
+            fill(store, content)
+        return path
+
+    few, many = steps(made(1000)), steps(made(60_000))
+    assert few > 100
+    assert many == few
