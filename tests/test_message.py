@@ -226,6 +226,14 @@ def test_uuencoded_file_leaves_the_text_and_becomes_a_part():
     assert message.texts[1].splitlines() == [f"secret words {n}" for n in range(5)]
 
 
+def test_many_beginnings_of_uuencoded_files():
+    text = "begin 644 a.txt\n" * 20_000
+    message = parse(b"\n" + text.encode())
+    assert message.texts == (text,) and len(message.parts) == 1
+    lines = "begin 644 a.txt\n%:&5L;&\\\n"
+    assert len(parse(b"\n" + lines.encode() * 20_000).parts) == 2
+
+
 def test_prose_that_begins_like_uuencode_stays():
     text = "begin 644 things\n\nthen come back\nend\n"
     assert parse(b"\n" + text.encode()).texts == (text,)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .charsets import decode, is_ascii
 from .headers import decode_words, skip_envelope, split
-from .html import MAX_HTML, MAX_TAGS, Html, declared_charset, read
 from .mime import MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_decode
+
+if TYPE_CHECKING:
+    from .html import Html
 
 __all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "is_volatile", "parse"]
 
@@ -96,7 +98,7 @@ def parse(raw: bytes) -> Message:
     texts: list[str] = []
     pages: list[Html] = []
     parts: list[Part] = []
-    room, html_room, tags = MAX_TEXT, MAX_HTML, MAX_TAGS
+    room = MAX_TEXT
     for part, buffer, begin, end in leaves(data, fields, body, cut):
         parts.append(part)
         kind = part.content_type
@@ -110,14 +112,13 @@ def parse(raw: bytes) -> Message:
             octets = octets[:room]
         room -= len(octets)
         if kind == "text/html":
+            from .html import declared_charset, read  # 10 ms of patterns that plain mail does not need
+
             charset = part.charset or declared_charset(octets)
             if not is_ascii(octets, charset):
                 octets = decode(octets, charset).encode()
-            page = read(octets, cut, html_room, tags)
-            html_room = max(0, html_room - len(octets))
-            tags = max(0, tags - octets.count(b"<"))
-            pages.append(page)
-            texts.append(page.text)
+            pages.append(read(octets, cut, pages))
+            texts.append(pages[-1].text)
             continue
         text = decode(octets, part.charset)
         if "\r" in text:
@@ -131,8 +132,10 @@ def parse(raw: bytes) -> Message:
                 parts.append(Part(file_kind, "", "x-uuencode", "attachment", name, size))
                 if readable:
                     texts.append(decode(normalise(content)))
+    if data.find(b"=?", start, stop) >= 0:
+        fields = [(name, decode_words(value)) if "=?" in value else (name, value) for name, value in fields]
     return Message(
-        tuple([(name, decode_words(value)) if "=?" in value else (name, value) for name, value in fields]),
+        tuple(fields),
         tuple(texts),
         tuple([url for page in pages for url in page.links]),
         tuple([url for page in pages for url in page.images]),

@@ -77,7 +77,7 @@ def split(data: bytes, start: int, end: int, cut: list[str]) -> tuple[list[tuple
         cut.append(f"header fields after the first {MAX_FIELDS}")
         del fields[MAX_FIELDS:]
     if folded:
-        fields = [(name, value.replace("\n", "") if "\n" in value else value) for name, value in fields]
+        fields = [(field[0], field[1].replace("\n", "")) if "\n" in field[1] else field for field in fields]
     if not section.isascii():
         fields = [
             (name, value if value.isascii() else decode(value.encode("latin-1"))) for name, value in fields

@@ -6,6 +6,7 @@ lexbor (selectolax) parses. Its tree is read with few calls; only a document tha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .style import SKIPPED, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
@@ -45,7 +46,7 @@ FACT_OF_TAG = {name.encode(): f"tag:{name}" for name in HTML_TAGS.split()}
 
 
 class Html(NamedTuple):
-    """What one HTML part says."""
+    """What one HTML part says, and the bytes and tags it was long."""
 
     text: str
     hidden: str
@@ -53,10 +54,12 @@ class Html(NamedTuple):
     images: list[str]
     forms: list[str]
     facts: set[str]
+    size: int
+    tags: int
 
 
-def read(html: bytes, cut: list[str], most: int = MAX_HTML, most_tags: int = MAX_TAGS) -> Html:
-    """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8).
+def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
+    """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8); ``before`` it came these parts.
 
     >>> page = read(b"<p>V<b></b>iagra<br><a href=http://a.example>here</a><i style='display:none'>zq</i>", [])
     >>> page.text, page.hidden, page.links, sorted(page.facts)
@@ -65,7 +68,7 @@ def read(html: bytes, cut: list[str], most: int = MAX_HTML, most_tags: int = MAX
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    html = bounded(html, cut, most, most_tags)
+    html, tags = bounded(html, cut, before)
     low = html.lower()
     names = set(TAG.findall(low))
     facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in names}
@@ -91,7 +94,7 @@ def read(html: bytes, cut: list[str], most: int = MAX_HTML, most_tags: int = MAX
         facts.add("hidden")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Html(text, hidden, links, images, forms, facts)
+    return Html(text, hidden, links, images, forms, facts, len(html), tags)
 
 
 def declared_charset(octets: bytes) -> str:
@@ -100,8 +103,10 @@ def declared_charset(octets: bytes) -> str:
     return found.group(1).decode("ascii") if found else ""
 
 
-def bounded(html: bytes, cut: list[str], most: int, most_tags: int) -> bytes:
-    """``html`` without what would take lexbor more than about a tenth of a second."""
+def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes, int]:
+    """``html`` without what would take lexbor more than about a tenth of a second, and its number of tags."""
+    most = MAX_HTML - sum([page.size for page in before])
+    most_tags = MAX_TAGS - sum([page.tags for page in before])
     if len(html) > most:
         cut.append(f"HTML after {MAX_HTML} bytes")
         html = html[:most]
@@ -116,7 +121,7 @@ def bounded(html: bytes, cut: list[str], most: int, most_tags: int) -> bytes:
     if tags * tags > MAX_REOPENED and tags * len(FORMATTING.findall(html)) > MAX_REOPENED:
         cut.append("attributes of formatting tags: too many such tags")
         html = FORMATTING.sub(rb"<\1>", html)
-    return html
+    return html, tags
 
 
 def splits(low: bytes) -> list[str]:

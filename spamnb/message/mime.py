@@ -186,16 +186,18 @@ def take_uuencoded(text: str) -> tuple[str, list[tuple[str, bytes, int]]]:
     """
     files: list[tuple[str, bytes, int]] = []
     kept: list[str] = []
-    position = 0
+    position, stop = 0, -1
     for begin in UU_BEGIN.finditer(text):
+        first = begin.end()
         if begin.start() < position or len(files) >= MAX_PARTS:
             continue
-        stop = text.find("\nend", begin.end() - 1)
-        stop = len(text) if stop < 0 else stop
-        lines = text[begin.end() : stop].encode("ascii", "replace")
-        content = _uu(lines)
-        if not content:
+        if not _uu(text[first : text.find("\n", first) + 1].encode("ascii", "replace")):
             continue  # prose that happens to start like one
+        if stop < first:
+            stop = text.find("\nend", first)
+            stop = len(text) if stop < 0 else stop
+        lines = text[first:stop].encode("ascii", "replace")
+        content = _uu(lines)
         kept.append(text[position : begin.start()])
         files.append((begin.group(1).strip(), content, len(lines)))
         position = min(stop + 4, len(text))

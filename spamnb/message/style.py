@@ -34,10 +34,11 @@ RGB = re.compile(r"rgba?\(\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})\s{0,
 PIXELS = {"px": 1, "pt": 4 / 3, "em": 16, "rem": 16, "ex": 8, "%": 0.16, "in": 96, "cm": 37.8, "mm": 3.78}
 SELECTOR = re.compile(r"\s*+[a-z0-9]*+([.#][a-z0-9_-]{1,60})\s*+\Z")
 
-TINY_FONT = re.compile(
-    rb"font(?:-size)?\s{0,9}:[^;\"'}]{0,60}?(?<![0-9.])"
+_TINY = (
     rb"(?:0?\.[01][0-9]{0,9}|0?\.[0-9]{1,9}p[xt]|0(?![.0-9])|[12](?:\.[0-9]{1,9})?(?:p[xt]|(?![.0-9a-z% ])))"
 )
+TINY_SIZE = re.compile(rb"font-size\s{0,9}:\s{0,9}" + _TINY)
+TINY_FONT = re.compile(rb"font:[^;\"'}]{0,60}?(?<![0-9.])" + _TINY)
 
 # What a document that hides text must contain, each behind a word that is cheap to look for.
 HIDING = [
@@ -45,13 +46,16 @@ HIDING = [
     (b"visibility", re.compile(rb"visibility\s{0,9}:\s{0,9}(?:hidden|collapse)")),
     (b"opacity", re.compile(rb"opacity\s{0,9}:\s{0,9}(?:0?\.0|0(?![0-9.]))")),
     (b"overflow", re.compile(rb"overflow(?:-[xy])?\s{0,9}:\s{0,9}hidden")),
-    (b"font", TINY_FONT),
+    (b"font-size", TINY_SIZE),
+    (b"font:", TINY_FONT),
     (b"text-indent", re.compile(rb"text-indent\s{0,9}:\s{0,9}-[0-9]{3}")),
     (b"absolute", re.compile(rb"(?:left|top)\s{0,9}:\s{0,9}-[0-9]{3}")),
 ]
 HIDDEN_ATTRIBUTE = re.compile(rb"\shidden[\s>=]")
+# A search for plain letters is quick, so what stands before them is looked at afterwards.
 TEXT_COLOUR = re.compile(rb"color(?<![g-]color)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
-GROUND_COLOUR = re.compile(rb"(?:bgcolor|background(?:-color)?)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
+GROUND_COLOUR = re.compile(rb"color(?<=[g-]color)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
+BACKGROUND = re.compile(rb"background\s{0,9}:\s{0,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
 BODY_TEXT = re.compile(rb"<body[^>]{0,300}?\stext\s{0,9}=[\s\"']{0,9}(#?[a-z0-9]{3,20})")
 
 
@@ -114,32 +118,39 @@ def hides(low: bytes) -> bool:
     )
 
 
-def risky_colours(low: bytes) -> set[Colour]:
+def risky_colours(low: bytes) -> dict[str, Colour]:
     """Colours that a document, in lower case, gives to text and that are near white or a ground it uses."""
     inks = set(TEXT_COLOUR.findall(low)) if b"color" in low else set()
     if b" text" in low and (found := BODY_TEXT.search(low)):
         inks.add(found.group(1))
     if not inks:
-        return set()
-    grounds = set(GROUND_COLOUR.findall(low))
-    ground_values = {WHITE} | {colour(name.decode()) for name in sorted(grounds)[:MAX_COLOURS]}
-    ink_values = {colour(name.decode()) for name in sorted(inks)[:MAX_COLOURS]}
-    return {
-        ink for ink in ink_values
-        if ink is not None and any(near(ink, ground) for ground in ground_values if ground is not None)
-    }  # fmt: skip
+        return {}
+    names = set(GROUND_COLOUR.findall(low))
+    if b"background" in low:
+        names.update(BACKGROUND.findall(low))
+    grounds = {value for name in sorted(names)[:MAX_COLOURS] if (value := colour(name.decode())) is not None}
+    grounds.add(WHITE)
+    risky = {}
+    for name in sorted(inks)[:MAX_COLOURS]:
+        value = colour(name.decode())
+        if value is not None and any([near(value, ground) for ground in grounds]):
+            risky[name.decode()] = value
+    return risky
 
 
-def on_own_ground(tree: Any, risky: set[Colour], low: bytes) -> bool:
+def on_own_ground(tree: Any, risky: dict[str, Colour], low: bytes) -> bool:
     """Whether some text of a risky colour seems to stand on a ground like it; white on dark is common and seen."""
-    if b"<style" in low and any(rule.ink in risky for rule in hiding_rules(low).values()):
+    inks = set(risky.values())
+    if b"<style" in low and any(rule.ink in inks for rule in hiding_rules(low).values()):
         return True
     grounds: dict[int, Colour | None] = {}
-    for node in tree.css('[color],[style*="color"],body[text]'):
+    selectors = [f'[color="{name}" i],[style*="{name}" i],body[text="{name}" i]' for name in risky]
+    for node in tree.css(",".join(selectors)):
         attributes = node.attributes
-        ink = change(attributes["style"][:2000].lower()).ink if attributes.get("style") else None
+        style = attributes.get("style")
+        ink = change(style[:2000].lower()).ink if style else None
         ink = ink or colour((attributes.get("color") or attributes.get("text") or "")[:40])
-        if ink in risky and ink is not None:
+        if ink is not None and ink in inks:
             ground = _ground(node, grounds)
             if ground is not None and near(ink, ground):
                 return True
