@@ -40,8 +40,11 @@ _TINY = (
 TINY_SIZE = re.compile(rb"font-size\s{0,9}:\s{0,9}" + _TINY)
 TINY_FONT = re.compile(rb"font:[^;\"'}]{0,60}?(?<![0-9.])" + _TINY)
 
+STYLES = re.compile(rb"style\s{0,9}=\s{0,9}(?:\"[^\"]{0,4000}|'[^']{0,4000}|[^\s>\"']{1,400})")
+
 # What a document that hides text must contain, each behind a word that is cheap to look for.
 HIDING = [
+    (b"transparent", re.compile(rb"(?<!-)color\s{0,9}:\s{0,9}transparent")),
     (b"display", re.compile(rb"display\s{0,9}:\s{0,9}none")),
     (b"visibility", re.compile(rb"visibility\s{0,9}:\s{0,9}(?:hidden|collapse)")),
     (b"opacity", re.compile(rb"opacity\s{0,9}:\s{0,9}(?:0?\.0|0(?![0-9.]))")),
@@ -106,12 +109,17 @@ def colour(text: str) -> Colour | None:
 
 def hides(low: bytes) -> bool:
     """Whether a document, in lower case, has a style or attribute that hides text, colours aside."""
-    if b"style" in low:
-        for word, pattern in HIDING:
-            if word in low and pattern.search(low):
-                return True
-        if b"transparent" in low and b"transparent" in TEXT_COLOUR.findall(low):
+    styles = STYLES.findall(low)
+    if b"<style" in low:
+        styles += [sheet.partition(b"</style")[0] for sheet in low.split(b"<style")[1:]]
+    if styles:
+        # Ten words sought in the distinct styles alone: 9 µs a page, in the whole page 26.
+        css = b"\n".join(set(styles))
+        if b"&" in css:  # a word may be spelt with character references
             return True
+        for word, pattern in HIDING:
+            if word in css and pattern.search(css):
+                return True
     return b" hidden" in low and any(
         low.rfind(b"<", max(0, at - 500), at) > low.rfind(b">", max(0, at - 500), at)
         for at in (found.start() for found in HIDDEN_ATTRIBUTE.finditer(low))
