@@ -144,6 +144,7 @@ def prefork(
         try:
             os.close(held)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent decides
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to open anew
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
             worker(number, alive, lambda: _say(says_ready))
             status = 0
@@ -165,11 +166,10 @@ def prefork(
                 os.kill(process, signal.SIGKILL)
             stopping = time.monotonic() + 5
         received = signal.sigtimedwait(_SIGNALS, 0.05 if ready < workers and not stopping else wait)
-        if ready < workers:
-            ready += _count(became_ready)
-            if ready >= workers:
-                log(event="ready", workers=workers)
-                notify("READY=1")
+        were_ready, ready = ready, ready + _count(became_ready)
+        if were_ready < workers <= ready:
+            log(event="ready", workers=workers)
+            notify("READY=1")
         if received is not None and received.si_signo in (signal.SIGTERM, signal.SIGINT) and not stopping:
             log(event="stopping")
             notify("STOPPING=1")

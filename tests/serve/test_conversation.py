@@ -1,0 +1,114 @@
+"""One conversation at a time, in this process, with models that misbehave as no real one does."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from spamnb.errors import SpamnbError
+from spamnb.serve.metrics import Metrics
+from spamnb.serve.reception import Limits
+from spamnb.serve.score import Score
+from spamnb.serve.spamd import Autolearn, Spamd
+
+
+class Stub:
+    """Stands for the open models and for the one that answers."""
+
+    def __init__(self, classify: Callable[[bytes], object]) -> None:
+        self.classify = classify
+
+    def answering(self, user: str) -> Stub:
+        return self
+
+    def learning(self, user: str) -> Stub:
+        raise SpamnbError("the model is busy")
+
+    def has_place_for(self, user: str) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+
+def converse(request: bytes, classify: Callable[[bytes], object], **limits: float) -> tuple[bytes, list[dict]]:
+    """The reply to a request, and what was logged."""
+    logged: list[dict] = []
+
+    async def talk() -> bytes:
+        spamd = Spamd(
+            lambda writable: Stub(classify),  # type: ignore[arg-type,return-value]
+            Metrics(1).counts(0),
+            lambda **facts: logged.append(facts),
+            Limits(**limits),  # type: ignore[arg-type]
+            allow_tell=True,
+        )
+        ours, theirs = socket.socketpair()
+        served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        writer.write(request)
+        writer.write_eof()
+        reply = await reader.read()
+        writer.close()
+        await served
+        await spamd.close()
+        return reply
+
+    return asyncio.run(talk()), logged
+
+
+CHECK = b"CHECK SPAMC/1.5\r\n\r\nSubject: x\r\n\r\nhi\r\n"
+
+
+def fail(error: Exception) -> Callable[[bytes], object]:
+    def classify(raw: bytes) -> object:
+        raise error
+
+    return classify
+
+
+def hang(raw: bytes) -> object:
+    while True:
+        time.sleep(0.01)
+
+
+def test_a_message_that_takes_too_long_is_given_up():
+    reply, logged = converse(CHECK, hang, classify_time=0.1)
+    assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: classifying the message took too long\r\n"
+    assert logged[-1]["code"] == 79
+
+
+def test_a_model_that_cannot_be_read_is_a_temporary_failure():
+    reply, _ = converse(CHECK, fail(SpamnbError("model.spamnb: another process keeps writing to it; try again")))
+    assert reply == b"SPAMD/1.0 75 EX_TEMPFAIL model.spamnb: another process keeps writing to it; try again\r\n"
+
+
+def test_a_fault_costs_one_reply_and_is_logged_whole():
+    reply, logged = converse(CHECK, fail(ZeroDivisionError("division by zero")))
+    assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ") and b"division" not in reply
+    assert [line["event"] for line in logged] == ["fault", "request"]
+    assert "ZeroDivisionError: division by zero" in logged[0]["error"] and "in classify" in logged[0]["error"]
+
+
+def test_a_lesson_that_cannot_be_kept_is_not_said_to_be():
+    request = b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\nSubject: x\r\n\r\nhi\r\n"
+    reply, _ = converse(request, hang)
+    assert reply == b"SPAMD/1.0 75 EX_TEMPFAIL the model is busy\r\n"
+
+
+def test_large_messages_at_once_are_bounded():
+    reply, _ = converse(b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 100_000, hang, held=50_000)
+    assert reply.startswith(b"SPAMD/1.0 69 EX_UNAVAILABLE Service Unavailable: too many large messages at once")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "log_odds", "label"),
+    [("spam", 5.52, "spam"), ("spam", 5.0, None), ("ham", -5.6, "ham"), ("ham", -5.0, None), ("unsure", 9.0, None)],
+)
+def test_autolearn_is_beyond_both_thresholds_only(verdict, log_odds, label):
+    found = Score.of(verdict, log_odds, 2.3)
+    assert Autolearn(spam=12.0, ham=-12.0).label(found) == label
