@@ -30,7 +30,9 @@ MODELS = {
     "multinomial tf": MultinomialNB(alpha=1.0),
     "Bernoulli": BernoulliNB(alpha=1.0),
     "multinomial boolean": MultinomialNB(alpha=1.0, binary=True),
-    "Gaussian": GaussianNB(),
+    # Most words never occur in one of the classes: variance 0, and how the paper kept off it is not known. It decides:
+    # with a floor of 1e-9, 1e-4 and 1e-3 of the largest variance ham recall on enron3 is 99.2, 93.9 and 64.9.
+    "Gaussian": GaussianNB(var_smoothing=1e-4),
 }
 # (spam recall, ham recall) in percent, as printed.
 PUBLISHED = {
