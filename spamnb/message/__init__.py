@@ -28,7 +28,7 @@ VOLATILE_PREFIXES = (
     "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
     "x-spambayes-",
 )  # fmt: skip
-# Starts with a plain line feed, which the search finds by memchr: 1 µs for a section where "^" takes 12.
+# Starts with a plain line feed, which the search finds by memchr: 2 µs a section where "^" takes 7.
 VOLATILE_FIELD = re.compile(
     b"\n(?:[Xx]-(?i:(?:%b)|(?:%b)[!-9;-~]*+)|(?i:%b)):[^\n]*+(?:\n[ \t][^\n]*+)*+"
     % (

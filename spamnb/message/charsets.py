@@ -16,7 +16,7 @@ LARGER = {
     "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "cp950",
 }  # fmt: skip
 
-# Text codecs of Python that are no charsets; idna and punycode take quadratic time besides.
+# Text codecs of Python that are no charsets of text.
 NO_CHARSETS = frozenset(["idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"])
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.:+-]{0,39}\Z")

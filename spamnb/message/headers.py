@@ -60,23 +60,17 @@ def split(data: bytes, start: int, end: int, cut: list[str]) -> tuple[list[tuple
     >>> split(b"Subject: a\\n b\\nTo: c\\n\\nbody", 0, 25, [])
     ([('Subject', 'a b'), ('To', 'c')], 20, 21)
     """
-    blank = data.find(b"\n\n", start, min(end, start + MAX_HEADER_BYTES))
-    if blank >= 0:
-        stop, body = blank + 1, blank + 2
-        section = data[start:stop]
-        fields = FIELD.findall(section.decode("latin-1"))
-        folded = section.count(b"\n ") + section.count(b"\n\t")
-        # Counting lines (1 µs) is a third of what matching them all takes; most sections are well-formed.
-        regular = len(fields) + folded == section.count(b"\n")
+    limit = min(end, start + MAX_HEADER_BYTES)
+    stop = _section_end(data, start, limit)
+    if stop < limit and data[stop] == 10:
+        section, body = data[start:stop], stop + 1
     else:
-        regular, folded = False, 1
-    if not regular:
-        section, stop, body = _irregular(data, start, end, cut)
-        fields = FIELD.findall(section.decode("latin-1"))
+        section, stop, body = _irregular(data, start, stop, end, cut)
+    fields = FIELD.findall(section.decode("latin-1"))
     if len(fields) > MAX_FIELDS:
         cut.append(f"header fields after the first {MAX_FIELDS}")
         del fields[MAX_FIELDS:]
-    if folded:
+    if len(fields) < section.count(b"\n"):
         fields = [(field[0], field[1].replace("\n", "")) if "\n" in field[1] else field for field in fields]
     if not section.isascii():
         fields = [
@@ -85,10 +79,9 @@ def split(data: bytes, start: int, end: int, cut: list[str]) -> tuple[list[tuple
     return fields, stop, body
 
 
-def _irregular(data: bytes, start: int, end: int, cut: list[str]) -> tuple[bytes, int, int]:
+def _irregular(data: bytes, start: int, stop: int, end: int, cut: list[str]) -> tuple[bytes, int, int]:
     """Header section, its end and the start of the body where some line is no field or no empty line follows."""
     limit = min(end, start + MAX_HEADER_BYTES)
-    stop = _section_end(data, start, limit)
     kept = [data[start:stop]]
     for _ in range(MAX_STRAY_LINES):
         if stop >= limit or data[stop] == 10:
