@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.models.base import Classifier
+from spamnb.models.cross_entropy import CrossEntropy, ManyClassCrossEntropy
 from spamnb.models.discriminant import QuadraticForm
 from spamnb.models.validation import not_fitted
 
@@ -20,7 +21,8 @@ from spamnb.models.validation import not_fitted
 class LogisticRegression(Classifier):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
 
-    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by Newton's method; b is not penalised. As the
+    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS on dense rows and Newton's
+    method on sparse ones; b is not penalised. As the
     penalty bounds w, linearly separable rows do no harm: without one their likelihood has no maximum, and w
     grows for ever while the boundary hardens into a step.
 
@@ -75,20 +77,23 @@ class LogisticRegression(Classifier):
             X = X.astype(float)
         share = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
         penalty = 1 / (self.C * (len(codes) if weight is None else weight.sum()))
-        error, curvature = (
-            (_two_class_error, _two_class_curvature) if len(classes) == 2 else (_many_class_error, _many_class_curvature)
+        error = (
+            CrossEntropy(X, codes, share, penalty)
+            if len(classes) == 2
+            else ManyClassCrossEntropy(X, codes, share, penalty, len(classes))
         )
-        rows = 1 if len(classes) == 2 else len(classes)
+        # By processor time at tol: 20,000 dense rows of 100 take L-BFGS .03 s and Newton's method .09, of 10 classes
+        # .46 and 1.33. On 3,071 messages × 224,585 tokens with C = 1000 it is .24 against .27 s, but L-BFGS stops at
+        # half as much error again, .0039 for .0026: along so many columns a small gradient says little.
+        dense = isinstance(X, np.ndarray)
+        options: dict[str, Any] = {"gtol": self.tol, "maxiter": self.max_iter}
         found = minimize(
             error,
-            np.zeros(rows * (X.shape[1] + 1)),
-            args=(X, codes, share, penalty, rows),
-            # Newton's method with conjugate gradients: on 3,071 messages × 181,066 tokens .7 s to |∇| < 1e-5, where
-            # L-BFGS, whose history is ten more vectors of that length, took 12.7 s.
-            method="trust-ncg",
+            np.zeros(error.rows * (X.shape[1] + 1)),
+            method="L-BFGS-B" if dense else "trust-ncg",
             jac=True,
-            hessp=curvature,
-            options={"gtol": self.tol, "maxiter": self.max_iter},
+            hessp=None if dense else error.curvature,
+            options=options | ({"ftol": 64 * np.finfo(float).eps, "maxls": 50} if dense else {}),
         )
         if found.status == 1:
             warnings.warn(
@@ -97,7 +102,7 @@ class LogisticRegression(Classifier):
                 RuntimeWarning,
                 stacklevel=2,
             )
-        solution = found.x.reshape(rows, -1)
+        solution = found.x.reshape(error.rows, -1)
         self.coef_, self.intercept_ = solution[:, :-1].copy(), solution[:, -1].copy()
         self.n_iter_ = np.array([found.nit], dtype=np.int32)
         self.n_seen_ = len(codes)
@@ -173,60 +178,3 @@ def _probability(activation: np.ndarray) -> np.ndarray:
         return np.exp(-np.logaddexp(0.0, -activation))
     weights = np.exp(activation - activation.max())
     return weights / weights.sum()
-
-
-def _two_class_error(
-    w: np.ndarray, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, rows: int
-) -> tuple[float, np.ndarray]:
-    """Mean E_n plus penalty |w|²/2, and its gradient."""
-    activation = X @ w[:-1] + w[-1]
-    shrunk = np.exp(-np.abs(activation))
-    error = np.log1p(shrunk) + np.maximum(activation, 0) - codes * activation
-    residual = np.where(activation >= 0, 1.0, shrunk) / (1 + shrunk) - codes
-    residual *= share
-    gradient = np.append(X.T @ residual + penalty * w[:-1], residual.sum())
-    return float(share @ error + 0.5 * penalty * (w[:-1] @ w[:-1])), gradient
-
-
-def _two_class_curvature(
-    w: np.ndarray, v: np.ndarray, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, rows: int
-) -> np.ndarray:
-    """The second derivative's product with v."""
-    shrunk = np.exp(-np.abs(X @ w[:-1] + w[-1]))
-    product = share * shrunk / np.square(1 + shrunk) * (X @ v[:-1] + v[-1])
-    return np.append(X.T @ product + penalty * v[:-1], product.sum())
-
-
-def _many_class_curvature(
-    w: np.ndarray, v: np.ndarray, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, rows: int
-) -> np.ndarray:
-    w, v = w.reshape(rows, -1), v.reshape(rows, -1)
-    joint = X @ w[:, :-1].T + w[:, -1]
-    p = np.exp(joint - joint.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    moved = X @ v[:, :-1].T + v[:, -1]
-    product = share[:, None] * p * (moved - (p * moved).sum(axis=1, keepdims=True))
-    out = np.empty_like(w)
-    out[:, :-1] = (X.T @ product).T + penalty * v[:, :-1]
-    out[:, -1] = product.sum(axis=0)
-    return out.ravel()
-
-
-def _many_class_error(
-    w: np.ndarray, X: Any, codes: np.ndarray, share: np.ndarray, penalty: float, rows: int
-) -> tuple[float, np.ndarray]:
-    """The same for the softmax of ``rows`` classes; w is (rows, d + 1), flattened."""
-    w = w.reshape(rows, -1)
-    joint = X @ w[:, :-1].T + w[:, -1]
-    joint -= joint.max(axis=1, keepdims=True)
-    residual = np.exp(joint)
-    total = residual.sum(axis=1)
-    each = np.arange(len(codes))
-    error = np.log(total) - joint[each, codes]
-    residual /= total[:, None]
-    residual[each, codes] -= 1
-    residual *= share[:, None]
-    gradient = np.empty_like(w)
-    gradient[:, :-1] = (X.T @ residual).T + penalty * w[:, :-1]
-    gradient[:, -1] = residual.sum(axis=0)
-    return float(share @ error + 0.5 * penalty * np.square(w[:, :-1]).sum()), gradient.ravel()
