@@ -40,7 +40,7 @@ def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float
 
     # I = H(θ_j) − Σ_c π_c H(θ_jc). A cell without count holds one value per class, so the sums over classes
     # are that of an empty column plus a correction for stored cells: no C × V array of logarithms is made.
-    # All 130,146 columns of 20news-bydate's training posts: 6 ms.
+    # All 130,146 columns of 20news-bydate's training posts: 6 ms on a quiet machine, 12 on a busy one.
     row = np.repeat(np.arange(len(n)), np.diff(N.indptr))
     stored = _entropy((N.data + alpha) / size[row], (n[row] - N.data + alpha) / size[row])
     empty = _entropy(alpha / size, (n + alpha) / size)
