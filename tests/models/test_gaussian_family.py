@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
+from spamnb.models import discriminant
 from spamnb.models.gaussian import GaussianNB
 from spamnb.models.lda import LinearDiscriminantAnalysis
 from spamnb.models.qda import QuadraticDiscriminantAnalysis
@@ -164,6 +165,17 @@ def test_a_mean_of_1e8_changes_no_posterior(model: Any) -> None:
     near = clone(model).fit(X, y).predict_log_proba(X)
     far = clone(model).fit(X + 1e8, y).predict_log_proba(X + 1e8)
     np.testing.assert_allclose(far, near, atol=1e-9, rtol=1e-9)
+
+
+@by_name
+def test_blocks_of_rows_make_no_difference(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data(10, centre=1e8)
+    fitted = clone(model).fit(X, y)
+    at_once = fitted.predict_joint_log_proba(X), fitted.predict_log_proba(X)
+    for size in (1, 50, 300 * 5, 299 * 5):
+        monkeypatch.setattr(discriminant, "BLOCK", size)
+        blocks = fitted.predict_joint_log_proba(X), fitted.predict_log_proba(X)
+        np.testing.assert_allclose(blocks, at_once, rtol=1e-12, atol=1e-12)
 
 
 @by_name
