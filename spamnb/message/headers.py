@@ -5,7 +5,6 @@ from __future__ import annotations
 import binascii
 import functools
 import re
-from urllib.parse import unquote_to_bytes
 
 from .charsets import decode
 
@@ -192,6 +191,8 @@ def parameters(value: str) -> tuple[str, dict[str, str]]:
 
 def _extended(pieces: list[tuple[int, bool, str]]) -> str:
     """The value of a parameter in pieces (number, whether percent-encoded, text)."""
+    from urllib.parse import unquote_to_bytes  # few messages need it
+
     charset = ""
     octets = []
     for number, (_, extended, text) in enumerate(pieces):
