@@ -1,0 +1,295 @@
+"""How fast: the same files through spamnb, bogofilter and a scikit-learn pipeline, each as whole processes.
+
+    python scripts/benchmark.py CORPORA [--sizes 1000,10000,24893] [--runs 7] [--json]     tables, or one JSON object
+    python scripts/benchmark.py CORPORA --stages                                           what each stage takes
+    python scripts/benchmark.py CORPORA --latency                                          one message, one process
+
+CORPORA holds ``spamassassin`` and ``20news-bydate`` (corpora/README.md). Programs take turns, A B C A B C …, so that a
+machine whose speed drifts slows all alike; ratios are taken turn by turn, and the median of all turns is shown. Files
+are in the page cache. Peak memory is that of the largest process. Sizes beyond the 24,893 messages repeat them with respelt
+words: in each repetition four of ten of the rarer words are new, so that the vocabulary grows as that of real mail does
+(10,000 → 160,000 messages: about fivefold).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+PYTHON = [sys.executable]
+SPAMNB = [*PYTHON, "-m", "spamnb"]
+SPAM = ("spamassassin/spam", "spamassassin/spam_2")
+HAM = ("spamassassin/easy_ham", "spamassassin/easy_ham_2", "spamassassin/hard_ham", "20news-bydate")
+WORD = re.compile(rb"[A-Za-z]{5,}")
+
+
+def messages(corpora: Path) -> list[tuple[str, Path]]:
+    """(label, path), spread so that every n-th is a fair sample."""
+    found = []
+    for label, folders in (("spam", SPAM), ("ham", HAM)):
+        for folder in folders:
+            found += [(label, p) for p in sorted((corpora / folder).rglob("*")) if p.is_file() and p.name != "cmds"]
+    return sorted(found, key=lambda one: zlib.crc32(str(one[1]).encode()))
+
+
+def build(corpora: Path, folder: Path, size: int) -> Path:
+    """A folder ham and a folder spam of together ``size`` messages."""
+    source = messages(corpora)
+    common: Counter[bytes] = Counter()
+    for _, path in source[:2000]:
+        common.update(set(WORD.findall(path.read_bytes())))
+    kept = {word for word, _ in common.most_common(3000)}
+    for number in range(size):
+        label, path = source[number % len(source)]
+        place = folder / label / f"{number // 1000:03}"
+        place.mkdir(parents=True, exist_ok=True)
+        raw = path.read_bytes()
+        if repetition := number // len(source):
+            letters = b"%c%c" % (97 + repetition // 26, 97 + repetition % 26)
+
+            def respelt(found: re.Match[bytes], letters: bytes = letters) -> bytes:
+                word = found[0]
+                new = word not in kept and zlib.crc32(word + letters) % 10 < 4
+                return word + letters if new else word
+
+            raw = WORD.sub(respelt, raw).replace(b"\n", b"\nX-Repetition: %d\n" % repetition, 1)
+        (place / f"{number % 1000:03}").write_bytes(raw)
+    for label in ("spam", "ham"):
+        paths = sorted(str(path) for path in (folder / label).rglob("*") if path.is_file())
+        (folder / f"{label}.list").write_text("".join(path + "\n" for path in paths))
+    return folder
+
+
+# The programs
+
+
+def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
+    """Per task and program a command line; "train" makes the model that "classify" uses."""
+    ham, spam = f"{folder}/ham.list", f"{folder}/spam.list"
+    lexicon = work / "bogofilter"
+    made = {
+        "train": {
+            "spamnb": [*SPAMNB, "train", "--force", "-m", f"{work}/m", f"ham={folder}/ham", f"spam={folder}/spam"]
+        },
+        "classify": {"spamnb": [*SPAMNB, "classify", "-m", f"{work}/m", f"{folder}/ham", f"{folder}/spam"]},
+    }
+    if bogofilter := shutil.which("bogofilter"):
+        learn = f"rm -rf {lexicon} && mkdir {lexicon} && {bogofilter} -C -d {lexicon} -s -b < {spam}"
+        made["train"]["bogofilter"] = ["sh", "-c", f"{learn} && {bogofilter} -C -d {lexicon} -n -b < {ham}"]
+        made["classify"]["bogofilter"] = ["sh", "-c", f"cat {ham} {spam} | {bogofilter} -C -d {lexicon} -TT -b"]
+    own = [*PYTHON, __file__, str(folder), "--scikit-learn"]
+    made["train"]["scikit-learn"] = [*own, "train", f"{work}/pipeline"]
+    made["classify"]["scikit-learn"] = [*own, "classify", f"{work}/pipeline"]
+    return made
+
+
+def scikit_learn(folder: Path, task: str, model: str) -> None:
+    """The pipeline people write: the standard library's parser, a CountVectorizer, a MultinomialNB."""
+    import email
+
+    import joblib
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    tag = re.compile("<[^>]*>")
+
+    def text(path: str) -> str:
+        message = email.message_from_bytes(Path(path).read_bytes())
+        parts = [str(message["subject"] or "")]
+        for part in message.walk():
+            if part.get_content_maintype() == "text":
+                body = (part.get_payload(decode=True) or b"").decode("latin-1")
+                parts.append(tag.sub(" ", body) if part.get_content_subtype() == "html" else body)
+        return "\n".join(parts)
+
+    of_label = {label: (folder / f"{label}.list").read_text().splitlines() for label in ("ham", "spam")}
+    paths = [path for label in of_label for path in of_label[label]]
+    if task == "train":
+        y = [label for label in of_label for _ in of_label[label]]
+        joblib.dump(make_pipeline(CountVectorizer(), MultinomialNB()).fit(map(text, paths), y), model)
+    else:
+        for path, verdict in zip(paths, joblib.load(model).predict(map(text, paths))):
+            print(path, verdict)
+
+
+def run(command: Sequence[str], stdin: Path | None = None) -> dict[str, float]:
+    """Seconds, processor seconds with those of its children, and peak memory of one finished command."""
+    with open(stdin or os.devnull, "rb") as source:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        assert process.stderr
+        complaint = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        process.stderr.close()
+    if process.returncode > 2:  # bogofilter's verdicts are exit codes
+        raise SystemExit(f"{' '.join(command)[:200]}: ended with {process.returncode}\n{complaint.decode()[-2000:]}")
+    return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "MB": usage.ru_maxrss / 1024}
+
+
+def in_turn(commands: dict[str, list[str]], runs: int, stdin: Path | None = None) -> dict[str, Any]:
+    """Medians per program, and of the ratios of each other program's seconds to the first one's, turn by turn."""
+    turns: dict[str, list[dict[str, float]]] = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, command in commands.items():
+            turns[name].append(run(command, stdin))
+    own = next(iter(commands))
+    return {
+        name: {
+            **{figure: statistics.median(turn[figure] for turn in found) for figure in found[0]},
+            "times": statistics.median(a["seconds"] / b["seconds"] for a, b in zip(found, turns[own])),
+        }
+        for name, found in turns.items()
+    }
+
+
+# What is measured
+
+
+def sizes(corpora: Path, numbers: Iterable[int], runs: int, kept: Path | None) -> Iterator[dict[str, Any]]:
+    for size in numbers:
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
+            folder = (kept or Path(temporary)) / str(size)
+            if not (folder / "ham.list").exists():
+                build(corpora, folder, size)
+            paths = [path for label in ("ham", "spam") for path in (folder / f"{label}.list").read_text().splitlines()]
+            start = time.perf_counter()
+            octets = sum(len(Path(path).read_bytes()) for path in paths)  # and so all files are in the page cache
+            start = time.perf_counter()
+            for path in paths:
+                Path(path).read_bytes()
+            reading = time.perf_counter() - start
+            for task, commands in tasks(folder, Path(temporary)).items():
+                yield {
+                    "messages": size, "MB": octets / 1e6, "reading": reading, "task": task,
+                    "programs": in_turn(commands, runs),
+                }  # fmt: skip
+
+
+def stages(corpora: Path, runs: int) -> dict[str, float]:
+    """Processor µs a message of each stage on its own, one process; the best of some runs."""
+    from spamnb.exchange import fill, load
+    from spamnb.learners import learner_for
+    from spamnb.message import parse
+    from spamnb.settings import Settings
+    from spamnb.sources import Entry
+    from spamnb.store import Store
+    from spamnb.tally import tally
+    from spamnb.tokens import Tokenizer
+    from spamnb.training import content_of, prepare
+
+    entries = [Entry(label, str(path), str(path)) for label, path in messages(corpora)[:4000]]
+    out: dict[str, float] = {}
+
+    def measured(name: str, work: Callable[[], Any]) -> Any:
+        best = float("inf")
+        for _ in range(runs):
+            start = time.process_time()
+            result = work()
+            best = min(best, time.process_time() - start)
+        out[name] = best / len(entries) * 1e6
+        return result
+
+    def written() -> Store:
+        store = Store.create(":memory:", settings.as_meta())
+        fill(store, content)
+        return store
+
+    settings, tokenizer = Settings(), Tokenizer()
+    raws = measured("read", lambda: [entry.read() for entry in entries])
+    parsed = measured("message", lambda: [parse(raw) for raw in raws])
+    measured("tokens", lambda: [tokenizer(message) for message in parsed])
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows"
+        counted = measured("all to sums", lambda: tally(enumerate(entries), tokenizer, rows, print))
+        ready = prepare(counted, settings)
+        trained = measured("leave-one-out", lambda: learner_for(settings).train(ready))
+        content = content_of(ready, settings, trained)
+        store = measured("store: write", written)
+        measured("store: load", lambda: load(store))
+    out["tokens in the vocabulary"] = len(ready.tokens)
+    return out
+
+
+def latency(corpora: Path, runs: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
+        folder = build(corpora, Path(temporary) / "mail", 2000)
+        made = tasks(folder, Path(temporary))
+        one = Path((folder / "spam.list").read_text().split("\n", 1)[0])
+        for program in ("spamnb", "bogofilter"):
+            if program in made["train"]:
+                run(made["train"][program])
+        commands = {"spamnb classify": [*SPAMNB, "classify", "-m", f"{temporary}/m"]}
+        if bogofilter := shutil.which("bogofilter"):
+            commands["bogofilter"] = [bogofilter, "-d", f"{temporary}/bogofilter", "-T"]
+        commands["spamnb --help"] = [*SPAMNB, "--help"]
+        commands["python: import click, numpy"] = [*PYTHON, "-c", "import click, numpy"]
+        commands["python: import click"] = [*PYTHON, "-c", "import click"]
+        return in_turn(commands, runs, one)
+
+
+def table(measured: dict[str, Any]) -> str:
+    lines = []
+    for name, figures in measured["programs"].items():
+        rate = measured["messages"] / figures["seconds"]
+        lines.append(
+            f"{measured['messages']:>8,} {measured['task']:<9} {name:<13} {figures['seconds']:8.2f} s {rate:9,.0f}/s"
+            f" {figures['cpu']:8.2f} s cpu {figures['MB']:7.0f} MB  × {figures['times']:.2f}"
+        )
+    lines.append(f"{'':18} reading alone {measured['reading']:7.2f} s")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("corpora", type=Path)
+    parser.add_argument("--sizes", default="1000,10000,24893")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--keep", type=Path, help="folder for the repeated messages, used again when it holds them")
+    parser.add_argument("--stages", action="store_true")
+    parser.add_argument("--latency", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--scikit-learn", nargs=2, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.scikit_learn:
+        scikit_learn(chosen.corpora, *chosen.scikit_learn)
+        return
+    if chosen.stages or chosen.latency:
+        found = stages(chosen.corpora, chosen.runs) if chosen.stages else latency(chosen.corpora, chosen.runs)
+        if chosen.json:
+            print(json.dumps(found))
+        elif chosen.stages:
+            for name, figure in found.items():
+                print(f"{name:<26} {figure:10,.0f}{'' if name.startswith('tokens in') else ' µs'}")
+        else:
+            for name, figures in found.items():
+                print(
+                    f"{name:<28} {1000 * figures['seconds']:7.1f} ms  {figures['MB']:5.0f} MB  × {figures['times']:.2f}"
+                )
+        return
+    all_ = []
+    for measured in sizes(chosen.corpora, map(int, chosen.sizes.split(",")), chosen.runs, chosen.keep):
+        all_.append(measured)
+        if not chosen.json:
+            print(table(measured), flush=True)
+    if chosen.json:
+        print(json.dumps(all_))
+
+
+if __name__ == "__main__":
+    main()
