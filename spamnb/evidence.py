@@ -1,14 +1,14 @@
 """Evidence: what each token of a message says, pooled into one score per class.
 
 A token contributes log p(token | class) in nats. The textbook posterior sums the contributions, as if tokens were
-independent given the class. They are not: a sum of hundreds of small ratios drowns the few that know, and a long message
-is always sure. "mean" is a mean in which each token weighs as much as it knows:
+independent given the class. They are not: a sum of hundreds of small ratios drowns the few that know, and a long
+message is always sure. "mean" is a mean in which each token weighs as much as it knows:
 
     score_c = Σ_t w_t (l_tc − mean_c' l_tc') / (DOUBT + Σ_t w_t),    w_t = I_t²
 
-I_t, between 0 and 1, is the information about the class that the token gives on its own: 1 − H(q_t)/log C, where q_t is its
-posterior over C equally likely classes. It asks for no threshold, serves any number of classes, and is made of a message's
-own tokens alone.
+I_t, between 0 and 1, is the information about the class that the token gives on its own: 1 − H(q_t)/log C, where q_t
+is its posterior over C equally likely classes. It asks for no threshold, serves any number of classes, and is made of
+a message's own tokens alone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,17 @@ import numpy as np
 
 POOLINGS = ("mean", "sum")
 
+# 1-ROCA% (20news: accuracy %), boolean multinomial, α = 0.1, printed by scripts/experiment_evidence.py:
+#                            SpamAssassin  enron1  enron2  enron3  Ling-Spam    SMS  20news
+#   sum                          .145       .286    .091    .299      .055    1.015   82.75
+#   mean of tokens ≥ 2 nats      .036       .188    .094    .072      .093     .313   83.76
+#   weights 1                    .053       .134    .041    .087      .049     .250   82.75
+#   weights I                    .037       .107    .034    .038      .029     .329   86.34
+#   weights I²                   .031       .115    .032    .033      .028     .399   86.80
+#   weights I³                   .028       .131    .033    .032      .029     .439   86.29
 POWER = 2
-# Full knowledge of DOUBT tokens is withheld: a short message is less sure than a long one.
+# Full knowledge of DOUBT tokens is withheld: a short message is less sure than a long one. Without any doubt enron1
+# .176, enron2 .063, enron3 .050, Ling-Spam .036, SMS .294; with a doubt of 10 enron1 .159, SMS .534, others as with 2.
 DOUBT = 2.0
 
 
@@ -56,11 +65,11 @@ def pool(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of n messages, and what each of their tokens gave to it.
 
-    ``contributions`` (C, nnz) are log-probabilities of the messages' tokens, row after row, ``occurrences`` (nnz,) how often
-    each counts in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,) or (n, C) what "sum" starts from;
-    the mean is of the tokens alone, and how common the classes are is left to the calibration.
-    Returns scores (n, C) and weights (C, nnz), both in nats; a score is the sum of its weights, plus the prior for "sum".
-    ValueError for a pooling that does not exist.
+    ``contributions`` (C, nnz) are log-probabilities of the messages' tokens, row after row, ``occurrences`` (nnz,) how
+    often each counts in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,) or (n, C) what "sum"
+    starts from; the mean is of the tokens alone, and how common the classes are is left to the calibration.
+    Returns scores (n, C) and weights (C, nnz), both in nats; a score is the sum of its weights, plus the prior for
+    "sum". ValueError for a pooling that does not exist.
 
     >>> scores, weights = pool(np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2]), np.log([.5, .5]), "sum")
     >>> scores.round(3)

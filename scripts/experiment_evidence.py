@@ -1,0 +1,209 @@
+"""What the default tokens and pooling owe their form to: each choice beside its alternatives, on every corpus.
+
+    SPAMNB_CORPORA=DIR python scripts/experiment_evidence.py [--only pooling|alpha|pairs|tokens] [--salts 3]
+
+Prints 1-ROCA% (a mean over 2 × salts halvings of each corpus by md5(file name + salt), either half trained on in turn),
+and accuracy % on 20news-bydate without the headers that name the group. Boolean multinomial naive Bayes throughout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spamnb import evidence, tokens
+from spamnb.message import Message, parse
+from spamnb.models.multinomial import token_log_probability
+from spamnb.sources import messages
+from spamnb.tokens import Tokenizer, TokenOptions
+from spamnb.vocabulary import Vocabulary
+
+CORPORA = {
+    "SA": (
+        *(f"ham=spamassassin/{part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")),
+        *(f"spam=spamassassin/{part}" for part in ("spam", "spam_2")),
+    ),
+    **{f"enron{n}": (f"enron-spam/enron{n}",) for n in (1, 2, 3)},
+    "Ling": ("ham=lingspam/ham", "spam=lingspam/spam"),
+    "SMS": ("sms_spam_collection/SMSSpamCollection",),
+}
+ALPHA = 0.1
+Pooling = Callable[[np.ndarray, np.ndarray], np.ndarray]  # contributions (C, nnz), indptr → scores (n, C)
+
+
+class Corpus:
+    """Messages of one corpus, parsed once, and what is known of each: its class and which half it is in."""
+
+    def __init__(self, root: Path, specs: tuple[str, ...]) -> None:
+        placed = [
+            f"{spec.partition('=')[0]}={root / spec.partition('=')[2]}" if "=" in spec else str(root / spec)
+            for spec in specs
+        ]
+        read = list(messages(placed, lambda name, error: print(f"{name}: {error}", file=sys.stderr)))
+        self.messages: list[Message] = [parse(raw) for _, _, raw in read]
+        self.classes = sorted({label for label, _, _ in read})
+        self.y = np.array([self.classes.index(label) for label, _, _ in read])
+        self.names = [Path(name).name for _, name, _ in read]
+
+    def halvings(self, salts: int) -> Iterator[np.ndarray]:
+        for salt in ("", "a", "b", "c", "d")[:salts]:
+            digests = [hashlib.md5((name + salt).encode()).hexdigest() for name in self.names]
+            even = np.array([int(digest, 16) % 2 == 0 for digest in digests])
+            yield even
+            yield ~even
+
+
+def rows(corpus: Corpus, tokenizer: Tokenizer, without: tuple[str, ...] = ()) -> csr_array:
+    """0/1 matrix of a corpus; tokens that begin with one of ``without`` are left out."""
+    documents = (
+        [token for token in tokenizer(message) if not (without and token.startswith(without))]
+        for message in corpus.messages
+    )
+    X = csr_array(Vocabulary().matrix(documents))
+    X.data = np.ones_like(X.data)
+    return X
+
+
+def scores(X: csr_array, y: np.ndarray, train: np.ndarray, pooling: Pooling, alpha: float = ALPHA) -> np.ndarray:
+    """Scores (n, C) of the rest by the sums of the rows in ``train``."""
+    classes = int(y.max()) + 1
+    sums = np.stack([np.asarray(X[train & (y == c)].sum(axis=0)).ravel() for c in range(classes)])
+    known = sums.sum(axis=0) > 0
+    test = csr_array(X[~train][:, known])
+    sums = sums[:, known]
+    table = token_log_probability(sums, sums.sum(axis=1), sums.shape[1], alpha)
+    return pooling(table[:, test.indices], test.indptr)
+
+
+def one_minus_roca(score: np.ndarray, spam: np.ndarray) -> float:
+    from scipy.stats import rankdata
+
+    ranks, positive = rankdata(score), int(spam.sum())
+    return 100 * (1 - (ranks[spam].sum() - positive * (positive + 1) / 2) / (positive * (len(spam) - positive)))
+
+
+def pooled(power: float = evidence.POWER, doubt: float = evidence.DOUBT) -> Pooling:
+    def run(contributions: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        before = evidence.POWER, evidence.DOUBT
+        evidence.POWER, evidence.DOUBT = power, doubt  # type: ignore[assignment]
+        try:
+            ones = np.ones(contributions.shape[1])
+            return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)))[0]
+        finally:
+            evidence.POWER, evidence.DOUBT = before
+
+    return run
+
+
+def summed(contributions: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    ones = np.ones(contributions.shape[1])
+    return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), "sum")[0]
+
+
+def floored(floor: float) -> Pooling:
+    """The mean over tokens that tell two classes apart by at least ``floor`` nats."""
+
+    def run(contributions: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        told = contributions.max(axis=0) - contributions.min(axis=0) >= floor
+        total = np.stack([np.add.reduceat(np.append(row * told, 0.0), indptr[:-1]) for row in contributions], axis=1)
+        used = np.add.reduceat(np.append(told, 0.0), indptr[:-1])
+        return total / np.maximum(used, 1.0)[:, None]
+
+    return run
+
+
+class Table:
+    def __init__(self, root: Path, salts: int) -> None:
+        self.salts = salts
+        self.corpora = {name: Corpus(root, specs) for name, specs in CORPORA.items()}
+        news = root / "20news-bydate"
+        self.news = Corpus(root, (str(news / "train"), str(news / "test"))) if news.is_dir() else None
+        self.first = len(list((news / "train").glob("*/*"))) if self.news else 0
+        self.kept: dict[str, csr_array] = {}
+        print(f"{'':34}" + "".join(f"{name:>9}" for name in self.corpora) + "   20news")
+
+    def line(
+        self,
+        name: str,
+        pooling: Pooling | None = None,
+        alpha: float = ALPHA,
+        tokenizer: Tokenizer | None = None,
+        without: tuple[str, ...] = (),
+    ) -> None:
+        plain = tokenizer is None and not without
+        cells = [f"{name:34}"]
+        for which, corpus in [*self.corpora.items(), ("20news", self.news)]:
+            if corpus is None:
+                continue
+            X = self.kept.get(which) if plain else None
+            if X is None:
+                X = rows(corpus, tokenizer or Tokenizer(), without)
+            if plain:
+                self.kept[which] = X
+            if which == "20news":
+                train = np.arange(len(corpus.y)) < self.first
+                right = scores(X, corpus.y, train, pooling or pooled(), alpha).argmax(axis=1) == corpus.y[~train]
+                cells.append(f"{100 * right.mean():9.2f}")
+                continue
+            found = []
+            for train in corpus.halvings(self.salts):
+                s = scores(X, corpus.y, train, pooling or pooled(), alpha)
+                found.append(one_minus_roca(s[:, 1] - s[:, 0], corpus.y[~train] == 1))
+            cells.append(f"{np.mean(found):9.4f}")
+        print("".join(cells), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["pooling", "alpha", "pairs", "tokens"])
+    parser.add_argument("--salts", type=int, default=3)
+    arguments = parser.parse_args()
+    if not (root := os.environ.get("SPAMNB_CORPORA")):
+        sys.exit("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
+    table = Table(Path(root), arguments.salts)
+    if arguments.only in (None, "pooling"):
+        table.line("sum", summed)
+        table.line("mean of tokens of 2 nats", floored(2.0))
+        for power in (0, 1, 2, 3):
+            table.line(f"mean, weights I^{power}", pooled(power=power))
+        for doubt in (0.0, 10.0, 50.0):
+            table.line(f"mean, weights I^2, doubt {doubt:g}", pooled(doubt=doubt))
+    if arguments.only in (None, "alpha"):
+        for alpha in (0.01, 0.03, 0.1, 0.3, 1.0):
+            table.line(f"alpha {alpha:g}", alpha=alpha)
+    if arguments.only in (None, "pairs"):
+        table.line("no pairs", tokenizer=Tokenizer(TokenOptions(ngrams=1)))
+        default = tokens.PAIRED
+        for first in (50, 100, 150, 10**6):
+            tokens.PAIRED = first
+            table.line(f"pairs of the first {first} words", tokenizer=Tokenizer())
+        tokens.PAIRED = default
+        table.line("and triples", tokenizer=Tokenizer(TokenOptions(ngrams=3)))
+    if arguments.only in (None, "tokens"):
+        for without in (
+            "p:",
+            "caps:",
+            "length:",
+            "#",
+            "received:",
+            "header:",
+            "url:",
+            "html:",
+            "from:",
+            "to:",
+            "x-mailer:",
+            "message-id:",
+        ):
+            table.line(f"without {without}", without=(without,))
+        table.line("text only", tokenizer=Tokenizer(TokenOptions(body_only=True)))
+
+
+if __name__ == "__main__":
+    main()
