@@ -127,6 +127,8 @@ class GaussianClassifier(GenerativeClassifier):
         return Scatter.from_rows(X, y, n_classes, weight, self._kind)
 
     def _derive(self, sums: Any) -> None:
+        if not np.isfinite(sums.scatter).all():
+            raise ValueError("the squares of X overflow: scale its columns to below 1e150")
         density: Any
         try:
             density = self._densities(sums)

@@ -20,6 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 
+# Numbers whose squares overflow leave inf or NaN in the sums, which whoever uses them refuses in words.
+_overflow_shows = np.errstate(over="ignore", invalid="ignore")
+
+
 @dataclass(frozen=True, slots=True)
 class Scatter:
     """Weights (C,), means (C, d) and scatter of C classes in d dimensions, with +, − and scaling.
@@ -59,6 +63,7 @@ class Scatter:
         return cls(kind, np.zeros(n_features), np.zeros(n_classes), offset, np.zeros(shapes[kind]))
 
     @classmethod
+    @_overflow_shows
     def from_rows(
         cls,
         X: np.ndarray,
@@ -108,6 +113,7 @@ class Scatter:
         squares = self.scatter if self.kind == "diagonal" else np.einsum("...ii->...i", self.scatter)
         np.maximum(squares, 0.0, out=squares)  # rounding, where a feature is constant
 
+    @_overflow_shows
     def __add__(self, other: Scatter) -> Scatter:
         """The sums of both sets of rows."""
         offset_a, offset_b, origin = self._aligned(other)
@@ -118,6 +124,7 @@ class Scatter:
         scatter = self.scatter + other.scatter + self._outer(shift, self.documents * share)
         return Scatter(self.kind, origin, documents, offset, scatter)
 
+    @_overflow_shows
     def __sub__(self, other: Scatter) -> Scatter:
         """The sums without the rows of ``other``, which must be among them.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -290,6 +292,35 @@ def test_partial_fit_waits_until_there_are_enough_rows() -> None:
         model.partial_fit(X[1:], y[1:])
         expected = clone(model).fit(X, y).predict_log_proba(X)
         np.testing.assert_allclose(model.predict_log_proba(X), expected, atol=1e-9)
+
+
+@by_name
+def test_numbers_too_large_to_square_are_refused(model: Any) -> None:
+    X, y = data(19)
+    fitted = clone(model).fit(X, y)
+    with pytest.raises(ValueError, match="overflow: scale its columns"):
+        fitted.partial_fit(X * 1e160, y)
+    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
+
+
+def test_predicting_imports_no_scipy() -> None:
+    code = """
+import sys, numpy as np
+from spamnb.models.gaussian import GaussianNB
+from spamnb.models.lda import LinearDiscriminantAnalysis
+from spamnb.models.qda import QuadraticDiscriminantAnalysis
+from spamnb.models.logistic import LogisticRegression
+X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
+for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis():
+    model._remember(np.arange(2), 2, None)
+    model._replace(model._sums(X, y, 2, None))._joint_log_likelihood(X)
+model = LogisticRegression()
+model._remember(np.arange(2), 2, None)
+model.coef_, model.intercept_ = np.ones((1, 2)), np.zeros(1)
+model._joint_log_likelihood(X)
+sys.exit(any(name.split('.')[0] in ('scipy', 'sklearn') for name in sys.modules))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @by_name
