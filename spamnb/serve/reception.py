@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +27,7 @@ class Limits:
     reply_time: float = 30.0
     linger_time: float = 2.0
     connections: int = 512
-    held: int = 128 << 20  # of messages being received, all connections of a worker together
+    held: int = 128 << 20  # of the messages of all of a worker's connections together
 
 
 class Reception:
@@ -33,7 +35,7 @@ class Reception:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._held = 0  # bytes of messages being received
+        self._held = 0  # bytes of messages that are being received or dealt with
 
     async def head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
         """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""
@@ -77,19 +79,24 @@ class Reception:
             raise too_long
         return line[:-1].removesuffix(b"\r")
 
-    async def message(self, reader: asyncio.StreamReader, asked: Request) -> bytes:
-        """The message that follows, inflated where it came compressed."""
+    @contextlib.asynccontextmanager
+    async def message(self, reader: asyncio.StreamReader, asked: Request) -> AsyncIterator[bytes]:
+        """The message that follows, inflated where it came compressed; its bytes count as held inside the block."""
         received = bytearray()
+        held = 0
         try:
-            async with asyncio.timeout(self.limits.message_time):
-                await self._receive(reader, asked.content_length, received)
-        except TimeoutError:
-            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
+            try:
+                async with asyncio.timeout(self.limits.message_time):
+                    await self._receive(reader, asked.content_length, received)
+            except TimeoutError:
+                raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: the message took too long") from None
+            raw = bytes(received)
+            if asked.compressed:
+                raw = protocol.inflate(raw, self.limits.message_size)
+                self._held += (held := len(raw))
+            yield raw
         finally:
-            self._held -= len(received)
-        if asked.compressed:
-            return protocol.inflate(bytes(received), self.limits.message_size)
-        return bytes(received)
+            self._held -= len(received) + held
 
     async def _receive(self, reader: asyncio.StreamReader, length: int | None, received: bytearray) -> None:
         limit = self.limits.message_size

@@ -148,11 +148,11 @@ class Spamd:
             return b""
         if asked.method == "TELL" and not self._allow_tell:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
-        raw = await self._reception.message(reader, asked)
-        facts.update(size=len(raw), id=headers.field(raw[:CHUNK], b"message-id")[:200])
-        if asked.method == "TELL":
-            return await self._tell(asked, raw, facts)
-        return self._judge(asked, raw, facts)
+        async with self._reception.message(reader, asked) as raw:
+            facts.update(size=len(raw), id=headers.field(raw[:CHUNK], b"message-id")[:200])
+            if asked.method == "TELL":
+                return await self._tell(asked, raw, facts)
+            return self._judge(asked, raw, facts)
 
     # -- what was asked --------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ def soak(model: Path, folder: Path, *options: str) -> list[dict]:
     for seed in range(100):
         (folder / f"{seed}").write_bytes(mail("spam" if seed % 2 else "ham", 40_000 + seed))
     command = [sys.executable, str(SCRIPT), str(model), str(folder), "--connections", "8", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    env = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
