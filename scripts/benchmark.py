@@ -6,9 +6,9 @@
 
 CORPORA holds ``spamassassin`` and ``20news-bydate`` (corpora/README.md). Programs take turns, A B C A B C …, so that a
 machine whose speed drifts slows all alike; ratios are taken turn by turn, and the median of all turns is shown. Files
-are in the page cache. Peak memory is that of the largest process. Sizes beyond the 24,893 messages repeat them with respelt
-words: in each repetition four of ten of the rarer words are new, so that the vocabulary grows as that of real mail does
-(10,000 → 160,000 messages: about fivefold).
+are in the page cache. Peak memory is that of the largest process, and at least this script's own 35 MB. Sizes beyond
+the 24,893 messages repeat them with respelt words: in each repetition four of ten of the rarer words are new, so that
+the vocabulary grows as that of real mail does (10,000 → 160,000 messages: about fivefold).
 """
 
 from __future__ import annotations

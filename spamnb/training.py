@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,15 +92,31 @@ def content_of(tally: Tally, settings: Settings, trained: Trained) -> Content:
     )
 
 
-def train(path: str | Path, tally: Tally, settings: Settings, *, force: bool = False) -> LeftOut:
+def train(
+    path: str | Path,
+    tally: Tally,
+    settings: Settings,
+    *,
+    force: bool = False,
+    aside: Callable[[Callable[[], Trained]], AbstractContextManager[Callable[[], Trained]]] = nullcontext,
+) -> LeftOut:
     """Make the model file at ``path`` of counted messages; returns what the leave-one-out estimate says of it.
 
-    Raises SpamnbError where there are no messages, or a file is in the way and ``force`` is not given.
+    ``aside(work)`` may start the learner's work, for as long as its context lasts, while the sums are being written;
+    calling what it gives waits for the result. Raises SpamnbError where there are no messages, or a file is in the way
+    and ``force`` is not given.
     """
     if not len(tally.counts.documents):
         raise SpamnbError("no messages in the sources: nothing to train on")
     with fresh_model(path, settings.as_meta(), force=force) as store:
         tally = prepare(tally, settings)
-        trained = learner_for(settings).train(tally)
-        fill(store, content_of(tally, settings, trained))
-    return _left_out(trained, tally.counts.classes, settings)
+        with aside(partial(learner_for(settings).train, tally)) as trained:
+            found: list[Trained] = []
+
+            def rest() -> Content:
+                found.append(trained())
+                return content_of(tally, settings, found[0])
+
+            nothing = Trained(np.zeros(0, np.intp), np.zeros((0, len(tally.counts.classes))))
+            fill(store, content_of(tally, settings, nothing), rest)
+    return _left_out(found[0], tally.counts.classes, settings)

@@ -37,7 +37,10 @@ def command(
     Example:
       spamnb train ham=~/Maildir spam=~/Maildir/.Junk
     """
+    from contextlib import nullcontext
+
     from spamnb.engines.processes import count
+    from spamnb.engines.workers import aside, cores
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
     from spamnb.sources import entries
@@ -49,5 +52,6 @@ def command(
     with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
         with progress("Reading") as show:
             tally = count(entries(sources, unreadable), settings.tokens, Path(folder), unreadable, show, workers)
-        left_out = train(model, tally, settings, force=force)
+        beside = aside if (workers or cores()) > 1 else nullcontext
+        left_out = train(model, tally, settings, force=force, aside=beside)
     click.echo(training_report(model, len(tally.tokens), left_out, settings.spam, unreadable.count))

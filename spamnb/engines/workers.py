@@ -6,12 +6,14 @@ When this process dies its workers find their pipe closed and end too.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -41,29 +43,58 @@ def spread(
     again as long as it returns True. No chunk is handed out that is ``ahead`` or more beyond the first one without a
     reply: who needs the replies in order has no more than these to keep.
     """
+    with _team(work, workers) as team:
+        yield from _replies(team, enumerate(chunks), idle, ahead)
+
+
+@contextlib.contextmanager
+def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
+    """Worker processes by our ends of their pipes; none is left when the context ends."""
     # A forked worker starts in 3 ms with all that is imported here; a spawned one, on other systems, imports it again.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
-    ours: list[Connection] = []
-    processes: list[Any] = []
+    team: dict[Connection, Any] = {}
     try:
         for _ in range(workers):
             own, its = context.Pipe()
-            ours.append(own)
             # A fork inherits our ends too; as long as one is open nobody hears that we are gone.
-            inherited = tuple(ours) if method == "fork" else ()
-            processes.append(context.Process(target=_worker, args=(work, its, inherited), daemon=True))
-            processes[-1].start()
+            inherited = (*team, own) if method == "fork" else ()
+            process = context.Process(target=_worker, args=(work, its, inherited), daemon=True)
+            process.start()
+            team[own] = process
             its.close()
-        yield from _replies(dict(zip(ours, processes)), enumerate(chunks), idle, ahead)
+        yield dict(team)
     finally:
-        for process in processes:
+        for process in team.values():
             process.terminate()
-        for process in processes:
+        for connection, process in team.items():
             process.join()
             process.close()
-        for connection in ours:
             connection.close()
+
+
+@contextlib.contextmanager
+def aside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
+    """``work`` done by another process as long as the context lasts; calling what it gives waits for the result.
+
+    >>> with aside(lambda: 6 * 7) as result:
+    ...     result()
+    42
+    """
+    with _team(partial(_once, work), 1) as team:
+        (connection,) = team
+
+        def result() -> Any:
+            kind, value = _receive(connection, team)
+            if kind == "failed":
+                raise value
+            return value
+
+        yield result
+
+
+def _once(work: Callable[[], Any], chunks: Iterator[Any], reply: Callable[[Any], None]) -> None:
+    reply(work())
 
 
 def _replies(
