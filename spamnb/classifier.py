@@ -22,6 +22,7 @@ from spamnb.calibration import Calibration
 from spamnb.decision import Loss
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
+from spamnb.learners.learner import Direction
 from spamnb.message import Message, parse
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
@@ -103,6 +104,12 @@ class Classifier:
         """``classify`` for a message that is parsed already."""
         return self.judge_all([message])[0]
 
+    def directions(self, raw: bytes) -> list[Direction]:
+        """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
+        batch = Batch.of([Counter(self.tokenizer(parse(raw)))])
+        with self.store.reading():
+            return self.learner.directions(self.store, self.store.totals(), batch)
+
     def judge_all(self, messages: Sequence[Message], tokens: int | None = None) -> list[Judgement]:
         """``judge`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
         batch = Batch.of([Counter(self.tokenizer(message)) for message in messages])
@@ -176,7 +183,7 @@ class Classifier:
                     self.store.remember(message.digest, label)
                 return False
             if known:
-                self._subtract(known[0], counted)
+                self._subtract(known[0], counted, moved=True)
             self._count_score(label, counted, 1)
             self.store.add(label, counted)
             self.learner.learn(self.store, label, counted)
@@ -194,13 +201,13 @@ class Classifier:
             self.store.unremember(message.digest)
         return True
 
-    def _subtract(self, label: str, counted: Counter[str]) -> None:
+    def _subtract(self, label: str, counted: Counter[str], moved: bool = False) -> None:
         self.store.add(label, counted, -1)
-        self.learner.forget(self.store, label, counted)
+        self.learner.forget(self.store, label, counted, moved)
         self._count_score(label, counted, -1)
 
     def _count_score(self, label: str, counted: Counter[str], sign: int) -> None:
-        """Calibration learns from the score a message has in the model without it: before learning, after forgetting."""
+        """Calibration learns from a message's score in the model without it: before learning, after forgetting."""
         totals = self.store.totals()
         if label not in totals.classes or not self._comparable(totals):
             return

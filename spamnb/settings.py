@@ -12,7 +12,8 @@ from spamnb.evidence import POOLINGS
 from spamnb.tokens import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
-MODELS = (*COUNT_MODELS, "logistic", "hybrid")
+VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
+MODELS = (*COUNT_MODELS, "logistic", "hybrid", *VECTOR_MODELS)
 PRIORS = ("mle", "dirichlet", "map", "uniform")
 
 
@@ -23,7 +24,9 @@ class Settings:
     ``model_type`` is one of ``COUNT_MODELS`` (boolean: multinomial on 0/1), ``alpha`` the smoothing pseudo-count,
     ``prior`` how class priors follow from the messages per class, ``pooling`` how tokens' contributions become one
     score ("sum" is the textbook posterior), ``top_words`` the number of words kept by mutual information (None: all),
-    ``spam`` the class whose verdict on good mail costs ``loss.false_positive_cost``.
+    ``embedding`` how messages become dense vectors ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models
+    have "lsa:100" where none is given), ``spam`` the class whose verdict on good mail costs
+    ``loss.false_positive_cost``.
 
     >>> Settings(alpha=0)
     Traceback (most recent call last):
@@ -36,6 +39,7 @@ class Settings:
     prior: str = "mle"
     pooling: str = POOLINGS[0]
     top_words: int | None = None
+    embedding: str | None = None
     spam: str = "spam"
     tokens: TokenOptions = field(default_factory=TokenOptions)
     loss: Loss = field(default_factory=Loss)
@@ -43,6 +47,13 @@ class Settings:
     def __post_init__(self) -> None:
         if self.model_type not in MODELS:
             raise SpamnbError(f"model type {self.model_type!r} is not one of {', '.join(MODELS)}")
+        if self.embedding is None and self.model_type in VECTOR_MODELS:
+            object.__setattr__(self, "embedding", "lsa:100")
+        elif self.embedding is not None and self.model_type not in (*VECTOR_MODELS, "logistic"):
+            raise SpamnbError(
+                f"a {self.model_type} model counts words and has no embedding; --model-type "
+                f"{', '.join(VECTOR_MODELS)} or logistic has"
+            )
         if not self.alpha > 0:
             raise SpamnbError(
                 f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"
@@ -67,5 +78,5 @@ class Settings:
                 f" {TOKENS_VERSION}; train again"
             )
         tokens = TokenOptions(**{**meta["tokens"], "ignore_headers": tuple(meta["tokens"]["ignore_headers"])})
-        names = ("model_type", "alpha", "prior", "pooling", "top_words", "spam")
+        names = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding", "spam")
         return cls(**{name: meta[name] for name in names}, tokens=tokens, loss=Loss(**meta["loss"]))

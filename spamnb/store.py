@@ -105,6 +105,7 @@ class Store(Database):
         self._ids: np.ndarray = np.zeros(0, np.intp)
         self._meta: dict[str, Any] | None = None
         self._frequencies: list[dict[int, int]] | None = None
+        self._arrays: dict[str, np.ndarray] | None = None
 
     # -- single figures --------------------------------------------------------------------------------------
 
@@ -317,12 +318,15 @@ class Store(Database):
             self._connection.execute("DELETE FROM calibration WHERE messages = 0")
 
     def arrays(self) -> dict[str, np.ndarray]:
+        """All of them, read-only; the same object until one of them changes."""
         with self.reading():
-            rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
-            return {
-                name: np.frombuffer(content, np.dtype(dtype)).reshape(json.loads(shape))
-                for name, dtype, shape, content in rows
-            }
+            if self._arrays is None:
+                rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
+                self._arrays = {
+                    name: np.frombuffer(content, np.dtype(dtype)).reshape(json.loads(shape))
+                    for name, dtype, shape, content in rows
+                }
+            return self._arrays
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep arrays of numbers (never of objects) under their names."""
@@ -334,6 +338,7 @@ class Store(Database):
                     for name, a in arrays.items()
                 ],
             )
+            self._arrays = None
 
     def look_up_vectors(self, tokens: list[str]) -> dict[str, np.ndarray]:
         """The vectors (d,) of those tokens that have one."""

@@ -60,10 +60,8 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
             given = dict(zip([many.known.tokens[j] for j in many.known.columns[cells]], many.weights[:, cells].T))
             for j, token in enumerate(alone.known.tokens):
                 np.testing.assert_allclose(given[token], alone.weights[:, j], atol=1e-12)
-        assert [classifier.classify(message("spam", 95)).verdict, classifier.classify(message("ham", 95)).verdict] == [
-            "spam",
-            "ham",
-        ]
+        spam, ham = (classifier.classify(message(label, 95)).probabilities["spam"] for label in ("spam", "ham"))
+        assert spam > 0.5 > ham
 
 
 @pytest.mark.parametrize("names", [("ham", "spam"), ("ham", "list", "spam")])
@@ -99,6 +97,10 @@ def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, mo
         with pytest.raises(SpamnbError, match="cannot forget"):
             classifier.forget("ham", raw)
         assert list(export(classifier.store)) == lines, "a refusal changes nothing"
+        assert classifier.learn("spam", raw), "a correction is a step the other way"
+        assert classifier.learned(raw) == "spam"
+        corrected = classifier.classify(raw).scores
+        assert corrected[0] - corrected[1] < after[0] - after[1]
 
 
 @pytest.mark.parametrize("model_type", ["logistic", "hybrid"])
@@ -106,12 +108,46 @@ def test_one_pass_from_nothing_learns_and_takes_new_classes(model_type: str) -> 
     classifier = Classifier.create(":memory:", Settings(model_type=model_type))
     for label, raw in mail(40):
         classifier.learn(label, raw)
-    judged = [(label, classifier.classify(message(label, n)).verdict) for label in ("ham", "spam") for n in range(60, 80)]
-    assert sum(label == verdict for label, verdict in judged) >= 36
+    asked = [(label, message(label, n)) for label in ("ham", "spam") for n in range(60, 80)]
+    assert sum(label == classifier.classify(raw).verdict for label, raw in asked) >= 36
     for n in range(20):
         classifier.learn("list", b"List-Id: <a.list.example>\n\nannouncement digest volume " + str(n).encode())
     probabilities = classifier.classify(b"List-Id: <a.list.example>\n\nannouncement digest volume 77").probabilities
     assert max(probabilities, key=probabilities.__getitem__) == "list"
+
+
+@pytest.mark.parametrize("chosen", [{"model_type": "gaussian"}, {"model_type": "lda"}, {"model_type": "qda"}])
+def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: Path, chosen: dict[str, str]) -> None:
+    settings = Settings(**chosen, embedding="lsa:8")  # type: ignore[arg-type]
+    train(tmp_path / "m", counted(tmp_path, mail(30)), settings)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        before = list(export(classifier.store))
+        for raw in (message("spam", 300), b"", b"not one word it knows: zzzz"):
+            for label in ("spam", "ham", "news"):
+                assert classifier.learn(label, raw)
+                assert list(export(classifier.store)) != before
+                assert classifier.forget(label, raw)
+                assert list(export(classifier.store)) == before
+        assert classifier.forget("ham", message("ham", 3)), "a message of training"
+        assert classifier.learn("ham", message("ham", 3))
+        lines = [line for line in before if '"calibration"' not in line]
+        assert [line for line in export(classifier.store) if '"calibration"' not in line] == lines
+
+
+@pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda", "logistic"])
+def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
+    with Classifier.open(tmp_path / "m") as classifier:
+        raw = message("spam", 77)
+        judgement = classifier.classify(raw)
+        constant = classifier.learner._of(classifier.store, classifier.store.totals())[1].constant  # type: ignore[attr-defined]
+        told = sum(evidence.weight for evidence in judgement.evidence)
+        sign = 1 if judgement.probabilities["spam"] > 0.5 else -1
+        difference = sign * ((judgement.scores - constant)[1] - (judgement.scores - constant)[0])
+        assert told == pytest.approx(difference, abs=1e-6)
+        along = sum(d.weights[1] - d.weights[0] for d in classifier.directions(raw))
+        assert sign * along == pytest.approx(difference, abs=1e-6)
+        assert all(d.up and d.down for d in classifier.directions(raw))
 
 
 def test_every_model_type_has_a_learner() -> None:

@@ -13,7 +13,10 @@ from spamnb.tokens import TokenOptions
 
 
 def test_round_trip_through_json() -> None:
-    settings = Settings("bernoulli", 1.0, "uniform", "sum", 50, "junk", TokenOptions(ngrams=2), Loss(3, 0.2))
+    settings = Settings(
+        "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
+    )
+    assert Settings(model_type="lda").embedding == "lsa:100"
     assert Settings.from_meta(json.loads(json.dumps(settings.as_meta())), "m") == settings
 
 
@@ -26,6 +29,7 @@ def test_round_trip_through_json() -> None:
         ({"prior": "flat"}, "prior 'flat' is not one of"),
         ({"pooling": "max"}, "pooling 'max' is not one of"),
         ({"top_words": 0}, "at least 1"),
+        ({"embedding": "lsa:5"}, "has no embedding"),
     ],
 )
 def test_refused_in_one_line(change: dict[str, object], says: str) -> None:

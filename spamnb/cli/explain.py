@@ -33,6 +33,7 @@ def command(source: Path | None, model: Path, top: int) -> None:
         raise SpamnbError(f"{source}: {error.strerror}") from None
     with Classifier.open(model) as classifier:
         judgement = classifier.classify(raw)
+        directions = classifier.directions(raw)
         tokens = [evidence.token for evidence in judgement.evidence[:top]]
         click.echo(
             explanation(
@@ -40,6 +41,7 @@ def command(source: Path | None, model: Path, top: int) -> None:
                 classifier.settings,
                 classifier.store.totals(),
                 classifier.store.look_up(tokens),
+                directions,
                 top,
             )
         )

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _OPTIONS = (
     click.option(
         "--model-type",
-        type=click.Choice(["boolean", "multinomial", "bernoulli", "logistic", "hybrid"]),
+        type=click.Choice(["boolean", "multinomial", "bernoulli", "logistic", "hybrid", "gaussian", "lda", "qda"]),
         default="boolean",
         show_default=True,
-        help="How a message is thought to arise: tokens drawn with or without repeats counted, or each token there"
-        " or not.",
+        help="Naive Bayes of tokens drawn without or with repeats counted, or each there or not; logistic regression;"
+        " its sum with naive Bayes; or Gaussian classes of embedded messages."
     ),
     click.option("--alpha", type=float, default=None, help="Smoothing pseudo-count (Laplace: 1)."),
     click.option(
@@ -28,6 +28,11 @@ _OPTIONS = (
         "--pooling", default=None, help="How tokens' evidence becomes one score; 'sum' is the textbook posterior."
     ),
     click.option("--top-words", type=click.IntRange(min=1), help="Keep the words with the highest mutual information."),
+    click.option(
+        "--embedding",
+        metavar="HOW",
+        help="Dense vectors for gaussian, lda, qda and logistic: lsa:100, vectors:FILE or model:DIRECTORY.",
+    ),
     click.option("--spam", metavar="CLASS", default="spam", show_default=True, help="The class that costs good mail."),
     click.option(
         "--false-positive-cost",
@@ -58,7 +63,7 @@ _OPTIONS = (
 )
 _OF_TOKENS = ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")
 _OF_LOSS = ("false_positive_cost", "unsure_cost")
-_OF_MODEL = ("model_type", "alpha", "prior", "pooling", "top_words", "spam")
+_OF_MODEL = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding", "spam")
 
 
 def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,10 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.naive_bayes import NaiveBayes
 
         return NaiveBayes(settings)
+    if settings.embedding is not None:
+        from spamnb.learners.dense import Dense
+
+        return Dense(settings)
     if settings.model_type == "logistic":
         from spamnb.learners.logistic import Logistic
 

@@ -39,6 +39,11 @@ class Batch(NamedTuple):
         """(nnz,) whose each token is."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
+    def sorted(self) -> Batch:
+        """The same messages, the tokens of each in the order of ``tokens``."""
+        order = np.lexsort((self.columns, self.rows))
+        return self._replace(columns=self.columns[order], repeats=self.repeats[order])
+
     def only(self, known: np.ndarray) -> Batch:
         """The same messages without the tokens that are not among ``known``, positions in ``tokens``."""
         place = np.full(len(self.tokens), -1)

@@ -40,7 +40,9 @@ class Hybrid(Learner):
         spread = store.arrays().get("hybrid_spread", np.ones(2))
         parts = [learner.score(store, totals, batch) for learner in (self.naive_bayes, self.logistic)]
         of_parts = [set(part.known.tokens) for part in parts]
-        known = batch.only(np.array([i for i, t in enumerate(batch.tokens) if any(t in of for of in of_parts)], np.intp))
+        known = batch.only(
+            np.array([i for i, t in enumerate(batch.tokens) if any(t in of for of in of_parts)], np.intp)
+        )
         weights = np.zeros((len(totals.classes), len(known.columns)))
         for part, of, scale in zip(parts, of_parts, spread):
             mine = np.array([token in of for token in known.tokens], bool)[known.columns]
@@ -51,8 +53,8 @@ class Hybrid(Learner):
     def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         self.logistic.learn(store, label, counted)
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
-        self.logistic.forget(store, label, counted)
+    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
+        self.logistic.forget(store, label, counted, moved)
 
 
 def _spread(scores: np.ndarray) -> float:

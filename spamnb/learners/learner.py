@@ -32,6 +32,14 @@ class Trained(NamedTuple):
     meta: Mapping[str, object] = {}
 
 
+class Direction(NamedTuple):
+    """One direction of an embedding: tokens at both of its ends, and what it gave to the score of each class."""
+
+    up: tuple[str, ...]
+    down: tuple[str, ...]
+    weights: np.ndarray  # (C,)
+
+
 class Learner:
     """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
 
@@ -42,6 +50,10 @@ class Learner:
         """Scores of messages that costs their own tokens only; ``totals`` holds at least one class."""
         raise NotImplementedError
 
+    def directions(self, store: Store, totals: Totals, batch: Batch) -> list[Direction]:
+        """What the directions of an embedding gave to the one message of ``batch``; none without an embedding."""
+        return []
+
     def train(self, tally: Tally) -> Trained:
         """Fit to all messages of the tally, and score each of them as if it had not been there."""
         raise NotImplementedError
@@ -49,5 +61,6 @@ class Learner:
     def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         """Take one more message into what is not a sum; the sums have it already."""
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
-        """Take one message out of what is not a sum. Raises SpamnbError where that cannot be done."""
+    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
+        """Take one message out of what is not a sum. Raises SpamnbError where that cannot be done, unless the message
+        is ``moved`` and learning it anew is all that can be."""

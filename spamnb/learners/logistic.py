@@ -68,7 +68,9 @@ class Logistic(Learner):
         model = LogisticRegression(C=PENALTY, tol=1e-5).fit(X, y)
         # Two classes have one row of weights; split evenly it is a softmax like any other.
         coef = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_]) / 2
-        intercept = model.intercept_ if len(coef) == len(model.intercept_) else np.array([-0.5, 0.5]) * model.intercept_
+        intercept = (
+            model.intercept_ if len(coef) == len(model.intercept_) else np.array([-0.5, 0.5]) * model.intercept_
+        )
         weights = Weights(np.zeros((len(tally.tokens), classes)), np.full(classes, intercept.min() - 10))
         weights.tokens[:, model.classes_] = coef.T
         weights.intercept[model.classes_] = intercept
@@ -136,11 +138,12 @@ class Logistic(Learner):
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
-        raise SpamnbError(
-            f"{store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that can be taken"
-            " back; train again without the message"
-        )
+    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
+        if not moved:
+            raise SpamnbError(
+                f"{store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that can be"
+                " taken back; train again without the message"
+            )
 
 
 def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
@@ -168,4 +171,6 @@ def _rows(tally: Tally, held: np.ndarray) -> tuple[Any, np.ndarray]:
 
 def _without_fold(tally: Tally, fold: int, folds: int) -> Tally:
     """The tally's messages but those of one fold; its sums are not needed here and stay as they are."""
-    return tally._replace(rows=tuple(rows._replace(kept=rows.kept & (rows.numbers % folds != fold)) for rows in tally.rows))
+    return tally._replace(
+        rows=tuple(rows._replace(kept=rows.kept & (rows.numbers % folds != fold)) for rows in tally.rows)
+    )

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from spamnb.classifier import Judgement
-from spamnb.settings import Settings
+from spamnb.learners.learner import Direction
+from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store import Found, Totals
 
 
-def explanation(judgement: Judgement, settings: Settings, totals: Totals, found: Found, top: int) -> str:
+def explanation(
+    judgement: Judgement,
+    settings: Settings,
+    totals: Totals,
+    found: Found,
+    directions: Sequence[Direction] = (),
+    top: int = 20,
+) -> str:
     """Lines of text; ``found`` holds the counts of the judgement's ``top`` tokens in their order."""
+    own = "textbook naive Bayes" if settings.model_type in (*COUNT_MODELS, "hybrid") else "the model's own"
     lines = [f"verdict: {judgement.verdict}"]
     ranked = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])[:5]
     lines += [
         f"  {name}: probability {judgement.probabilities[name]:.4f} (calibrated), "
-        f"{judgement.posterior[name]:.4g} (textbook naive Bayes)"
+        f"{judgement.posterior[name]:.4g} ({own})"
         for name in ranked
     ]
     if not judgement.enough:
@@ -34,4 +45,10 @@ def explanation(judgement: Judgement, settings: Settings, totals: Totals, found:
         lines.append(f"{evidence.weight:>+8.3f}  {counts}  {evidence.token}")
     if len(judgement.evidence) > top:
         lines.append(f"… and {len(judgement.evidence) - top} lighter ones")
+    if directions:
+        best, other_row = (totals.classes.index(name) for name in (ranked[0], ranked[min(1, len(ranked) - 1)]))
+        told = [(d.weights[best] - d.weights[other_row], d) for d in directions]
+        lines += ["", "directions of the embedding, by the words at their ends:"]
+        for weight, d in sorted(told, key=lambda pair: -abs(pair[0]))[: max(1, top // 4)]:
+            lines.append(f"{weight:>+8.3f}  {', '.join(d.up)}  ↔  {', '.join(d.down)}")
     return "\n".join(lines)

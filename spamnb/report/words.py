@@ -21,22 +21,11 @@ def words_text(report: Words) -> str:
     table.add_column("highest MI", overflow="fold")
     table.add_column("bits", justify="right")
     for row in _rows(report):
-        table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in row), style=None)
+        table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in row))
     text = io.StringIO()
-    # Wide enough for every column: a pipe has no width, and a terminal wraps what is wider.
-    width = max(
-        80,
-        sum(
-            2 + max(len(str(row[i])) for row in [*_rows(report), [""] * 99][:-1])
-            for i in range(_width(report))
-        ),
-    )
-    Console(file=text, width=width, markup=False, highlight=False, emoji=False).print(table)
+    # As wide as the columns need: a pipe has no width, and a terminal wraps what is wider.
+    Console(file=text, width=10_000, markup=False, highlight=False, emoji=False).print(table)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
-
-
-def _width(report: Words) -> int:
-    return 2 * len(report.likeliest) + 2
 
 
 def _rows(report: Words) -> list[list[str | float]]:

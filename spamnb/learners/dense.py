@@ -1,0 +1,245 @@
+"""Messages as dense vectors under Gaussian classes (or logistic regression): an embedding, and an estimator of it.
+
+The embedding is fitted in training and stays; a message is a sum over the vectors of its tokens, which the file holds
+one by one. Of Gaussian models the file keeps plain sums, per class n, Σx and Σxxᵀ, in fixed point: whole numbers add
+and subtract exactly, so forgetting after learning restores them to the last digit, which sums of floats do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spamnb.embeddings import embed, embed_rows, explain, parse_embedding
+from spamnb.errors import SpamnbError
+from spamnb.learners.batch import Batch
+from spamnb.learners.learner import Direction, Learner, Scored, Trained
+from spamnb.models.discriminant import QuadraticForm
+from spamnb.models.gaussian import GaussianNB
+from spamnb.models.lda import LinearDiscriminantAnalysis
+from spamnb.models.logistic import LogisticRegression
+from spamnb.models.qda import QuadraticDiscriminantAnalysis
+from spamnb.models.scatter import Scatter
+from spamnb.settings import Settings
+from spamnb.store import Store, Totals
+from spamnb.tally import Block, Tally
+
+# One unit of the fixed point. Vectors have length √d, so components of about 1 are kept to 1.5e-5, and the sums of
+# products of a 1000-dimensional embedding stay below 2⁶³ for two million messages.
+UNIT = 2.0**-16
+FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
+
+
+class Sums(NamedTuple):
+    """Per class, in fixed point, Σ 1, Σ x and Σ xxᵀ (of Gaussian naive Bayes Σ x² alone)."""
+
+    documents: np.ndarray  # (C,)
+    first: np.ndarray  # (C, d) in UNIT
+    second: np.ndarray  # (C, d, d) or (C, d), in UNIT²
+
+    @classmethod
+    def of(cls, x: np.ndarray, labels: np.ndarray, classes: int, diagonal: bool) -> Sums:
+        """Of rows ``x`` (n, d)."""
+        q = np.rint(x / UNIT).astype(np.int64)
+        parts = [q[labels == c] for c in range(classes)]
+        # Products through floats would be faster and no longer whole.
+        second = [np.einsum("ij,ij->j", p, p) if diagonal else p.T @ p for p in parts]
+        return cls(np.array([len(p) for p in parts]), np.stack([p.sum(axis=0) for p in parts]), np.stack(second))
+
+    def plus(self, other: Sums, sign: int = 1) -> Sums:
+        return Sums(*(mine + sign * theirs for mine, theirs in zip(self, other)))
+
+    def scatter(self, kind: str) -> Scatter:
+        """As means and centred scatter, which the estimators take."""
+        n = np.maximum(self.documents, 1).astype(float)
+        mean = self.first * UNIT / n[:, None]
+        if kind == "diagonal":
+            spread = self.second * UNIT**2 - n[:, None] * mean * mean
+        else:
+            spread = self.second * UNIT**2 - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        if kind == "pooled":
+            spread = spread.sum(axis=0)
+        return Scatter(kind, np.zeros(mean.shape[1]), self.documents.astype(float), mean, spread)
+
+
+class Dense(Learner):
+    """Gaussian naive Bayes, linear and quadratic discriminant analysis, and logistic regression, of vectors."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        prior = settings.prior
+        self._new: Any = {
+            "gaussian": lambda: GaussianNB(class_prior=prior),
+            "lda": lambda: LinearDiscriminantAnalysis(class_prior=prior),
+            "qda": lambda: QuadraticDiscriminantAnalysis("oas", class_prior=prior),
+            "logistic": lambda: LogisticRegression(C=1.0),
+        }[settings.model_type]
+        self._sums = settings.model_type != "logistic"
+        self._derived: tuple[Any, Any, QuadraticForm] | None = None
+
+    def train(self, tally: Tally) -> Trained:
+        classes = tally.counts.classes
+        embedding = parse_embedding(self.settings.embedding or "lsa").fit(_matrix(tally), tally.tokens)
+        vectors = np.zeros((len(tally.tokens), embedding.vectors_.shape[1]), np.float32)
+        vectors[embedding.columns_] = embedding.vectors_
+        x = [np.zeros((0, vectors.shape[1]))]
+        labels, numbers = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
+        for block in tally.blocks():
+            x.append(_embedded(block, vectors))
+            labels.append(block.labels)
+            numbers.append(block.numbers)
+        X, y, fold = np.concatenate(x), np.concatenate(labels), np.concatenate(numbers) % FOLDS
+        scores = np.zeros((len(y), len(classes)))
+        meta = {
+            "dense_classes": list(classes),
+            "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(tally.tokens)],
+        }
+        if self._sums:
+            diagonal = self.settings.model_type == "gaussian"
+            parts = [Sums.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(FOLDS)]
+            whole = parts[0]
+            for part in parts[1:]:
+                whole = whole.plus(part)
+            if len(classes) > 1:
+                for f in range(FOLDS):
+                    if (fold == f).any():
+                        scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1)), X[fold == f])
+            arrays = {f"dense_{name}": values for name, values in whole._asdict().items()}
+            return Trained(y, scores, arrays, vectors, meta)
+        if len(classes) < 2:
+            raise SpamnbError("logistic regression needs two classes to tell apart; there is one")
+        for f in range(FOLDS):
+            rest = fold != f
+            if (~rest).any() and len(np.unique(y[rest])) == len(classes):
+                scores[~rest] = _scores(self._new().fit(X[rest], y[rest]), X[~rest])
+        fitted = self._new().fit(X, y)
+        arrays = {"dense_coef": fitted.coef_, "dense_intercept": fitted.intercept_, "dense_seen": np.array([len(y)])}
+        return Trained(y, scores, arrays, vectors, meta)
+
+    # -- on the store ----------------------------------------------------------------------------------------
+
+    def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
+        estimator, form, order = self._of(store, totals)
+        known, vectors = _known(store, batch)
+        X = embed_rows(vectors, known.columns, known.repeats, known.indptr)
+        scores = _scores(estimator, X)[:, order]
+        weights = np.zeros((len(order), len(known.columns)))
+        for i in range(len(X)):
+            cells = slice(known.indptr[i], known.indptr[i + 1])
+            told = explain(form, vectors[known.columns[cells]], known.repeats[cells])
+            weights[:, cells] = told.tokens.T[order]
+        posterior = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return Scored(known, scores, weights, posterior / posterior.sum(axis=1, keepdims=True))
+
+    def directions(self, store: Store, totals: Totals, batch: Batch) -> list[Direction]:
+        _, form, order = self._of(store, totals)
+        known, vectors = _known(store, batch)
+        told = explain(form, vectors[known.columns], known.repeats)
+        poles = store.meta()["dense_directions"]
+        return [Direction(tuple(up), tuple(down), told.directions[i][order]) for i, (up, down) in enumerate(poles)]
+
+    def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+        x = self._message(store, counted)
+        names, arrays = store.meta()["dense_classes"], store.arrays()
+        if not self._sums:
+            if label not in names:
+                raise SpamnbError(f"{store.path}: no class {label!r} in this logistic regression; train again with it")
+            estimator = self._logistic(arrays, names)
+            estimator.partial_fit(x, [names.index(label)])
+            seen = np.array([estimator.n_seen_])
+            store.put_arrays(
+                {"dense_coef": estimator.coef_, "dense_intercept": estimator.intercept_, "dense_seen": seen}
+            )
+            return
+        sums = _sums_of(arrays)
+        if label not in names:
+            names = [*names, label]
+            sums = Sums(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
+        self._put(store, names, sums.plus(self._one(x, names.index(label), sums)))
+
+    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
+        if not self._sums:
+            if moved:
+                return
+            raise SpamnbError(
+                f"{store.path}: logistic regression cannot forget: its steps are no sums that can be taken back; train"
+                " again without the message"
+            )
+        names, sums = store.meta()["dense_classes"], _sums_of(store.arrays())
+        sums = sums.plus(self._one(self._message(store, counted), names.index(label), sums), -1)
+        if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
+            names, sums = names[:-1], Sums(*(part[:-1] for part in sums))
+        self._put(store, names, sums)
+
+    def _one(self, x: np.ndarray, place: int, sums: Sums) -> Sums:
+        return Sums.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
+
+    def _put(self, store: Store, names: Sequence[str], sums: Sums) -> None:
+        store.put_arrays({f"dense_{name}": values for name, values in sums._asdict().items()})
+        store.put_meta({"dense_classes": list(names)})
+
+    def _message(self, store: Store, counted: Mapping[str, int]) -> np.ndarray:
+        known, vectors = _known(store, Batch.of([counted]))
+        return embed(vectors[known.columns], known.repeats)[0][None, :]
+
+    def _of(self, store: Store, totals: Totals) -> tuple[Any, QuadraticForm, np.ndarray]:
+        """The estimator, its scores as polynomials, and for each class of ``totals`` its column in the scores."""
+        names, arrays = store.meta().get("dense_classes"), store.arrays()
+        if not names:
+            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model begins with 'spamnb train'")
+        if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
+            estimator = self._estimator(_sums_of(arrays)) if self._sums else self._logistic(arrays, names)
+            self._derived = arrays, estimator, estimator.quadratic_form()
+        return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
+
+    def _estimator(self, sums: Sums) -> Any:
+        estimator = self._new()
+        estimator._remember(np.arange(len(sums.documents)), sums.first.shape[1], None)
+        return estimator._replace(sums.scatter(estimator._kind))
+
+    def _logistic(self, arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> Any:
+        estimator = self._new()
+        estimator._remember(np.arange(len(names)), arrays["dense_coef"].shape[1], None)
+        estimator.coef_, estimator.intercept_ = arrays["dense_coef"], arrays["dense_intercept"]
+        estimator.n_seen_ = int(arrays["dense_seen"][0])
+        return estimator
+
+
+def _scores(estimator: Any, X: np.ndarray) -> np.ndarray:
+    if not len(X):
+        return np.zeros((0, len(estimator.classes_)))
+    return estimator._joint_log_likelihood(X)
+
+
+def _sums_of(arrays: Mapping[str, np.ndarray]) -> Sums:
+    return Sums(arrays["dense_documents"], arrays["dense_first"], arrays["dense_second"])
+
+
+def _known(store: Store, batch: Batch) -> tuple[Batch, np.ndarray]:
+    """The messages of the tokens that have a vector, in the order of the tokens, and these vectors (k, d)."""
+    found = store.look_up_vectors(batch.tokens)
+    # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
+    order = sorted((i for i, token in enumerate(batch.tokens) if token in found), key=batch.tokens.__getitem__)
+    known = batch.only(np.array(order, np.intp)).sorted()
+    arrays = store.arrays()
+    width = arrays.get("dense_first", arrays.get("dense_coef", np.zeros((1, 1)))).shape[1]
+    return known, np.array([found[token] for token in known.tokens]).reshape(-1, width)
+
+
+def _embedded(block: Block, vectors: np.ndarray) -> np.ndarray:
+    """(n, d) of a block's messages, of the tokens that have a vector."""
+    has = np.any(vectors, axis=1)[block.columns]  # type: ignore[index]
+    ends = np.concatenate([[0], np.cumsum(has)])[block.indptr]
+    return embed_rows(vectors, block.columns[has], block.repeats[has], ends)
+
+
+def _matrix(tally: Tally) -> Any:
+    from scipy.sparse import csr_array, vstack
+
+    parts = [csr_array((0, len(tally.tokens)), dtype=np.int64)]
+    for block in tally.blocks(1 << 14):
+        shape = (len(block.labels), len(tally.tokens))
+        parts.append(csr_array((block.repeats, block.columns, block.indptr), shape=shape))
+    return vstack(parts, format="csr")
