@@ -71,8 +71,8 @@ def pool(
     Returns scores (n, C) and weights (C, nnz), both in nats; a score is the sum of its weights, plus the prior for
     "sum". ValueError for a pooling that does not exist.
 
-    >>> scores, weights = pool(np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2]), np.log([.5, .5]), "sum")
-    >>> scores.round(3)
+    >>> log_p, repeats, indptr = np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2])
+    >>> pool(log_p, repeats, indptr, np.log([.5, .5]), "sum")[0].round(3)
     array([[-4.382, -5.991]])
     """
     if pooling == "sum":

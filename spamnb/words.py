@@ -33,7 +33,7 @@ _NO_WIDTH = frozenset(
 )
 _NUMBER_SHAPE = str.maketrans("123456789", "000000000")
 _MARKS_OUT = {point: None for point in range(0x300, 0x370)}  # combining accents
-# First and last characters of scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han.
+# From and to, of scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
 
 _WORD_ASCII = {i: c if (c := chr(i)).isalnum() or c in INSIDE else " " for i in range(128)}

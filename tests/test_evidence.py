@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import entropy
+from sklearn.naive_bayes import MultinomialNB
+
+from spamnb.evidence import DOUBT, POOLINGS, POWER, information, pool
+
+
+def ragged(seed: int, classes: int, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    prior = np.log(rng.dirichlet(np.ones(classes)))
+    return rng.normal(-8, 3, (classes, indptr[-1])), rng.integers(1, 5, indptr[-1]), indptr, prior
+
+
+RAGGED = st.builds(
+    ragged, st.integers(0, 10**6), st.integers(1, 5), st.lists(st.integers(0, 6), min_size=1, max_size=8)
+)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@given(rows=RAGGED)
+def test_one_message_scores_as_among_many(pooling: str, rows: tuple) -> None:
+    contributions, occurrences, indptr, prior = rows
+    scores, weights = pool(contributions, occurrences, indptr, prior, pooling)
+    for i, (a, b) in enumerate(pairwise(indptr)):
+        alone = pool(contributions[:, a:b], occurrences[a:b], np.array([0, b - a]), prior, pooling)
+        np.testing.assert_allclose(alone[0][0], scores[i], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(alone[1], weights[:, a:b], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@given(rows=RAGGED)
+def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: tuple) -> None:
+    contributions, occurrences, indptr, prior = rows
+    scores, weights = pool(contributions, occurrences, indptr, prior, pooling)
+    start = prior if pooling == "sum" else 0
+    for i, (a, b) in enumerate(pairwise(indptr)):
+        np.testing.assert_allclose(weights[:, a:b].sum(axis=1) + start, scores[i], atol=1e-9)
+
+
+def test_sum_is_the_joint_log_likelihood_of_scikit_learn() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.poisson(0.6, (40, 15)), rng.integers(0, 3, 40)
+    X[7] = 0
+    model = MultinomialNB(alpha=0.3).fit(X, y)
+    rows, columns = np.nonzero(X)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=40))])
+    contributions = model.feature_log_prob_[:, columns]
+    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, "sum")
+    np.testing.assert_allclose(scores, model.predict_joint_log_proba(X), atol=1e-10)
+
+
+def test_mean_is_its_formula() -> None:
+    contributions, occurrences, indptr, prior = ragged(3, 4, [5, 0, 3])
+    scores, _ = pool(contributions, occurrences, indptr, prior, "mean")
+    for i, (a, b) in enumerate(pairwise(indptr)):
+        above, below = np.zeros(4), DOUBT
+        for t in range(a, b):
+            q = np.exp(contributions[:, t]) / np.exp(contributions[:, t]).sum()
+            w = occurrences[t] * (1 - entropy(q) / np.log(4)) ** POWER
+            above += w * (contributions[:, t] - contributions[:, t].mean())
+            below += w
+        np.testing.assert_allclose(scores[i], above / below, atol=1e-12)
+
+
+@given(arrays(float, (3, 7), elements=st.floats(-800, 800)))
+def test_information_lies_between_nothing_and_everything(contributions: np.ndarray) -> None:
+    told = information(contributions)
+    assert ((told >= 0) & (told <= 1)).all()
+    q = np.exp(contributions - contributions.max(axis=0))
+    np.testing.assert_allclose(told, 1 - entropy(q, axis=0) / np.log(3), atol=1e-9)
+
+
+def test_a_token_that_tells_nothing_changes_nothing() -> None:
+    contributions = np.array([[-2.0, -5.0, -7.0], [-6.0, -4.0, -7.0]])
+    prior = np.log([0.5, 0.5])
+    with_it, weights = pool(contributions, np.ones(3), np.array([0, 3]), prior)
+    without, _ = pool(contributions[:, :2], np.ones(2), np.array([0, 2]), prior)
+    np.testing.assert_allclose(with_it, without)
+    assert (weights[:, 2] == 0).all()
+
+
+def test_more_of_the_same_evidence_is_surer_and_bounded() -> None:
+    def spam_margin(n: int) -> float:
+        contributions = np.tile([[-9.0], [-5.0]], n)
+        s = pool(contributions, np.ones(n), np.array([0, n]), np.zeros(2))[0][0]
+        return float(s[1] - s[0])
+
+    margins = [spam_margin(n) for n in (0, 1, 5, 50, 5000)]
+    assert margins[0] == 0
+    assert margins == sorted(set(margins))
+    assert margins[-1] < 4
+
+
+def test_scores_do_not_depend_on_the_names_of_the_classes() -> None:
+    contributions, occurrences, indptr, prior = ragged(5, 3, [4, 2])
+    order = [2, 0, 1]
+    scores, weights = pool(contributions, occurrences, indptr, prior)
+    turned = pool(contributions[order], occurrences, indptr, prior[order])
+    np.testing.assert_allclose(turned[0], scores[:, order])
+    np.testing.assert_allclose(turned[1], weights[order])
+
+
+def test_an_unknown_pooling_is_named() -> None:
+    with pytest.raises(ValueError, match=r"'max' is not one of mean, sum"):
+        pool(np.zeros((2, 0)), np.zeros(0), np.array([0]), np.zeros(2), "max")
