@@ -1,19 +1,24 @@
 """Messages as dense vectors, for the Gaussian models and logistic regression: one formula, three sources of vectors.
 
-    z = Σ_j (1 + ln n_j) idf_j v_j        x = √d z/|z|        idf_j = 1 + ln((1+N)/(1+N_j))
+    z = Σ_j (1 + ln n_j) g_j v_j        x = √d z/|z|        g_j = 1 − H_j / ln(1+N)
 
-v_j is the vector of token j, n_j how often the message holds it, N_j how many of the N training messages do. A
-message without any known token is the zero vector. Since every message is a sum over its tokens, the model file keeps
-one vector per token, idf_j v_j, and a single message looks up its own tokens and nothing else.
+v_j is the vector of token j, n_j how often the message holds it, H_j the entropy (nats) of token j's occurrences over
+the N training messages: g_j is 1 for a token of one message and near 0 for one that is everywhere. A message without
+any known token is the zero vector. Since every message is a sum over its tokens, the model file keeps one vector per
+token, g_j v_j, and a single message looks up its own tokens and nothing else.
 
     lsa:100        v_j from the training mail itself: latent semantic analysis
     vectors:PATH   v_j from a text file of word vectors, GloVe's or word2vec's
     model:DIR      v_j from a local sentence-embedding model, by model2vec (extra ``embeddings``); nothing is downloaded
 
-Unit length and idf were chosen by measurement (errors in %, 100 dimensions; 20 Newsgroups by date, and the SpamAssassin
-corpus trained on files of even MD5): plain projections against unit length LDA 29.3 → 26.5 and 1.68 → 1.61, QDA
-32.4 → 31.8 and 2.55 → 1.65, Gaussian naive Bayes 43.7 → 32.9 and 7.1 → 7.5, logistic 23.1 → 23.4 and .94 → .94. Weights
-by log-entropy instead of idf: LDA 26.6 and 1.55, logistic 23.9 and .97.
+Weights and length were chosen by scripts/experiment_embeddings.py. Test errors in %, on 20 Newsgroups by date and on
+SpamAssassin's mail, 100 dimensions:
+
+                               LDA          QDA          naive Bayes  logistic
+    log-entropy, unit length   23.9  1.4    28.4  2.5    28.7  8.2    22.7  1.2
+    log-entropy, as projected  27.2  1.6    29.4  4.7    39.7  9.2    21.2  1.2
+    idf, unit length           25.8  1.6    30.4  2.3    30.7  7.0    24.0  1.2
+    idf, as projected          28.3  1.6    30.5  2.9    39.0  7.0    22.8  1.1
 """
 
 from __future__ import annotations
@@ -32,8 +37,9 @@ if TYPE_CHECKING:
 
     from spamnb.models.discriminant import QuadraticForm
 
-# Of lsa without a number. On SpamAssassin's mail 25, 50, 100, 200, 400 dimensions give LDA errors of 2.25, 1.88, 1.61,
-# 1.28, 1.14 %, take .4, .9, 1.3, 3.4, 5.8 s to find in 3,071 messages, and cost 4 bytes each per token.
+# Of lsa without a number. 25, 50, 100, 200, 400 dimensions give LDA errors of 2.8, 1.8, 1.4, 1.3, 1.2 % on SpamAssassin
+# and of 33, 28, 24, 22, 19 % on 20 Newsgroups; finding them in its 11,314 posts takes .6, 1.1, 2.6, 7, 20 s of one
+# core, and the model file holds 4 bytes each per token.
 DIMENSIONS = 100
 MAX_LINE = 1 << 20  # bytes of one line in a file of vectors
 
@@ -95,14 +101,15 @@ class Embedding:
     def fit(self, X: csr_array, tokens: Sequence[str]) -> Self:
         """Find vectors for the columns of X (N, V), occurrences, whose tokens are ``tokens``. SpamnbError if none."""
         n, width = X.shape
-        idf = 1.0 + np.log((1 + n) / (1 + np.bincount(X.indices, minlength=width)))
-        columns, directions = self._directions(X, tokens, idf)
+        share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
+        weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
+        columns, directions = self._directions(X, tokens, weights)
         self.columns_ = columns
-        self.vectors_ = (idf[columns, None] * directions).astype(np.float32)
+        self.vectors_ = (weights[columns, None] * directions).astype(np.float32)
         return self
 
-    def _directions(self, X: csr_array, tokens: Sequence[str], idf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(columns, vectors without idf)."""
+    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(columns, vectors without weights)."""
         raise NotImplementedError
 
     def transform(self, rows: csr_array) -> np.ndarray:
@@ -133,14 +140,14 @@ class LatentSemanticAnalysis(Embedding):
         self.dimensions = dimensions
         self.spec = f"lsa:{dimensions}"
 
-    def _directions(self, X: csr_array, tokens: Sequence[str], idf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from scipy.sparse.linalg import svds
 
         columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= 2)
         if not len(columns):
             raise SpamnbError(f"{self.spec}: no token stands in two training messages; train on more mail")
         A = X.astype(float)
-        A.data = (1 + np.log(A.data)) * idf[A.indices]
+        A.data = (1 + np.log(A.data)) * weights[A.indices]
         A = A[:, columns]
         row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         A.data /= np.sqrt(np.bincount(row, A.data**2))[row]
@@ -162,7 +169,7 @@ class WordVectors(Embedding):
         self.path = Path(path)
         self.spec = f"vectors:{path}"
 
-    def _directions(self, X: csr_array, tokens: Sequence[str], idf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wanted = _words(tokens)
         columns: list[int] = []
         vectors: list[np.ndarray] = []
@@ -215,7 +222,7 @@ class SentenceModel(Embedding):
         self.directory = Path(directory)
         self.spec = f"model:{directory}"
 
-    def _directions(self, X: csr_array, tokens: Sequence[str], idf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not self.directory.is_dir():  # before model2vec, which takes another name for one to download
             raise SpamnbError(f"{self.directory}: no such directory; {self.spec} needs a model2vec model on this disk")
         try:
