@@ -2,9 +2,9 @@
 
     python scripts/experiment_embeddings.py --corpora DIR [--dimensions 100]
 
-Latent semantic analysis of SpamAssassin's mail (trained on files of even MD5 of the name, tested on the others) and
-of 20 Newsgroups by date: test errors in % of the dense models with idf or log-entropy weights, rows projected as they are or
-scaled to unit length, then of the embedding as it is with other numbers of dimensions.
+Latent semantic analysis of SpamAssassin's mail (trained on files of even MD5 of the name, tested on the others) and of
+20 Newsgroups by date: test errors in % of the dense models with idf or log-entropy weights, rows projected as they are
+or scaled to unit length; then of the embedding as it is with other numbers of dimensions, and of word vectors.
 """
 
 from __future__ import annotations
