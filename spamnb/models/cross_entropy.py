@@ -89,10 +89,12 @@ class ManyClassCrossEntropy(CrossEntropy):
         each = np.arange(len(self.codes))
         self._error = float(self.share @ (np.log(total) - joint[each, self.codes]))
         probability /= total[:, None]
-        self._factor = probability * self.share[:, None]
-        self._residual = self._factor.copy()
+        self._residual = probability * self.share[:, None]
         self._residual[each, self.codes] -= self.share
         self._probability = probability
 
     def _bend(self, moved: np.ndarray) -> np.ndarray:
-        return self._factor * (moved - np.einsum("ij,ij->i", self._probability, moved)[:, None])
+        moved = moved - np.einsum("ij,ij->i", self._probability, moved)[:, None]
+        moved *= self._probability
+        moved *= self.share[:, None]
+        return moved
