@@ -23,7 +23,7 @@ from spamnb.decision import Loss
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
-from spamnb.message import Message, parse
+from spamnb.message import Message, identity, parse
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tokens import Tokenizer
@@ -180,10 +180,18 @@ class Classifier:
             known = self.store.learned(message.digest)
             if known and (known[0] == label or (known[1] and not taught)):
                 if taught and not known[1]:
+                    self.store.unremember(message.digest)
                     self.store.remember(message.digest, label)
                 return False
             if known:
                 self._subtract(known[0], counted, moved=True)
+                self.store.unremember(message.digest)
+            else:
+                lesson = self._own_lesson(raw, taught)
+                if lesson and not taught:
+                    return False
+            if not taught:
+                self.store.put_lesson(identity(raw), message.digest, counted)
             self._count_score(label, counted, 1)
             self.store.add(label, counted)
             self.learner.learn(self.store, label, counted)
@@ -195,11 +203,25 @@ class Classifier:
         message = parse(raw)
         with self.store.writing():
             known = self.store.learned(message.digest)
+            if known is None and self._own_lesson(raw, True) == label:
+                return True
             if known is None or known[0] != label:
                 return False
             self._subtract(label, Counter(self.tokenizer(message)))
             self.store.unremember(message.digest)
         return True
+
+    def _own_lesson(self, raw: bytes, take_back: bool) -> str | None:
+        """The class that the filter, by itself, learned another copy of this message as: before delivery, say."""
+        own = identity(raw)
+        lesson = self.store.lesson(own)
+        known = self.store.learned(lesson[0]) if lesson else None
+        if lesson is None or known is None:
+            return None
+        if take_back:
+            self._subtract(known[0], Counter(lesson[1]), moved=True)
+            self.store.unremember(lesson[0])
+        return known[0]
 
     def _subtract(self, label: str, counted: Counter[str], moved: bool = False) -> None:
         self.store.add(label, counted, -1)

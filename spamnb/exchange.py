@@ -6,7 +6,7 @@ import base64
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import gt
 from pathlib import Path
@@ -16,7 +16,8 @@ import numpy as np
 
 from spamnb.database import FORMAT
 from spamnb.errors import SpamnbError
-from spamnb.store import VECTOR, Store
+from spamnb.records import VECTOR
+from spamnb.store import Store
 
 
 class Content(NamedTuple):
@@ -32,6 +33,7 @@ class Content(NamedTuple):
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
     vectors: np.ndarray | None = None  # (V, d) one vector a token
+    lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
 
 
 def fill(store: Store, content: Content, rest: Callable[[], Content] | None = None) -> None:
@@ -67,6 +69,8 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
         )
         if rest is not None:
             content = rest()
+        for identity, digest, counted in content.lessons:
+            store.put_lesson(identity, digest, counted)
         store.add_calibration(content.calibration)
         store.put_arrays(content.arrays)
         if content.vectors is not None:
@@ -103,6 +107,7 @@ def load(store: Store) -> Content:
             store.calibration(),
             store.arrays(),
             _vectors(store, tokens),
+            store.lessons(),
         )
 
 
@@ -185,6 +190,8 @@ def export(store: Store) -> Iterator[str]:
         yield _line({"token": token, "counts": counts, **vector})
     for digest, name, taught in content.messages:
         yield _line({"message": digest.hex(), "class": name, "taught": taught})
+    for identity, digest, counted in content.lessons:
+        yield _line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
     for name, own, bin_, messages in content.calibration:
         yield _line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
     for name, values in content.arrays.items():
@@ -205,6 +212,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     calibration: list[tuple[str, int, int, int]] = []
     arrays: dict[str, np.ndarray] = {}
     vectors: list[list[float]] = []
+    lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
@@ -224,6 +232,9 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                     raise ValueError("counts of an unknown class, or below 0")
                 counts[str(record["token"])] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
+            elif "lesson" in record:
+                counted = {str(token): int(n) for token, n in record["tokens"].items()}
+                lessons.append((bytes.fromhex(record["lesson"]), bytes.fromhex(record["message"]), counted))
             elif "message" in record:
                 messages.append((bytes.fromhex(record["message"]), record["class"], bool(record["taught"])))
             elif "calibration" in record:
@@ -254,7 +265,8 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
         of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
     except ValueError:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
-    return Content(meta, classes, n, list(counts), table[0], table[1], messages, calibration, arrays, of_tokens)
+    sums = n, list(counts), table[0], table[1]
+    return Content(meta, classes, *sums, messages, calibration, arrays, of_tokens, lessons)
 
 
 def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
@@ -295,5 +307,6 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     calibration = [(*cell, count) for cell, count in sorted(cells.items())]
     meta = models[0].meta
     tokens, learned = list(columns), list(messages.values())
-    merged = Content(meta, classes, documents, tokens, table[0], table[1], learned, calibration, {})
+    lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
+    merged = Content(meta, classes, documents, tokens, table[0], table[1], learned, calibration, {}, None, lessons)
     return merged, repeated

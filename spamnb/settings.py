@@ -77,6 +77,10 @@ class Settings:
                 f"{path}: trained with tokens of version {meta.get('tokens_version')}, this spamnb makes version"
                 f" {TOKENS_VERSION}; train again"
             )
-        tokens = TokenOptions(**{**meta["tokens"], "ignore_headers": tuple(meta["tokens"]["ignore_headers"])})
         names = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding", "spam")
-        return cls(**{name: meta[name] for name in names}, tokens=tokens, loss=Loss(**meta["loss"]))
+        try:
+            tokens = TokenOptions(**{**meta["tokens"], "ignore_headers": tuple(meta["tokens"]["ignore_headers"])})
+            chosen = {name: meta[name] for name in names if name in meta}
+            return cls(**chosen, tokens=tokens, loss=Loss(**meta["loss"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({error}); train again") from None

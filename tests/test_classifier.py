@@ -14,7 +14,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export
+from spamnb.exchange import export, parse_export
 from spamnb.message import parse
 from spamnb.settings import Settings
 from spamnb.tokens import Tokenizer
@@ -120,6 +120,33 @@ def test_what_a_person_taught_is_never_overridden_by_the_filter() -> None:
     assert not classifier.learn("spam", raw, taught=False)
     assert classifier.learned(raw) == "ham"
     assert classifier.learn("spam", raw)
+
+
+def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() -> None:
+    classifier = trained(mail(3))
+    before = exported(classifier)
+    raw = message("spam", 61)
+    delivered = b"Return-Path: <x@y.example>\nReceived: from mx.example\n\tby inbox.example; today\n" + raw
+    assert classifier.learn("ham", raw, taught=False)
+    assert not classifier.learn("ham", delivered, taught=False), "another copy of what it taught itself"
+    assert classifier.learn("spam", delivered)
+    assert (classifier.learned(raw), classifier.learned(delivered)) == (None, "spam")
+    assert classifier.forget("spam", delivered)
+    assert exported(classifier) == before
+    assert classifier.learn("spam", raw, taught=False)
+    assert classifier.forget("spam", delivered)
+    assert exported(classifier) == before
+
+
+def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.records.MOST_LESSONS", 3)
+    classifier = trained(mail(3))
+    for n in range(70, 76):
+        classifier.learn("spam", message("spam", n), taught=False)
+    lines = [line for line in exported(classifier) if line.startswith('{"lesson"')]
+    assert len(lines) == 3
+    content = parse_export(exported(classifier), "-")
+    assert len(content.lessons) == 3
 
 
 def test_one_class_alone_is_told_and_never_a_verdict() -> None:

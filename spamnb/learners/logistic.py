@@ -17,7 +17,8 @@ import numpy as np
 from spamnb.errors import SpamnbError
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained
-from spamnb.store import VECTOR, Store, Totals
+from spamnb.records import VECTOR
+from spamnb.store import Store, Totals
 from spamnb.tally import Block, Tally
 
 # The penalty's strength, in scikit-learn's terms: Σ_n E_n + |w|²/(2C), on 0/1 rows of length 1; and the messages that

@@ -17,7 +17,7 @@ from .mime import MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_de
 if TYPE_CHECKING:
     from .html import Html
 
-__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "is_volatile", "parse"]
+__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "identity", "is_volatile", "parse"]
 
 # Fields that mailboxes, readers and filters add to a message they hold: the same message has others tomorrow.
 VOLATILE = frozenset([
@@ -36,6 +36,12 @@ VOLATILE_FIELD = re.compile(
         "|".join(prefix[2:] for prefix in VOLATILE_PREFIXES).encode(),
         "|".join(sorted(name for name in VOLATILE if not name.startswith("x-"))).encode(),
     )
+)
+
+# Fields that delivery puts on top: evidence, but not what makes a message this one.
+TRACE_FIELD = re.compile(
+    b"\n(?i:received|return-path|delivered-to|x-original-to|envelope-to|delivery-date)[ \t]*:"
+    b"[^\n]*+(?:\n[ \t][^\n]*+)*+"
 )
 
 
@@ -146,6 +152,19 @@ def parse(raw: bytes) -> Message:
         tuple(dict.fromkeys(cut)),
         _digest(data, start, stop, body),
     )
+
+
+def identity(raw: bytes) -> bytes:
+    r"""16 bytes that a message has on its way and in any mailbox: its digest but for the fields that delivery adds.
+
+    >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
+    True
+    """
+    data = normalise(raw)
+    start = skip_envelope(data, 0, len(data))
+    _, stop, body = split(data, start, len(data), [])
+    section = TRACE_FIELD.sub(b"", b"\n" + data[start:stop])
+    return _digest(section + data[stop:], 0, len(section), len(section) + body - stop)
 
 
 def _digest(data: bytes, start: int, stop: int, body: int) -> bytes:

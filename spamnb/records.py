@@ -1,0 +1,216 @@
+"""All that a model file holds beside its sums: the tables, settings, what was learned, histograms, arrays, vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from spamnb.database import APPLICATION_ID, FORMAT, Database
+from spamnb.errors import SpamnbError
+
+VECTOR = np.dtype("<f4")
+MOST_LESSONS = 10_000  # some 4 kB each
+MOST_CLASSES = 900  # two columns a class in one row of ``tokens``; SQLite allows 2,000
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL DEFAULT 0,
+    document_counts INTEGER NOT NULL DEFAULT 0, occurrences INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (class, documents)) WITHOUT ROWID;
+CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE lessons (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
+    tokens TEXT NOT NULL);
+CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTEGER NOT NULL,
+    messages INTEGER NOT NULL, PRIMARY KEY (class, own, bin)) WITHOUT ROWID;
+CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL,
+    content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Records(Database):
+    """A model file, open; ``store.Store`` adds the sums."""
+
+    @classmethod
+    def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
+        """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
+        if str(path) != ":memory:" and Path(path).exists():
+            raise SpamnbError(f"{path}: exists already; choose another name or remove it")
+        store = cls.connect(path, writable=True)
+        with store._told():
+            store._connection.execute("PRAGMA journal_mode = WAL")
+            with store.writing():
+                for statement in SCHEMA.split(";\n"):
+                    store._connection.execute(statement)
+                store._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                store._connection.execute(f"PRAGMA user_version = {FORMAT}")
+                store.put_meta({**meta, "vocabulary_size": 0})
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path, *, writable: bool = False) -> Self:
+        """The model at ``path``; one clear line when there is none, or when it is something else."""
+        if not Path(path).is_file():
+            raise SpamnbError(f"{path}: no model there; 'spamnb train' makes one, --model names another")
+        store = cls.connect(path, writable=writable)
+        try:
+            store._check_format()
+            store.meta()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _drop_cache(self) -> None:
+        self._meta: dict[str, Any] | None = None
+        self._arrays: dict[str, np.ndarray] | None = None
+
+    def meta(self) -> dict[str, Any]:
+        """Settings and single figures."""
+        with self.reading():
+            if self._meta is None:
+                rows = self._connection.execute("SELECT key, value FROM meta")
+                self._meta = {key: json.loads(value) for key, value in rows}
+            return self._meta
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None:
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [
+                    (key, json.dumps(value, ensure_ascii=False, sort_keys=True))
+                    for key, value in changes.items()
+                ],
+            )
+            if self._meta is not None:
+                self._meta = {**self._meta, **json.loads(json.dumps(changes))}
+
+    def class_id(self, name: str) -> int:
+        """The number of a class in the tables, a new one where there was none."""
+        row = self._connection.execute("SELECT id FROM classes WHERE name = ?", (name,)).fetchone()
+        if row:
+            return row[0]
+        number = self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+        if number >= MOST_CLASSES:
+            raise SpamnbError(
+                f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
+            )
+        self._before_commit()
+        self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
+        for column in ("documents", "occurrences"):
+            self._connection.execute(
+                f"ALTER TABLE tokens ADD COLUMN {column}_{number} INTEGER NOT NULL DEFAULT 0"
+            )
+        self._drop_cache()
+        return number
+
+    # -- what was learned ------------------------------------------------------------------------------------
+
+    def learned(self, digest: bytes) -> tuple[str, bool] | None:
+        """As what a message was learned, and whether a person taught it (or the filter itself); None if it was not."""
+        with self.reading():
+            row = self._connection.execute(
+                "SELECT name, taught FROM messages JOIN classes ON classes.id = class WHERE digest = ?",
+                (digest,),
+            ).fetchone()
+            return (row[0], bool(row[1])) if row else None
+
+    def remember(self, digest: bytes, label: str, taught: bool = True) -> None:
+        with self.writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", (digest, self.class_id(label), taught)
+            )
+
+    def unremember(self, digest: bytes) -> None:
+        with self.writing():
+            self._connection.execute("DELETE FROM messages WHERE digest = ?", (digest,))
+            self._connection.execute("DELETE FROM lessons WHERE digest = ?", (digest,))
+
+    def lesson(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
+        """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
+        with self.reading():
+            row = self._connection.execute(
+                "SELECT digest, tokens FROM lessons WHERE identity = ?", (identity,)
+            ).fetchone()
+            return (row[0], json.loads(row[1])) if row else None
+
+    def lessons(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
+        """(identity, digest, tokens) of all of them, the oldest first."""
+        with self.reading():
+            rows = self._connection.execute("SELECT identity, digest, tokens FROM lessons ORDER BY sequence")
+            return [(identity, digest, json.loads(tokens)) for identity, digest, tokens in rows]
+
+    def put_lesson(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
+        """Keep what the filter learns by itself, and let go of the oldest of many."""
+        with self.writing():
+            tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
+            cursor = self._connection.execute(
+                "INSERT OR REPLACE INTO lessons (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
+            )
+            oldest = (cursor.lastrowid or 0) - MOST_LESSONS
+            self._connection.execute("DELETE FROM lessons WHERE sequence <= ?", (oldest,))
+
+    # -- histograms and arrays -------------------------------------------------------------------------------
+
+    def calibration(self) -> list[tuple[str, int, int, int]]:
+        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+        with self.reading():
+            return self._connection.execute(
+                "SELECT name, own, bin, messages FROM calibration JOIN classes ON classes.id = calibration.class"
+                " ORDER BY name, own, bin"
+            ).fetchall()
+
+    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
+        with self.writing():
+            self._connection.executemany(
+                "INSERT INTO calibration VALUES (?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET messages = messages + excluded.messages",
+                [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
+            )
+            self._connection.execute("DELETE FROM calibration WHERE messages = 0")
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of them, read-only; the same object until one of them changes."""
+        with self.reading():
+            if self._arrays is None:
+                rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
+                self._arrays = {
+                    name: np.frombuffer(content, np.dtype(dtype)).reshape(json.loads(shape))
+                    for name, dtype, shape, content in rows
+                }
+            return self._arrays
+
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep arrays of numbers (never of objects) under their names."""
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)",
+                [
+                    (name, a.dtype.str, json.dumps(a.shape), np.ascontiguousarray(a).tobytes())
+                    for name, a in arrays.items()
+                ],
+            )
+            self._arrays = None
+
+    def look_up_vectors(self, tokens: list[str]) -> dict[str, np.ndarray]:
+        """The vectors (d,) of those tokens that have one."""
+        with self.reading():
+            rows = self._connection.execute(
+                "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
+                (json.dumps(tokens, ensure_ascii=False),),
+            )
+            return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
+
+    def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
+        """Keep one vector a token, the rows of ``vectors`` (k, d)."""
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
+            )
