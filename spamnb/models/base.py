@@ -29,7 +29,7 @@ from spamnb.models.validation import (
 )
 
 
-def _across(operation: np.ufunc, joint: np.ndarray) -> np.ndarray:
+def across(operation: np.ufunc, joint: np.ndarray) -> np.ndarray:
     """``operation`` over the classes of every row, (n, 1). Column by column: numpy's reduction along so short an
     axis takes 1.1 ms for 20,000 rows of 2 classes, this 0.4 ms with the exponentials; equal at 50 classes."""
     result = joint[:, 0].copy()
@@ -148,15 +148,15 @@ class Classifier:
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
         joint = self._joint_log_likelihood(self._check_X(X))
-        joint = joint - _across(np.maximum, joint)
-        joint -= np.log(_across(np.add, np.exp(joint)))
+        joint = joint - across(np.maximum, joint)
+        joint -= np.log(across(np.add, np.exp(joint)))
         return joint
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """P(c|x), (n, C), columns as in ``classes_``."""
         joint = self._joint_log_likelihood(self._check_X(X))
-        probability = np.exp(joint - _across(np.maximum, joint))
-        probability /= _across(np.add, probability)
+        probability = np.exp(joint - across(np.maximum, joint))
+        probability /= across(np.add, probability)
         return probability
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.models.base import across
+
 
 class CrossEntropy:
     """E for two classes: P(1|x) = σ(wᵀx + b). ``codes`` (n,) are 0 or 1, ``share`` (n,) the s_n.
@@ -83,12 +85,12 @@ class ManyClassCrossEntropy(CrossEntropy):
 
     def _move(self, w: np.ndarray) -> None:
         joint = self._activation(w)
-        joint -= joint.max(axis=1, keepdims=True)
+        joint -= across(np.maximum, joint)
         probability = np.exp(joint)
-        total = probability.sum(axis=1)
+        total = across(np.add, probability)
         each = np.arange(len(self.codes))
-        self._error = float(self.share @ (np.log(total) - joint[each, self.codes]))
-        probability /= total[:, None]
+        self._error = float(self.share @ (np.log(total[:, 0]) - joint[each, self.codes]))
+        probability /= total
         self._residual = probability * self.share[:, None]
         self._residual[each, self.codes] -= self.share
         self._probability = probability
