@@ -60,6 +60,7 @@ class Peer:
 
     name = ""
     needs: Sequence[str] = ()
+    codes: Sequence[int] = (0,)  # exit codes that are no failure
     cuts: Mapping[str, float] = MappingProxyType({"p > .5": 0.5})
     probable = True  # its scores are meant as probabilities of spam
 
@@ -74,12 +75,12 @@ class Peer:
         return f"{', '.join(lacking)} not installed" if lacking else None
 
     def run(self, *command: str | Path, given: str | bytes = b"", where: Path | None = None) -> str:
-        """Standard output of a child; its peak memory is noted. Exit codes up to 2 are verdicts to many a filter."""
+        """Standard output of a child; its peak memory is noted. RuntimeError where it fails."""
         files = [str(self.folder / name) for name in STREAMS]
         Path(files[0]).write_bytes(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else given)
         code, peak, *error = _launch([str(part) for part in command], str(where or self.folder), files)
         self.peak = max(self.peak, peak)
-        if code not in (0, 1, 2):
+        if code not in self.codes:
             said = error or Path(files[2]).read_bytes()[-400:]
             raise RuntimeError(f"{self.name}: {command[0]} ended {code}: {said!r}")
         return Path(files[1]).read_bytes().decode("utf-8", "surrogateescape")
@@ -134,6 +135,7 @@ class Bogofilter(Peer):
 
     name = "bogofilter"
     needs = ("bogofilter",)
+    codes = (0, 1, 2)  # of one message, the verdict
     cuts = MappingProxyType({"its .99": 0.99, "p > .5": 0.5})
 
     def train(self, mail: Sequence[Mail]) -> None:
@@ -174,6 +176,7 @@ class Crm114(Peer):
 
     name = "crm114"
     needs = ("crm",)
+    codes = (0, 1)
     cuts = MappingProxyType({"pR > 0": 0.0})
     probable = False
 

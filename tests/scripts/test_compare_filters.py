@@ -1,0 +1,54 @@
+"""The comparison of filters: on mail so easy that every filter must get it right, and where a filter is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mail import mail
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "compare_filters.py"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mail")
+    for n, (label, raw) in enumerate(mail(60)):
+        (root / label).mkdir(exist_ok=True)
+        (root / label / f"{n:03}.eml").write_bytes(raw)
+    return root
+
+
+def run(folder: Path, *options: str, path: str | None = None) -> tuple[str, list[dict]]:
+    out = folder.parent / "figures.json"
+    command = [sys.executable, str(SCRIPT), "--corpus", str(folder), "--json", str(out), *options]
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1]), **({"PATH": path} if path else {})}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, json.loads(out.read_text())
+
+
+@pytest.mark.parametrize("protocol", ["split", "online"])
+def test_every_filter_tells_easy_mail_apart(folder: Path, protocol: str) -> None:
+    out, rows = run(folder, "--protocol", protocol, "--filters", "spamnb,bogofilter,logistic, raw")
+    assert f"{protocol}: 60 ham, 60 spam" in out
+    names = {row["filter"] for row in rows}
+    assert names >= {"spamnb", "scikit-learn logistic, raw"}
+    assert ("bogofilter" in names) == (shutil.which("bogofilter") is not None)
+    for row in rows:
+        assert row["one_minus_roca"] < (0.5 if protocol == "split" else 25), row
+        assert row["peak_mb"] > 2 and row["train_seconds"] > 0
+        assert 0 <= row["hm"] <= 20 or protocol == "online", row
+    assert all(row["filter"] in out for row in rows)
+
+
+def test_what_is_not_installed_is_named(folder: Path, tmp_path: Path) -> None:
+    out, rows = run(folder, "--filters", "bogofilter,crm114,SpamAssassin", path=str(tmp_path))
+    assert rows == []
+    for said in ("bogofilter: bogofilter not installed", "crm114: crm not installed", "perl, sa-learn not installed"):
+        assert said in out
