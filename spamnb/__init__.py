@@ -1,11 +1,50 @@
 """spamnb: naive Bayes for mail and text. A model is a sum.
 
-    sources → message → tokens → vocabulary → counts → models → evidence → calibration → decision
-    mailbox   bytes     text      columns      sums     P(x|c)    score       P(c|x)       verdict
+    sources → message → tokens → tally → counts → learners → calibration → decision
+    mailbox   bytes     text     rows    sums     scores     P(c|x)        verdict
 
-``store`` keeps the sums in one SQLite file, ``classifier`` is the whole way as one object.
+``store`` keeps the sums in one SQLite file, ``training`` makes such a file, ``classifier`` is the whole way as one
+object. ``models`` are the estimators by themselves, with scikit-learn's interface; ``ranking`` says which words matter.
+
+The names below are loaded when they are first asked for:
+
+>>> import spamnb
+>>> spamnb.MultinomialNB(alpha=1)
+MultinomialNB(alpha=1)
 """
 
 from __future__ import annotations
 
+import importlib
+
 __version__ = "0.1.0"
+
+_PUBLIC = {
+    "Classifier": "classifier",
+    "Judgement": "classifier",
+    "Settings": "settings",
+    "TokenOptions": "tokens",
+    "Loss": "decision",
+    "SpamnbError": "errors",
+    "parse": "message",
+    "MultinomialNB": "models.multinomial",
+    "BernoulliNB": "models.bernoulli",
+    "ComplementNB": "models.complement",
+    "CategoricalNB": "models.categorical",
+    "GaussianNB": "models.gaussian",
+    "LinearDiscriminantAnalysis": "models.lda",
+    "QuadraticDiscriminantAnalysis": "models.qda",
+    "LogisticRegression": "models.logistic",
+    "mutual_information": "ranking",
+}
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"spamnb.{_PUBLIC[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
