@@ -59,7 +59,13 @@ def online(
     feedback: Feedback | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
-    """Classify then learn every message of a stream, from nothing."""
+    """Classify then learn every message of a stream, from nothing.
+
+    SpamnbError for settings that need to see mail before they see the first message.
+    """
+    for what, chosen in (("an embedding", settings.embedding), ("top words", settings.top_words)):
+        if chosen is not None:
+            raise SpamnbError(f"{what} cannot be chosen before the first message of a stream: use folds or a split")
     feedback = feedback or Feedback()
     chance = random.Random(feedback.seed)
     recorder = Recorder()

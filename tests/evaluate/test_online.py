@@ -102,6 +102,14 @@ def test_feedback_that_cannot_be():
             Feedback(**wrong)
 
 
+@pytest.mark.parametrize(
+    "settings", [Settings(top_words=10), Settings(model_type="gaussian", embedding="lsa:5")], ids=lambda s: s.model_type
+)
+def test_what_needs_mail_before_the_first_message_is_refused(settings):
+    with pytest.raises(SpamnbError, match="before the first message"):
+        online(stream(MAIL), settings, never)
+
+
 def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
     told: list[str] = []
     entries = [*stream(MAIL), Entry("ham", "gone", str(tmp_path / "gone"))]
