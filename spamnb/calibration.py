@@ -51,11 +51,14 @@ def _bins(margin: np.ndarray) -> np.ndarray:
 _MARGIN = np.sinh((np.arange(BINS) - BINS // 2) / _SPREAD) * _SCALE  # of the middle of each bin
 
 
-def _logistic(own: np.ndarray, rest: np.ndarray) -> tuple[float, float]:
-    """Slope ≥ 0 and intercept of P(own | margin x) = σ(slope·x + intercept), by Newton's method on binned counts."""
+def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] = (0, 0)) -> tuple[float, float]:
+    """Slope ≥ 0 and intercept of P(own | margin x) = σ(slope·x + intercept), by Newton's method on binned counts.
+
+    ``unscored`` messages, of the class and of the rest, stand where the imagined ones do.
+    """
     own, rest = own.astype(float), rest.astype(float)
-    own[_bins(np.array(_PRIOR_MARGIN))] += 1
-    rest[_bins(np.array(-_PRIOR_MARGIN))] += 1
+    own[_bins(np.array(_PRIOR_MARGIN))] += 1 + unscored[0]
+    rest[_bins(np.array(-_PRIOR_MARGIN))] += 1 + unscored[1]
     n_own, n_rest = own.sum(), rest.sum()
     used = np.flatnonzero(own + rest)
     x, own, rest = _MARGIN[used], own[used], rest[used]
@@ -91,14 +94,22 @@ class Calibration:
            [0.54, 0.46]])
     """
 
-    def __init__(self, classes: int, histogram: np.ndarray | None = None) -> None:
+    def __init__(
+        self, classes: int, histogram: np.ndarray | None = None, documents: np.ndarray | None = None
+    ) -> None:
+        """``documents`` (C,) are the messages that the model holds, where that may be more than were scored: whoever
+        teaches it all of one class before the other has the first learned with nothing to score it against. Were they
+        left out, the second class would look like all there is."""
         shape = (classes, 2, BINS)
+        self._documents = np.zeros(classes, np.int64) if documents is None else documents
+        self._curves: list[tuple[float, float]] | None = None
         self.histogram = np.zeros(shape, np.int64) if histogram is None else np.ascontiguousarray(histogram)
         if self.histogram.shape != shape:
             raise ValueError(f"histogram has shape {self.histogram.shape}, not {shape}")
 
     def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
         """Add (or with ``sign`` −1 take out) messages with left-out ``scores`` (n, C) and class indices ``y`` (n,)."""
+        self._curves = None
         bins = _bins(margins(np.atleast_2d(scores)))
         for c in range(bins.shape[1]):
             rest = (np.asarray(y) != c).astype(np.intp)
@@ -111,9 +122,14 @@ class Calibration:
         return Calibration(len(self.histogram), self.histogram - other.histogram)
 
     @classmethod
-    def from_cells(cls, classes: Sequence[str], cells: Iterable[tuple[str, int, int, int]]) -> Calibration:
+    def from_cells(
+        cls,
+        classes: Sequence[str],
+        cells: Iterable[tuple[str, int, int, int]],
+        documents: np.ndarray | None = None,
+    ) -> Calibration:
         """From (class, 1 for its own messages or 0 for the rest, bin, messages); classes not named are left out."""
-        out = cls(len(classes))
+        out = cls(len(classes), documents=documents)
         for name, own, bin_, messages in cells:
             if name in classes and 0 <= bin_ < BINS:
                 out.histogram[classes.index(name), 1 - own, bin_] = messages
@@ -129,6 +145,16 @@ class Calibration:
         """Are there at least two classes, with ENOUGH messages in each?"""
         return len(self.histogram) > 1 and bool((self.histogram[:, 0].sum(axis=1) >= ENOUGH).all())
 
+    def _fit(self) -> list[tuple[float, float]]:
+        """Slope and intercept of each class's curve; of two classes only the second's is used."""
+        counts = np.maximum(self.histogram, 0)
+        unscored = np.maximum(self._documents - counts[:, 0].sum(axis=1), 0)
+        mirrored = len(counts) == 2
+        return [
+            (0.0, 0.0) if mirrored and c == 0 else _logistic(*counts[c], (unscored[c], unscored.sum() - unscored[c]))
+            for c in range(len(counts))
+        ]
+
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """P(class | score) of each message, (n, C): rows sum to 1, no entry is 0 or 1 where there are two classes."""
         scores = np.atleast_2d(scores)
@@ -137,10 +163,9 @@ class Calibration:
             return np.ones((n, 1))
         margin = margins(scores)
         log_odds = np.empty((n, classes))
-        for c, (own, rest) in enumerate(np.maximum(self.histogram, 0)):
-            if classes == 2 and c == 0:
-                continue  # the mirror image of the other class
-            slope, intercept = _logistic(own, rest)
+        if self._curves is None:
+            self._curves = self._fit()
+        for c, (slope, intercept) in enumerate(self._curves):
             log_odds[:, c] = np.clip(slope * margin[:, c] + intercept, -_LIMIT, _LIMIT)
         if classes == 2:
             log_odds[:, 0] = -log_odds[:, 1]

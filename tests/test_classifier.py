@@ -56,7 +56,9 @@ def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary
 
 def test_it_tells_unseen_messages_apart_and_says_why() -> None:
     classifier = trained(mail(40))
-    judgements = [(label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)]
+    judgements = [
+        (label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)
+    ]
     assert sum(judgement.verdict == label for label, judgement in judgements) >= 78
     spam = classifier.classify(message("spam", 501))
     assert spam.probabilities["spam"] > 0.9 > spam.probabilities["ham"]
@@ -72,7 +74,9 @@ learnable = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), st.inte
 
 @settings(max_examples=25, deadline=None)
 @given(learnable, st.sampled_from(["ham", "spam", "new"]), st.integers(0, 9))
-def test_forgetting_what_was_learned_restores_the_model(known: list[tuple[str, int]], label: str, number: int) -> None:
+def test_forgetting_what_was_learned_restores_the_model(
+    known: list[tuple[str, int]], label: str, number: int
+) -> None:
     classifier = trained([(name, message(name, n)) for name, n in known])
     raw = message("spam", number)
     before = exported(classifier)
@@ -153,6 +157,18 @@ def test_one_class_alone_is_told_and_never_a_verdict() -> None:
     judgement = trained([("spam", message("spam", 1))]).classify(message("spam", 2))
     assert (judgement.verdict, judgement.enough) == ("unsure", False)
     assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
+
+
+@pytest.mark.parametrize("order", [("ham", "spam"), ("spam", "ham")])
+def test_teaching_one_class_after_the_other_does_not_make_all_mail_the_second(order: tuple[str, str]) -> None:
+    classifier = trained([(label, message(label, n)) for label in order for n in range(60)])
+    asked = [(label, message(label, n)) for label in order for n in range(300, 340)]
+    right = {
+        label: sum(classifier.classify(raw).verdict == label for name, raw in asked if name == label)
+        for label in order
+    }
+    assert right["ham"] == 40
+    assert right["spam"] >= 30
 
 
 def test_a_classifier_sees_what_another_process_learned(tmp_path: Path) -> None:

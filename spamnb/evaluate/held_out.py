@@ -102,7 +102,7 @@ class Answers:
         """Judge the messages at ``places`` by a model of ``trained``."""
         with model_of(trained, self._settings) as store:
             totals = store.totals()
-            calibration = Calibration.from_cells(totals.classes, store.calibration())
+            calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
             column = self._columns(totals)
             learner = learner_for(self._settings)
             asked = self._mail.tally._replace(rows=_at(self._mail.tally.rows, places))
