@@ -41,7 +41,7 @@ _PUNCTUATION_ASCII = {i: c if (c := chr(i)).isprintable() and not c.isalnum() el
 
 
 def _no_width(point: int) -> bool:
-    """Does the character take no room: zero-width and bidirectional marks, soft hyphens, variation selectors, fillers?"""
+    """Does the character take no room: zero-width and bidirectional marks, soft hyphens, variation selectors …?"""
     return point in _NO_WIDTH or unicodedata.category(chr(point)) == "Cf"
 
 
