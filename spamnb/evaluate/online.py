@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from itertools import islice
 
 from spamnb.classifier import Classifier, Judgement
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.held_out import EVIDENCE
+from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
 from spamnb.message import Message, parse
 from spamnb.settings import Settings
@@ -72,17 +73,10 @@ def online(
     waiting: deque[tuple[str, bytes]] = deque()
     # One change from the first message to the last: nobody else sees this model, so nothing need be written before.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
-        done = 0
-        for entry in entries:
+        for done, (entry, raw) in enumerate(_read(entries, on_unreadable), 1):
             assert entry.label is not None
-            try:
-                raw = entry.read()
-            except OSError as error:
-                on_unreadable(entry.name, error)
-                continue
             message = parse(raw)
-            recorder.add(entry.name, entry.label, answer(classifier.judge(message), message))
-            done += 1
+            recorder.add(entry.name, entry.label, answer(classifier.judge_all([message], EVIDENCE)[0], message))
             on_progress(done)
             heard = feedback.first is None or done <= feedback.first
             if heard and (feedback.share >= 1 or chance.random() < feedback.share):
@@ -104,17 +98,27 @@ def judged(
 ) -> Result:
     """A model as it is, asked about messages it has not learned; it learns nothing."""
     recorder = Recorder()
-    for done, entry in enumerate(entries, 1):
-        assert entry.label is not None
+    readable = _read(entries, on_unreadable)
+    done = 0
+    while batch := list(islice(readable, BATCH)):
+        parsed = [parse(raw) for _, raw in batch]
+        for (entry, _), message, judgement in zip(batch, parsed, classifier.judge_all(parsed, EVIDENCE)):
+            assert entry.label is not None
+            recorder.add(entry.name, entry.label, answer(judgement, message))
+        done += len(batch)
+        on_progress(done)
+    return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
+
+
+def _read(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> Iterator[tuple[Entry, bytes]]:
+    """Entries with their messages, those that can be read."""
+    for entry in entries:
         try:
             raw = entry.read()
         except OSError as error:
             on_unreadable(entry.name, error)
-            continue
-        message = parse(raw)
-        recorder.add(entry.name, entry.label, answer(classifier.judge(message), message))
-        on_progress(done)
-    return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
+        else:
+            yield entry, raw
 
 
 def answer(judgement: Judgement, message: Message) -> Answer:
@@ -136,12 +140,7 @@ def by_date(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> list[Entry
     """
     last = datetime(1970, 1, 1, tzinfo=UTC)
     dated: list[tuple[datetime, int, Entry]] = []
-    for place, entry in enumerate(entries):
-        try:
-            raw = entry.read()
-        except OSError as error:
-            on_unreadable(entry.name, error)
-            continue
+    for place, (entry, raw) in enumerate(_read(entries, on_unreadable)):
         last = sent(parse(raw)) or last
         dated.append((last, place, entry))
     dated.sort(key=lambda item: item[:2])
