@@ -229,7 +229,7 @@ def test_good_words_sway_the_mean_less_than_the_sum(mail: Mail) -> None:
 
 
 def test_a_novel_under_the_spam_is_not_read_to_its_end(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 kB of good mail under the spam: 89 % [97], or 75 % were only 1,000 words read, 56 % for 500. Text that good mail is made of remains good evidence."""
+    """20 kB of good mail under the spam: 89 % [97]; were only 1,000 words read 75 %, 500 56 %."""
     spam = disguised(mail, novel)
     missed = mail.mean.missed(spam)
     monkeypatch.setattr("spamnb.tokens.MAX_WORDS", 10**9)
