@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Accuracy of every model on the same tokens: 20 Newsgroups by date, and the SpamAssassin corpus by md5.
+
+20news-bydate is trained on train/ and judged on test/ (headers that leak the group left out); of SpamAssassin the
+messages whose md5(file name) is even are learned, the others judged. Estimators see rows of spamnb's tokens, Gaussian
+ones a latent semantic analysis of them; "spamnb" rows are the model types as the command line makes them.
+
+    SPAMNB_CORPORA=… python scripts/compare_models.py [--corpus 20news|spamassassin]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spamnb.classifier import Classifier
+from spamnb.embeddings import parse_embedding
+from spamnb.message import parse
+from spamnb.models.bernoulli import BernoulliNB
+from spamnb.models.categorical import CategoricalNB
+from spamnb.models.complement import ComplementNB
+from spamnb.models.gaussian import GaussianNB
+from spamnb.models.lda import LinearDiscriminantAnalysis
+from spamnb.models.logistic import LogisticRegression
+from spamnb.models.multinomial import MultinomialNB
+from spamnb.models.qda import QuadraticDiscriminantAnalysis
+from spamnb.settings import Settings
+from spamnb.sources import Entry, entries
+from spamnb.tally import tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import train
+from spamnb.vocabulary import Vocabulary
+
+
+def complain(name: str, error: Exception) -> None:
+    print(f"{name}: {error}; left out", file=sys.stderr)
+
+
+def corpus(name: str, root: str) -> tuple[list[Entry], list[Entry]]:
+    if name == "20news":
+        return tuple(list(entries([f"{root}/20news-bydate/{part}"], complain)) for part in ("train", "test"))  # type: ignore[return-value]
+    folders = {"easy_ham": "ham", "easy_ham_2": "ham", "hard_ham": "ham", "spam": "spam", "spam_2": "spam"}
+    every = list(entries([f"{label}={root}/spamassassin/{folder}" for folder, label in folders.items()], complain))
+
+    def even(entry: Entry) -> bool:
+        return int(hashlib.md5(Path(entry.path).name.encode()).hexdigest(), 16) % 2 == 0
+
+    return [entry for entry in every if even(entry)], [entry for entry in every if not even(entry)]
+
+
+def estimators(
+    learn: csr_array, y: np.ndarray, ask: csr_array, tokens: list[str]
+) -> Iterator[tuple[str, Any, Any, Any]]:
+    """(name, estimator, rows to learn, rows to ask)"""
+    for alpha in (1.0, 0.01):
+        yield f"Bernoulli, α={alpha:g}", BernoulliNB(alpha), learn, ask
+        yield f"multinomial, α={alpha:g}", MultinomialNB(alpha), learn, ask
+        yield f"boolean multinomial, α={alpha:g}", MultinomialNB(alpha, binary=True), learn, ask
+        yield f"complement, α={alpha:g}", ComplementNB(alpha), learn, ask
+    held = np.argsort(-np.bincount(learn.indices, minlength=learn.shape[1]), kind="stable")[:2000]
+    few = [np.minimum(rows[:, held].toarray(), 2) for rows in (learn, ask)]
+    yield "categorical (0, 1, more) of the 2,000 commonest, α=1", CategoricalNB(1.0, min_categories=3), *few
+    unit = [csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape) for rows in (learn, ask)]
+    for rows in unit:
+        lengths = np.diff(rows.indptr)
+        rows.data /= np.sqrt(np.repeat(lengths, lengths))
+    yield "logistic on 0/1 rows of length 1, C=1000", LogisticRegression(1000.0, tol=1e-5), *unit
+    embedding = parse_embedding("lsa:100").fit(learn, tokens)
+    dense = embedding.transform(learn), embedding.transform(ask)
+    for name, model in (
+        ("Gaussian naive Bayes", GaussianNB()),
+        ("LDA", LinearDiscriminantAnalysis()),
+        ("QDA", QuadraticDiscriminantAnalysis()),
+        ("logistic", LogisticRegression()),
+    ):
+        yield f"{name} on lsa:100", model, *dense
+
+
+def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
+    """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = tally(enumerate(learn), Tokenizer(), Path(folder) / "rows", complain)
+        for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
+                     {"model_type": "logistic"}, {"model_type": "hybrid"}):  # fmt: skip
+            started = time.perf_counter()
+            path = Path(folder) / "model"
+            train(path, made, Settings(**what))
+            right = 0
+            with Classifier.open(path) as classifier:
+                for entry in ask:
+                    p = classifier.classify(entry.read()).probabilities
+                    right += max(p, key=p.__getitem__) == entry.label
+            path.unlink()
+            name = ", ".join(str(value) for value in what.values()) or "default"
+            yield f"spamnb: {name}", right / len(ask), time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", choices=["20news", "spamassassin"], action="append")
+    for name in parser.parse_args().corpus or ["20news", "spamassassin"]:
+        learn, ask = corpus(name, os.environ["SPAMNB_CORPORA"])
+        tokenizer, vocabulary = Tokenizer(), Vocabulary()
+        X = vocabulary.matrix(tokenizer(parse(entry.read())) for entry in learn)
+        T = vocabulary.matrix((tokenizer(parse(entry.read())) for entry in ask), grow=False)
+        y, truth = (np.array([entry.label for entry in part]) for part in (learn, ask))
+        print(f"{name}: {len(learn)} learned, {len(ask)} judged, {len(vocabulary)} tokens")
+        print(f"  {'accuracy %':>10}  {'seconds':>8}")
+        for what, model, rows, asked in estimators(X, y, T, vocabulary.tokens):
+            started = time.perf_counter()
+            right = (model.fit(rows, y).predict(asked) == truth).mean()
+            print(f"  {100 * right:>10.2f}  {time.perf_counter() - started:>8.2f}  {what}", flush=True)
+        for what, share, seconds in model_types(learn, ask):
+            print(f"  {100 * share:>10.2f}  {seconds:>8.2f}  {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
