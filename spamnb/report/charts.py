@@ -98,7 +98,7 @@ def _corners(curve: roc.Curve, x: svg.Scale, y: svg.Scale) -> list[tuple[float, 
 def histogram_chart(result: Result) -> str:
     """Messages by score: good mail below, spam above, counts on a log scale so that the few errors show.
 
-    Without spam: the margin of the true class over the others, right verdicts above and wrong ones below.
+    Without spam: the lead of the true class over the best of the others, right verdicts above and wrong ones below.
     """
     spam = result.spam_index
     if spam is not None:
@@ -106,11 +106,9 @@ def histogram_chart(result: Result) -> str:
         names, label = ("spam", "good mail"), "score: log-odds of spam, nats"
         css = ("spam", "ham")
     else:
-        values = np.zeros(len(result))
-        for c in range(len(result.classes) if len(result.classes) > 1 else 0):
-            values[result.truth == c] = result.margin(c)[result.truth == c]
+        values = _lead(result)
         upper = result.right
-        names, label = ("right", "wrong or unsure"), "margin: log-odds of the true class, nats"
+        names, label = ("right", "wrong or unsure"), "lead of the true class over the next, nats"
         css = ("ham", "spam")
     low, high = _range(values)
     edges = np.linspace(low, high, 61)
@@ -149,6 +147,17 @@ def histogram_chart(result: Result) -> str:
     marks.append(svg.text((LEFT + RIGHT) / 2, BOTTOM + 36, label, "label", "middle"))
     marks.append(svg.text(14, middle, "messages (log scale)", "label", "middle", turn=-90))
     return svg.picture(WIDTH, HEIGHT, "Messages by score", marks)
+
+
+def _lead(result: Result) -> NDArray[np.float64]:
+    """Score of the true class less the highest of the others', (n,): below 0 another class was preferred."""
+    if len(result.classes) < 2:
+        return np.zeros(len(result))
+    rows = np.arange(len(result))
+    rest = result.scores.copy()
+    rest[rows, result.truth] = -np.inf
+    own, best = result.scores[rows, result.truth], rest.max(axis=1, initial=-np.inf)
+    return np.subtract(own, best, where=own != best, out=np.zeros(len(result)))  # both may be −∞
 
 
 def _range(values: NDArray[np.float64]) -> tuple[float, float]:
