@@ -23,7 +23,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from peers import PEERS, Judged, Mail, Peer
+from peer import Judged, Mail, Peer
+from peers import PEERS
 
 from spamnb.evaluate.bootstrap import Estimate, roc_estimates
 from spamnb.evaluate.metrics import confusion_matrix, precision_recall, spam_errors
