@@ -1,0 +1,105 @@
+"""Models of few messages, of very unlike numbers of each class, and of one class: they say so, and stay sensible."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from spamnb.classifier import Classifier
+from spamnb.cli import cli
+
+SAMPLES = Path(__file__).parents[2] / "corpora"
+
+
+def chosen(folder: Path, number: int) -> list[Path]:
+    return random.Random(1).sample(sorted(path for path in folder.iterdir() if path.is_file()), number)
+
+
+def trained(folder: Path, counts: dict[str, int], source: dict[str, Path]) -> tuple[Path, str]:
+    for label, number in counts.items():
+        (folder / "mail" / label).mkdir(parents=True)
+        for n, path in enumerate(chosen(source[label], number)):
+            (folder / "mail" / label / f"{n:04}").write_bytes(path.read_bytes())
+    result = CliRunner().invoke(cli, ["train", "-m", str(folder / "model"), str(folder / "mail")])
+    assert result.exit_code == 0, result.output
+    return folder / "model", result.output
+
+
+def told(model: Path, folder: Path) -> list[tuple[str, float]]:
+    with Classifier.open(model) as classifier:
+        judged = [classifier.classify(path.read_bytes()) for path in sorted(folder.iterdir())]
+    return [(judgement.verdict, judgement.probabilities["spam"]) for judgement in judged]
+
+
+OWN = {"ham": SAMPLES / "mail/ham", "spam": SAMPLES / "mail/spam"}
+
+
+def test_five_of_each_is_said_and_no_good_mail_is_lost(tmp_path: Path) -> None:
+    model, output = trained(tmp_path, {"ham": 5, "spam": 5}, OWN)
+    assert output.count("few messages of class") == 2
+    ham, spam = told(model, SAMPLES / "unseen/ham"), told(model, SAMPLES / "unseen/spam")
+    assert [verdict for verdict, _ in ham].count("spam") == 0
+    assert sum(p for _, p in spam) / len(spam) > sum(p for _, p in ham) / len(ham) + 0.1
+    assert all(0.01 < p < 0.99 for _, p in ham + spam), "nobody is that sure from ten messages"
+    with Classifier.open(model) as classifier:
+        assert not classifier.classify(b"").enough
+
+
+def test_fifty_of_each_already_works(tmp_path: Path) -> None:
+    model, output = trained(tmp_path, {"ham": 50, "spam": 50}, OWN)
+    assert "few messages" not in output
+    ham, spam = told(model, SAMPLES / "unseen/ham"), told(model, SAMPLES / "unseen/spam")
+    assert [verdict for verdict, _ in ham].count("spam") == 0
+    assert sum(p > 0.5 for _, p in spam) >= len(spam) - 2
+
+
+@pytest.mark.parametrize("counts", [{"ham": 1000, "spam": 10}, {"ham": 10, "spam": 1000}], ids=["ham", "spam"])
+def test_a_hundred_to_one(tmp_path: Path, corpora: Path, counts: dict[str, int]) -> None:
+    folders = {"ham": corpora / "spamassassin/easy_ham", "spam": corpora / "spamassassin/spam_2"}
+    model, output = trained(tmp_path, counts, folders)
+    rare = min(counts, key=counts.__getitem__)
+    assert f"few messages of class '{rare}' (10)" in output
+    with Classifier.open(model) as classifier:
+        other = {"ham": corpora / "spamassassin/easy_ham_2", "spam": corpora / "spamassassin/spam"}
+        p = {
+            label: [classifier.classify(path.read_bytes()).probabilities["spam"] for path in chosen(folder, 60)]
+            for label, folder in other.items()
+        }
+    ranked = sum(s > h for s in p["spam"] for h in p["ham"]) / (60 * 60)
+    assert ranked > 0.9, "the rare class is still told from the common one"
+    if rare == "spam":
+        assert sum(x > 0.9 for x in p["ham"]) == 0
+
+
+def test_one_class_alone_is_said_and_nothing_is_judged(tmp_path: Path) -> None:
+    model, output = trained(tmp_path, {"spam": 20}, OWN)
+    assert "Only class 'spam'" in output
+    with Classifier.open(model) as classifier:
+        assert classifier.classify(chosen(OWN["ham"], 1)[0].read_bytes()).verdict == "unsure"
+    result = CliRunner().invoke(cli, ["classify", "--exit-code", "-m", str(model)], input=b"Subject: x\n\ny\n")
+    assert result.exit_code == 75
+
+
+def test_an_unsure_band_takes_errors_rather_than_right_verdicts(tmp_path: Path) -> None:
+    """Of what the band takes out, more would have been wrong than of what it leaves."""
+    model, _ = trained(tmp_path, {"ham": 30, "spam": 30}, OWN)
+    taken, left = [0, 0], [0, 0]  # (wrong, all)
+    with Classifier.open(model) as classifier:
+        rest = [
+            (label, path)
+            for label, folder in OWN.items()
+            for path in sorted(folder.iterdir())
+            if classifier.learned(path.read_bytes()) is None
+        ]
+        for label, path in rest:
+            classifier.charge(1.0, 100.0)
+            forced = classifier.classify(path.read_bytes()).verdict
+            classifier.charge(1.0, 0.2)
+            into = taken if classifier.classify(path.read_bytes()).verdict == "unsure" else left
+            into[0] += forced != label
+            into[1] += 1
+    assert taken[1] and left[1]
+    assert taken[0] / taken[1] >= left[0] / left[1]
