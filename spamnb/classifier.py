@@ -24,9 +24,12 @@ from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
 from spamnb.message import Message, identity, parse
+from spamnb.numbering import Numbering
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tokens import Tokenizer
+
+REMEMBERED = 400_000  # different tokens, of messages that were judged, before their numbers are forgotten: some 80 MB
 
 
 class Evidence(NamedTuple):
@@ -56,6 +59,7 @@ class Classifier:
         self.store = store
         self.settings = Settings.from_meta(store.meta(), store.path)
         self.tokenizer = Tokenizer(self.settings.tokens)
+        self._numbering = Numbering(self.tokenizer)
         self.learner = learner_for(self.settings)
         self._calibrated: tuple[Totals, Calibration] | None = None
 
@@ -113,7 +117,7 @@ class Classifier:
 
     def judge_all(self, messages: Sequence[Message], tokens: int | None = None) -> list[Judgement]:
         """``judge`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
-        batch = Batch.of([Counter(self.tokenizer(message)) for message in messages])
+        batch = self._batch(messages)
         with self.store.reading():
             totals = self.store.totals()
             if not totals.classes:
@@ -155,6 +159,12 @@ class Classifier:
                 )
             )
         return out
+
+    def _batch(self, messages: Sequence[Message]) -> Batch:
+        if len(self._numbering) > REMEMBERED:
+            self._numbering = Numbering(self.tokenizer)
+        lengths = [self._numbering.add(message) for message in messages]
+        return Batch.numbered(self._numbering.tokens, *self._numbering.take(), lengths)
 
     def _calibration(self, totals: Totals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""

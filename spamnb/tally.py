@@ -7,7 +7,6 @@ A tally is what a process that counts hands back. Tallies add, so any number of 
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from spamnb.counts import Counts
 from spamnb.message import parse
+from spamnb.numbering import Numbering
 from spamnb.sources import Entry
 from spamnb.tokens import Tokenizer
 
@@ -139,24 +139,15 @@ def portion(
     on_message: Callable[[], None] = lambda: None,
 ) -> Portion:
     """``tally`` for a process that shares the mail with others."""
-    # A dictionary that numbers what it misses, read through map: no bytecode per token. Counter and a loop over its
-    # items took 103 µs a message of 350 tokens, this and the sort in _distinct 56.
-    columns: defaultdict[str, int] = defaultdict()
-    columns.default_factory = columns.__len__
-    column_of = columns.__getitem__
+    numbering = Numbering(tokenizer)
     number: dict[str, int] = {}
     numbers, labels, digests = array("q"), array("i"), bytearray()
-    lengths: list[np.ndarray] = []
-    indices: list[int] = []
-    ends: list[int] = []
+    lengths = array("i")
+    waiting = 0
     with path.open("wb") as file:
 
         def flush() -> None:
-            row_lengths, cells = _distinct(np.array(indices, np.int64), np.array(ends, np.int64))
-            lengths.append(row_lengths)
-            cells.tofile(file)
-            indices.clear()
-            ends.clear()
+            np.stack(numbering.take(), axis=1).tofile(file)
 
         for place, entry in entries:
             on_message()
@@ -166,44 +157,33 @@ def portion(
                 on_unreadable(entry.name, error)
                 continue
             message = parse(raw)
-            indices.extend(map(column_of, tokenizer(message)))
-            ends.append(len(indices))
+            lengths.append(numbering.add(message))
+            waiting += lengths[-1]
             numbers.append(place)
             assert entry.label is not None
             labels.append(number.setdefault(entry.label, len(number)))
             digests += message.digest
-            if len(indices) > FLUSH:
+            if waiting > FLUSH:
                 flush()
+                waiting = 0
         flush()
     classes = tuple(sorted(number))
     sorted_label = np.array([classes.index(name) for name in number], dtype=np.intp)
     # Tokens in sorted order: the same columns whoever counted what, and the order in which the model file wants them.
-    seen = list(columns)
+    seen = numbering.tokens
     order = sorted(range(len(seen)), key=seen.__getitem__)
     place_of = np.empty(len(seen), np.intp)
     place_of[order] = np.arange(len(seen))
     rows = Rows(
         path,
         np.array(numbers, np.int64),
-        np.concatenate(lengths),
+        np.array(lengths, np.int32),
         sorted_label[np.array(labels, np.intp)],
         np.frombuffer(bytes(digests), np.uint8).reshape(-1, 16),
         place_of,
         np.ones(len(numbers), bool),
     )
     return Portion([seen[i] for i in order], classes, _sums([rows], len(classes), len(seen)), rows)
-
-
-def _distinct(indices: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ragged rows of column numbers with repeats → how many distinct ones each row has, and (column, repeats) pairs."""
-    keys = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0)) << 32 | indices
-    keys.sort()  # sort and compare: 5 µs a message, where np.unique's hashing takes many times that
-    first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] != keys[:-1]]))
-    distinct = keys[first]
-    cells = np.empty((len(first), 2), np.int32)
-    cells[:, 0] = distinct & 0xFFFFFFFF
-    cells[:, 1] = np.diff(first, append=len(keys))
-    return np.bincount(distinct >> 32, minlength=len(ends)).astype(np.int32), cells
 
 
 def _sums(rows: Sequence[Rows], classes: int, size: int) -> tuple[Cells, ...]:

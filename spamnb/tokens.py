@@ -134,6 +134,50 @@ def _fold_received(raw: str) -> tuple[str, ...]:
     return (*hosts, *shape) if "." in hosts[0] else shape
 
 
+class Found:
+    """Where a tokenizer puts what it finds: here a list of tokens in their order. numbering.py has another."""
+
+    def __init__(self) -> None:
+        self.tokens: list[str] = []
+
+    def add(self, tokens: Iterable[str]) -> None:
+        """Tokens as they are."""
+        self.tokens += tokens
+
+    def words(self, folded: Folded, value: str) -> None:
+        """The words of a header or of what is hidden."""
+        self.tokens += chain.from_iterable(map(folded.__getitem__, raw_words(value)))
+
+    def text(
+        self, folded: Folded, texts: Iterable[str], split: Callable[[str], list[str]], ngrams: int
+    ) -> tuple[int, int, Iterable[str]]:
+        """The first MAX_WORDS words of the texts, and the first neighbours of up to ``ngrams`` words as one token.
+
+        How many words there are, how many of those read are in capitals, and the runs of punctuation.
+        """
+        first: list[str] = []
+        signs: set[str] = set()
+        count = capitals = 0
+        for text in texts:
+            found = split(text)
+            raw = found[: max(MAX_WORDS - count, 0)]
+            count += len(found)
+            capitals += in_capitals(raw)
+            self.tokens += chain.from_iterable(map(folded.__getitem__, raw))
+            if len(first) < PAIRED:
+                opening = chain.from_iterable(map(folded.__getitem__, raw[: PAIRED - len(first)]))
+                first += [word for word in opening if word[:1] != "#"]
+            signs.update(punctuation(text))
+        for n in range(2, ngrams + 1):
+            self.tokens += map(" ".join, zip(*(first[i:] for i in range(n))))
+        return count, capitals, signs
+
+
+def in_capitals(raw: Iterable[str]) -> int:
+    """How many of these words of more than one character are in capitals."""
+    return sum([len(word) > 1 for word in filter(str.isupper, raw)])
+
+
 class Tokenizer:
     """``Tokenizer(options)(message)`` → tokens with repeats; ValueError for a stemmer that does not exist.
 
@@ -155,36 +199,21 @@ class Tokenizer:
 
     def __call__(self, message: Message) -> list[str]:
         """All tokens of ``message``."""
-        tokens = self._text(message.texts)
-        if not self.options.body_only:
-            self._headers(message, tokens)
-            self._structure(message, tokens)
-        return tokens
+        found = Found()
+        self.read(message, found)
+        return found.tokens
 
-    def _text(self, texts: tuple[str, ...]) -> list[str]:
-        words = self._words
-        tokens: list[str] = []
-        first: list[str] = []
-        signs: set[str] = set()
-        count = capitals = 0
-        for text in texts:
-            found = self._split(text)
-            raw = found[: max(MAX_WORDS - count, 0)]
-            count += len(found)
-            capitals += len([word for word in raw if word.isupper() and len(word) > 1])
-            tokens += chain.from_iterable(map(words.__getitem__, raw))
-            if len(first) < PAIRED:
-                opening = chain.from_iterable(map(words.__getitem__, raw[: PAIRED - len(first)]))
-                first += [word for word in opening if word[:1] != "#"]
-            signs.update(punctuation(text))
-        for n in range(2, self.options.ngrams + 1):
-            tokens += map(" ".join, zip(*(first[i:] for i in range(n))))
-        tokens += ["p:" + sign for sign in sorted(signs)]
+    def read(self, message: Message, found: Found) -> None:
+        """``found`` is told all tokens of ``message``."""
+        count, capitals, signs = found.text(self._words, message.texts, self._split, self.options.ngrams)
+        found.add(["p:" + sign for sign in sorted(signs)])
         # Capitals are counted, not kept as words: one fact, where FREE beside free would tell it once a word
         # (SpamAssassin .0373 and .0362, SMS .448 and .470). The length: enron1 .109 with and .121 without, enron3 .050
         # and .059.
-        tokens += (f"length:{count.bit_length()}", f"caps:{capitals.bit_length()}")
-        return tokens
+        found.add((f"length:{count.bit_length()}", f"caps:{capitals.bit_length()}"))
+        if not self.options.body_only:
+            self._headers(message, found)
+            self._structure(message, found)
 
     def _field(self, name: str) -> tuple[str, Folded | None] | None:
         """How a header is read: the token of its presence and what folds its words; None where it is no evidence."""
@@ -198,7 +227,7 @@ class Tokenizer:
             return presence, None
         return presence, _prefixed(low[:40] + ":", self._text_fold if low in TEXT_HEADERS else fold_whole)
 
-    def _headers(self, message: Message, tokens: list[str]) -> None:
+    def _headers(self, message: Message, found: Found) -> None:
         fields = self._fields
         for name, value in message.headers:
             if name not in fields:
@@ -209,40 +238,40 @@ class Tokenizer:
             if field is None:
                 continue
             presence, folded = field
-            tokens.append(presence)
+            found.add((presence,))
             value = value[:MAX_VALUE]
             if folded is not None:
                 if folded is self._received:
                     value = value.rpartition(";")[0] or value  # the date behind it tells when mail was collected
-                tokens += chain.from_iterable(map(folded.__getitem__, raw_words(value)))
+                found.words(folded, value)
                 if presence == "header:subject":
-                    capitals = len([word for word in raw_words(value) if word.isupper() and len(word) > 1])
-                    tokens.append(f"subject:caps:{capitals.bit_length()}")
+                    found.add((f"subject:caps:{in_capitals(raw_words(value)).bit_length()}",))
             elif presence == "header:date":
                 zone = _ZONE.search(value)
-                tokens.append("date:" + (zone.group() if zone else "no-zone"))
+                found.add(("date:" + (zone.group() if zone else "no-zone"),))
             elif presence == "header:message-id":
                 left, _, host = value.strip("<> ").rpartition("@")
-                tokens += ["message-id:" + token for token in _fold_host(host)]
-                tokens.append("message-id:#" + _id_shape(left))
+                found.add(["message-id:" + token for token in (*_fold_host(host), "#" + _id_shape(left))])
 
-    def _structure(self, message: Message, tokens: list[str]) -> None:
+    def _structure(self, message: Message, found: Found) -> None:
         urls = [*message.links[:MAX_URLS], *message.images[:MAX_URLS], *message.forms[:MAX_URLS]]
         for text in message.texts:
             if "://" in text:
                 urls += ["http://" + url for url in _URL.findall(text)[:MAX_URLS]]
-        tokens += _url_tokens(urls)
-        tokens += ["html:" + fact for fact in message.html]
+        found.add(_url_tokens(urls))
+        found.add(["html:" + fact for fact in message.html])
         if message.hidden:
-            tokens += chain.from_iterable(map(self._hidden.__getitem__, raw_words(message.hidden)))
+            found.words(self._hidden, message.hidden)
         for part in message.parts:
-            tokens += (
-                "part:" + part.content_type[:40],
-                "charset:" + part.charset[:20],
-                "encoding:" + part.encoding[:20],
+            found.add(
+                (
+                    "part:" + part.content_type[:40],
+                    "charset:" + part.charset[:20],
+                    "encoding:" + part.encoding[:20],
+                )
             )
             if part.filename:
-                tokens.append("attachment:" + part.filename.rpartition(".")[2].lower()[:12])
+                found.add(("attachment:" + part.filename.rpartition(".")[2].lower()[:12],))
 
 
 def _url_tokens(urls: Iterable[str]) -> list[str]:

@@ -77,7 +77,12 @@ def raw_words(text: str) -> list[str]:
     """
     if text.isascii():
         return text.translate(_WORD_ASCII).split()
-    return unicodedata.normalize("NFKC", text).translate(_WORDS).split()
+    return word_text(text).split()
+
+
+def word_text(text: str) -> str:
+    """``text`` with a space for whatever is no word character."""
+    return unicodedata.normalize("NFKC", text).translate(_WORDS)
 
 
 def punctuation(text: str) -> list[str]:
@@ -180,13 +185,13 @@ class Folded(dict[str, tuple[str, ...]]):
     """Remembers the tokens of each raw word; starts afresh when full, so that a hostile stream cannot fill memory."""
 
     def __init__(self, fold: Callable[[str], tuple[str, ...]] = fold, room: int = 200_000) -> None:
-        self._fold = fold
+        self.fold = fold
         self._room = room
 
     def __missing__(self, raw: str) -> tuple[str, ...]:
         if len(self) >= self._room:
             self.clear()
-        tokens = self._fold(raw)
+        tokens = self.fold(raw)
         if len(raw) <= 2 * MAX_WORD:
             self[raw] = tokens
         return tokens

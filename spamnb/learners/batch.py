@@ -34,6 +34,13 @@ class Batch(NamedTuple):
         indptr = np.cumsum([0, *map(len, messages)])
         return cls(list(number), np.array(columns, np.int64), np.array(repeats, np.int64), indptr)
 
+    @classmethod
+    def numbered(cls, tokens: Sequence[str], numbers: np.ndarray, repeats: np.ndarray, lengths: Sequence[int]) -> Batch:
+        """From rows of numbers (nnz,) of ``tokens``, of so many tokens each."""
+        distinct, columns = np.unique(numbers, return_inverse=True)
+        indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        return cls([tokens[n] for n in distinct.tolist()], columns, repeats.astype(np.int64), indptr)
+
     @property
     def rows(self) -> np.ndarray:
         """(nnz,) whose each token is."""
