@@ -11,6 +11,7 @@ import numpy as np
 
 from spamnb.database import APPLICATION_ID, FORMAT, Database
 from spamnb.errors import SpamnbError
+from spamnb.sources import check_class_name
 
 VECTOR = np.dtype("<f4")
 MOST_LESSONS = 10_000  # some 4 kB each
@@ -101,6 +102,10 @@ class Records(Database):
             raise SpamnbError(
                 f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
             )
+        try:
+            check_class_name(name)
+        except ValueError as error:
+            raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
         self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
         for column in ("documents", "occurrences"):

@@ -107,19 +107,19 @@ def _labelled(spec: str, on_unreadable: Report) -> Iterator[Entry]:
     if spec.startswith("index:"):
         path = os.path.expanduser(spec.removeprefix("index:"))
         if not stat.S_ISREG(_status(path, spec).st_mode):
-            raise SpamnbError(f"{_shown(spec)}: not a file; give the TREC index itself, as index:PATH")
+            raise SpamnbError(f"{shown(spec)}: not a file; give the TREC index itself, as index:PATH")
         return _index(path, on_unreadable)
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:  # ./a=b is a path
         if not path:
-            raise SpamnbError(f"{_shown(spec)}: no path after the '='; write CLASS=PATH")
+            raise SpamnbError(f"{shown(spec)}: no path after the '='; write CLASS=PATH")
         return _of_class(_class_of(label, spec), os.path.expanduser(path), spec, on_unreadable)
     mode = _status(spec, spec, hint=f"; {_FORMS}").st_mode
     if stat.S_ISDIR(mode):
         return _folder_per_class(spec, on_unreadable)
     if stat.S_ISREG(mode):
         return _lines(spec, on_unreadable)
-    raise SpamnbError(f"{_shown(spec)}: neither file nor folder; {_FORMS}")
+    raise SpamnbError(f"{shown(spec)}: neither file nor folder; {_FORMS}")
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -128,22 +128,22 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report) ->
         return _tree(label, path, on_unreadable)
     if stat.S_ISREG(mode):
         return _file(label, path, on_unreadable)
-    raise SpamnbError(f"{_shown(spec)}: neither file nor folder; save its content to a file first")
+    raise SpamnbError(f"{shown(spec)}: neither file nor folder; save its content to a file first")
 
 
 def _folder_per_class(folder: str, on_unreadable: Report) -> Iterator[Entry]:
     try:
         files, folders = _listing(folder, on_unreadable)
     except OSError as error:
-        raise SpamnbError(f"{_shown(folder)}: cannot be listed: {error.strerror}") from error
+        raise SpamnbError(f"{shown(folder)}: cannot be listed: {error.strerror}") from error
     if {"cur", "new"}.issubset(folders):
-        raise SpamnbError(f"{_shown(folder)}: a Maildir, which has no class; write CLASS={_shown(folder)}")
+        raise SpamnbError(f"{shown(folder)}: a Maildir, which has no class; write CLASS={shown(folder)}")
     if not folders:
         what = "messages but no folder per class" if files else "no folder per class"
-        raise SpamnbError(f"{_shown(folder)}: {what}; write CLASS={_shown(folder)} if all is of one class")
+        raise SpamnbError(f"{shown(folder)}: {what}; write CLASS={shown(folder)} if all is of one class")
     if files:
         beside = ValueError(f"{len(files)} file(s) beside the class folders left out, being in no class")
-        on_unreadable(_shown(os.path.join(folder, files[0])), beside)
+        on_unreadable(shown(os.path.join(folder, files[0])), beside)
     labels = [_class_of(name, folder) for name in folders]
     return chain.from_iterable(_tree(label, os.path.join(folder, label), on_unreadable) for label in labels)
 
@@ -152,7 +152,7 @@ def _class_of(label: str, spec: str) -> str:
     try:
         return check_class_name(label)
     except ValueError as error:
-        raise SpamnbError(f"{_shown(spec)}: {error}; name the class otherwise, as in CLASS=PATH") from error
+        raise SpamnbError(f"{shown(spec)}: {error}; name the class otherwise, as in CLASS=PATH") from error
 
 
 def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
@@ -160,15 +160,15 @@ def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
         return os.stat(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         if isinstance(error, FileNotFoundError):
-            missing = _shown(spec) if path == spec else f"{_shown(spec)}: {_shown(path)}"
+            missing = shown(spec) if path == spec else f"{shown(spec)}: {shown(path)}"
             raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
         reason = getattr(error, "strerror", None) or error
-        raise SpamnbError(f"{_shown(spec)}: cannot be opened: {reason}") from error
+        raise SpamnbError(f"{shown(spec)}: cannot be opened: {reason}") from error
 
 
-def _shown(path: str) -> str:
-    """The path for a terminal or a JSON line: bytes that are no UTF-8 and control characters as escapes."""
-    return path if path.isprintable() else ascii(path)[1:-1]
+def shown(text: str) -> str:
+    """A path or token for a terminal: bytes that are no UTF-8 and control characters as escapes."""
+    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 # Folders
@@ -186,7 +186,7 @@ def _tree(label: str | None, root: str, on_unreadable: Report) -> Iterator[Entry
             seen.add((status.st_dev, status.st_ino))
             files, folders = _listing(folder, on_unreadable)
         except OSError as error:
-            on_unreadable(_shown(folder), error)
+            on_unreadable(shown(folder), error)
             continue
         for name in files:
             path = os.path.join(folder, name)
@@ -194,7 +194,7 @@ def _tree(label: str | None, root: str, on_unreadable: Report) -> Iterator[Entry
             if name.endswith((".mbox", ".mbox.gz")):
                 yield from _file(label, path, on_unreadable)
             else:
-                yield Entry(label, _shown(path), path)
+                yield Entry(label, shown(path), path)
         waiting.extend(os.path.join(folder, name) for name in reversed(folders))
 
 
@@ -216,7 +216,7 @@ def _listing(folder: str, on_unreadable: Report) -> tuple[list[str], list[str]]:
                 if stat.S_ISREG(status.st_mode) and status.st_size and item.name != "cmds":
                     files.append(item.name)
             except OSError as error:
-                on_unreadable(_shown(item.path), error)
+                on_unreadable(shown(item.path), error)
     if len({"cur", "new", "tmp"}.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
         return [], [name for name in folders if name != "tmp"]
     if numbered:  # an MH folder: ",12" is a removed message
@@ -234,13 +234,13 @@ def _file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry
             head = stream.read(1024)
             if not head.lstrip(b"\r\n").startswith(b"From "):
                 if head:
-                    yield Entry(label, _shown(path), path)
+                    yield Entry(label, shown(path), path)
                 return
             stream.seek(0)
             # A gzipped mbox has no random access, so its entries carry their bytes.
             keep = isinstance(stream, gzip.GzipFile)
             for number, (start, stop, content, only) in enumerate(split_mbox(stream, keep), 1):
-                name = _shown(path) if only else f"{_shown(path)}#{number}"
+                name = shown(path) if only else f"{shown(path)}#{number}"
                 if not keep:
                     yield Entry(label, name, path, start, stop)
                 elif content is None:
@@ -248,7 +248,7 @@ def _file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry
                 else:
                     yield Entry(label, name, path, content=unquoted(content))
     except OSError as error:
-        on_unreadable(_shown(path), error)
+        on_unreadable(shown(path), error)
 
 
 def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -258,7 +258,7 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
         try:
             with opened(path) as stream:
                 for number, line in _numbered(stream, on_unreadable, path):
-                    name = f"{_shown(path)}:{number}"
+                    name = f"{shown(path)}:{number}"
                     try:
                         label, text = _label_and_text(line)
                     except ValueError as error:
@@ -267,7 +267,7 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
                         # The blank line says that the message has no headers, whatever its text looks like.
                         yield Entry(label, name, path, content=b"\n" + text + b"\n")
         except OSError as error:
-            on_unreadable(_shown(path), error)
+            on_unreadable(shown(path), error)
 
     try:
         with opened(path) as stream:
@@ -276,9 +276,9 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
                     _label_and_text(first)
                     break
     except ValueError as error:
-        raise SpamnbError(f"{_shown(path)}: {error}; for a mailbox or a message write CLASS={_shown(path)}") from error
+        raise SpamnbError(f"{shown(path)}: {error}; for a mailbox or a message write CLASS={shown(path)}") from error
     except OSError as error:
-        raise SpamnbError(f"{_shown(path)}: cannot be read: {error.strerror}") from error
+        raise SpamnbError(f"{shown(path)}: cannot be read: {error.strerror}") from error
     return generate()
 
 
@@ -298,7 +298,7 @@ def _index(path: str, on_unreadable: Report) -> Iterator[Entry]:
                     label, name = os.fsdecode(line).split(maxsplit=1)
                     check_class_name(label)
                 except ValueError:
-                    on_unreadable(f"{_shown(path)}:{number}", ValueError("not a class and a path"))
+                    on_unreadable(f"{shown(path)}:{number}", ValueError("not a class and a path"))
                     continue
                 target = os.path.join(folder, name.rstrip())
                 try:
@@ -306,12 +306,12 @@ def _index(path: str, on_unreadable: Report) -> Iterator[Entry]:
                     if not stat.S_ISREG(status.st_mode):
                         raise OSError(errno.EINVAL, "not a file", target)
                 except (OSError, ValueError) as error:
-                    on_unreadable(_shown(target), error)
+                    on_unreadable(shown(target), error)
                 else:
                     if status.st_size:
-                        yield Entry(label, _shown(target), target)
+                        yield Entry(label, shown(target), target)
     except OSError as error:
-        on_unreadable(_shown(path), error)
+        on_unreadable(shown(path), error)
 
 
 def _numbered(stream: BinaryIO, on_unreadable: Report, path: str) -> Iterator[tuple[int, bytes]]:
@@ -322,7 +322,7 @@ def _numbered(stream: BinaryIO, on_unreadable: Report, path: str) -> Iterator[tu
         if not inside:
             number += 1
             if not whole:
-                on_unreadable(f"{_shown(path)}:{number}", ValueError("a line longer than 1 MiB"))
+                on_unreadable(f"{shown(path)}:{number}", ValueError("a line longer than 1 MiB"))
             elif line.strip():
                 yield number, line
         inside = not whole

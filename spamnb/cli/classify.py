@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, model_option, read_standard_input, workers_option
+from spamnb.cli.options import Unreadable, messages_of, model_option, workers_option
+from spamnb.sources import shown
 
 if TYPE_CHECKING:
     from spamnb.classifier import Judgement
@@ -81,20 +82,21 @@ def _classify(
 ) -> tuple[dict[str, bool], int]:
     """Prints; returns {verdict: is it spam?} and the number of messages that could not be read."""
     from spamnb.engines.judging import judged
-    from spamnb.sources import Entry, unlabelled
     from spamnb.store import Store
 
     unreadable = Unreadable()
     verdicts: dict[str, bool] = {}
     if form == "csv":
         with Store.open(model) as store:
-            click.echo(",".join(["source", "verdict", "score", *store.totals().classes]))
-    entries = unlabelled(sources, unreadable) if sources else [Entry(None, "-", "", content=read_standard_input())]
+            sys.stdout.write(_row(["source", "verdict", "score", *store.totals().classes]))
+    entries = messages_of(sources, unreadable)
     charges = false_positive_cost, unsure_cost
     line = partial(_line, form=form, tokens=tokens)
     for verdict, spam, text in judged(entries, model, line, unreadable, charges, tokens or 0, workers):
         verdicts[verdict] = spam
         sys.stdout.write(text)
+    if not verdicts and not unreadable.count:
+        click.echo(f"spamnb: no messages in {' '.join(map(shown, sources))}", err=True)
     return verdicts, unreadable.count
 
 
@@ -112,13 +114,19 @@ def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str
         }
         return json.dumps(record, ensure_ascii=False) + "\n"
     if form == "csv":
-        import csv
-        import io
-
-        line = io.StringIO()
-        figures = [f"{p:.6g}" for p in judgement.probabilities.values()]
-        csv.writer(line, lineterminator="\n").writerow([name, judgement.verdict, f"{judgement.score:.6g}", *figures])
-        return line.getvalue()
+        figures = [f"{p:.6g}" for p in (judgement.score, *judgement.probabilities.values())]
+        return _row([name, judgement.verdict, *figures])
     best = max(judgement.probabilities.values(), default=0.0)
     head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
-    return head + "".join(f"    {weight:+7.2f}  {token}\n" for token, weight in judgement.evidence[: tokens or 0])
+    told = judgement.evidence[: tokens or 0]
+    return head + "".join(f"    {weight:+7.2f}  {shown(token)}\n" for token, weight in told)
+
+
+def _row(cells: list[str]) -> str:
+    """A line of CSV."""
+    import csv
+    import io
+
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option, read_standard_input
+from spamnb.cli.options import Unreadable, messages_of, model_option
 
 
 @click.command("explain")
-@click.argument("source", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source", required=False)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
-def command(source: Path | None, model: Path, top: int) -> None:
+def command(source: str | None, model: Path, top: int) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 
     Every token's weight is what it gave, in nats, to the log-odds of the likeliest class against the next; beside it
@@ -27,10 +28,14 @@ def command(source: Path | None, model: Path, top: int) -> None:
     from spamnb.errors import SpamnbError
     from spamnb.report.explanation import explanation
 
+    found = list(islice(messages_of((source,) if source else (), Unreadable()), 2))
+    if len(found) != 1:
+        what = "more than one message; 'spamnb classify --explain 20' takes them all" if found else "no message"
+        raise SpamnbError(f"{source}: {what}")
     try:
-        raw = source.read_bytes() if source else read_standard_input()
+        raw = found[0].read()
     except OSError as error:
-        raise SpamnbError(f"{source}: {error.strerror}") from None
+        raise SpamnbError(f"{found[0].name}: {error.strerror}") from None
     with Classifier.open(model) as classifier:
         judgement = classifier.classify(raw)
         directions = classifier.directions(raw)

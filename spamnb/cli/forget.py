@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, each_message, model_option
+from spamnb.cli.options import Unreadable, each_message, messages_of, model_option
 
 
 @click.command("forget")
@@ -27,8 +27,11 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
 
     unreadable = Unreadable()
     with Classifier.open(model, writable=True) as classifier:
+        known = classifier.store.totals().classes
+        if label not in known:
+            click.echo(f"spamnb: {model} has no class {label!r}; it has {', '.join(known) or 'none'}", err=True)
         seen, changed = each_message(
-            sources, unreadable, lambda raw: classifier.forget(label, raw), classifier.store
+            messages_of(sources, unreadable), unreadable, lambda raw: classifier.forget(label, raw), classifier.store
         )
     left = f"; {seen - changed:,} were not learned as {label}" if seen > changed else ""
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}")

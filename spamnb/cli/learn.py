@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, each_message, model_option
+from spamnb.cli.options import Unreadable, each_message, messages_of, model_option
 
 
 @click.command("learn")
@@ -24,16 +24,24 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
       spamnb learn spam < message.eml
     """
     from spamnb.classifier import Classifier
+    from spamnb.errors import SpamnbError
 
     unreadable = Unreadable()
+    entries = messages_of(sources, unreadable)
     new = not model.exists()
     if new:
-        model.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            model.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SpamnbError(f"{model.parent}: cannot be made a folder: {error.strerror}") from None
         click.echo(f"spamnb: a new model, {model}", err=True)
     opened = Classifier.create(model) if new else Classifier.open(model, writable=True)
     with opened as classifier:
+        others = classifier.store.totals().classes
+        if others and label not in others:
+            click.echo(f"spamnb: a new class, {label}, beside {', '.join(others)}", err=True)
         seen, changed = each_message(
-            sources, unreadable, lambda raw: classifier.learn(label, raw), classifier.store
+            entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store
         )
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from spamnb.sources import Entry
     from spamnb.store import Store
 
 
@@ -83,26 +84,35 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
         yield show
 
 
-def read_standard_input() -> bytes:
-    """All of standard input, as bytes."""
-    return sys.stdin.buffer.read()
+def read_standard_input(most: int = -1) -> bytes:
+    """Standard input as bytes: all of it, or so many."""
+    if sys.stdin.isatty():
+        click.echo("spamnb: reading a message from the terminal; Ctrl-D ends it", err=True)
+    return sys.stdin.buffer.read(most)
+
+
+def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
+    """The messages of the sources; without any, or for "-", the one on standard input."""
+    from spamnb.errors import SpamnbError
+    from spamnb.mbox import MAX_MESSAGE, too_long
+    from spamnb.sources import Entry, unlabelled
+
+    if sources not in ((), ("-",)):
+        return unlabelled(sources, unreadable)
+    raw = read_standard_input(MAX_MESSAGE + 1)
+    if len(raw) > MAX_MESSAGE:
+        raise SpamnbError(f"standard input: {too_long('-').strerror}")
+    return iter([Entry(None, "-", "", content=raw)])
 
 
 def each_message(
-    sources: tuple[str, ...], unreadable: Unreadable, change: Callable[[bytes], bool], store: Store
+    entries: Iterator[Entry], unreadable: Unreadable, change: Callable[[bytes], bool], store: Store
 ) -> tuple[int, int]:
-    """Apply ``change`` to each message of the sources, or of standard input; how many there were, how many it changed.
+    """Apply ``change`` to each message; how many there were, how many it changed.
 
     A hundred messages make one transaction: a tenth of a second's work to lose when killed, and other writers get
     their turn in between.
     """
-    from spamnb.sources import Entry, unlabelled
-
-    entries = (
-        unlabelled(sources, unreadable)
-        if sources
-        else iter([Entry(None, "-", "", content=read_standard_input())])
-    )
     seen = changed = 0
     while batch := list(islice(entries, 100)):
         with store.writing():

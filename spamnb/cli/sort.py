@@ -33,6 +33,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
     from spamnb.serve.headers import rewritten
     from spamnb.serve.moves import Places
     from spamnb.serve.score import score
+    from spamnb.sources import shown
 
     unreadable = Unreadable()
     maildir.checked(box)
@@ -53,7 +54,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
                 unreadable(str(path), error)
                 continue
             action = "tagged" if tag else f"to {into}" if into else "stays"
-            click.echo(f"{found.verdict}\t{found.text}\t{action}\t{path.name}")
+            click.echo(f"{found.verdict}\t{found.text}\t{action}\t{shown(path.name)}")
     if unreadable.count:
         raise click.exceptions.Exit(1)
 

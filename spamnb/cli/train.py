@@ -44,6 +44,7 @@ def command(
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
     from spamnb.sources import entries
+    from spamnb.store import Store
     from spamnb.training import train
 
     if model.exists() and not force:
@@ -54,4 +55,6 @@ def command(
             tally = count(entries(sources, unreadable), settings.tokens, Path(folder), unreadable, show, workers)
         beside = aside if (workers or cores()) > 1 else nullcontext
         left_out = train(model, tally, settings, force=force, aside=beside)
-    click.echo(training_report(model, len(tally.tokens), left_out, settings.spam, unreadable.count))
+    with Store.open(model) as store:
+        totals = store.totals()
+    click.echo(training_report(model, totals, left_out, settings.spam, unreadable.count))

@@ -26,6 +26,7 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     Example:
       spamnb words --top 20 --body
     """
+    from spamnb.errors import SpamnbError
     from spamnb.ranking import words
     from spamnb.report.words import words_csv, words_json, words_text
     from spamnb.store import Store
@@ -33,6 +34,8 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
 
     with Store.open(model) as store:
         counts, tokens = sums_of(store)
+    if not len(counts.classes):
+        raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
     if body:
         chosen = [j for j, token in enumerate(tokens) if ":" not in token]
         counts, tokens = counts.columns(chosen), [tokens[j] for j in chosen]

@@ -84,7 +84,8 @@ def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subje
     group, order = groups(mail, seed)
     if not 2 <= k <= len(order):
         raise SpamnbError(
-            f"{k} folds of {len(order)} different messages cannot be: give 2 or more, at most the messages"
+            f"{k} folds of {len(order)} different messages cannot be made: --folds takes 2 to as many as there are"
+            " messages, --leave-one-out is for few"
         )
     fold = np.empty(len(order), np.intp)
     fold[order] = np.arange(len(order)) % k

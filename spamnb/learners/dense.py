@@ -7,7 +7,8 @@ and subtract exactly, so forgetting after learning restores them to the last dig
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,7 +192,8 @@ class Dense(Learner):
             raise SpamnbError(f"{store.path}: a {self.settings.model_type} model begins with 'spamnb train'")
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
             estimator = self._estimator(_sums_of(arrays)) if self._sums else self._logistic(arrays, names)
-            self._derived = arrays, estimator, estimator.quadratic_form()
+            with _spanned():
+                self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
 
     def _estimator(self, sums: Sums) -> Any:
@@ -210,7 +212,18 @@ class Dense(Learner):
 def _scores(estimator: Any, X: np.ndarray) -> np.ndarray:
     if not len(X):
         return np.zeros((0, len(estimator.classes_)))
-    return estimator._joint_log_likelihood(X)
+    with _spanned():
+        return estimator._joint_log_likelihood(X)
+
+
+@contextmanager
+def _spanned() -> Iterator[None]:
+    """A covariance that has no inverse as advice: it is the number of messages that a person can do something about."""
+    try:
+        yield
+    except ValueError as error:
+        what, _, _ = str(error).partition(":")  # the rest is for programmers
+        raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
 
 
 def _sums_of(arrays: Mapping[str, np.ndarray]) -> Sums:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from spamnb.classifier import Judgement
 from spamnb.learners.learner import Direction
 from spamnb.settings import COUNT_MODELS, Settings
+from spamnb.sources import shown
 from spamnb.store import Found, Totals
 
 
@@ -42,7 +43,7 @@ def explanation(
         counts = "  ".join(
             f"{found.document_counts[row, k]:>{max(12, len(head))}}" for row, head in zip(rows, heads)
         )
-        lines.append(f"{evidence.weight:>+8.3f}  {counts}  {evidence.token}")
+        lines.append(f"{evidence.weight:>+8.3f}  {counts}  {shown(evidence.token)}")
     if len(judgement.evidence) > top:
         lines.append(f"… and {len(judgement.evidence) - top} lighter ones")
     if directions:
@@ -50,5 +51,5 @@ def explanation(
         told = [(d.weights[best] - d.weights[other_row], d) for d in directions]
         lines += ["", "directions of the embedding, by the words at their ends:"]
         for weight, d in sorted(told, key=lambda pair: -abs(pair[0]))[: max(1, top // 4)]:
-            lines.append(f"{weight:>+8.3f}  {', '.join(d.up)}  ↔  {', '.join(d.down)}")
+            lines.append(f"{weight:>+8.3f}  {shown(', '.join(d.up))}  ↔  {shown(', '.join(d.down))}")
     return "\n".join(lines)

@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from spamnb.decision import UNSURE
+from spamnb.store import Totals
 from spamnb.training import LeftOut
 
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
-def training_report(path: Path, vocabulary_size: int, left_out: LeftOut, spam: str, unreadable: int) -> str:
-    """Lines of text."""
-    documents = np.bincount(left_out.labels, minlength=len(left_out.classes))
-    lines = [f"{path}: {documents.sum():,} messages, {vocabulary_size:,} different tokens"]
+def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, unreadable: int) -> str:
+    """Lines of text; ``totals`` are the model's."""
+    documents = totals.documents
+    lines = [f"{path}: {documents.sum():,} messages, {totals.vocabulary_size:,} different tokens"]
     if unreadable:
         lines.append(f"{unreadable:,} could not be read and were left out")
     if len(left_out.classes) < 2:

@@ -6,31 +6,48 @@ import csv
 import io
 import json
 
-from spamnb.ranking import Words
+from spamnb.ranking import Word, Words
+from spamnb.sources import shown
 
 
-def words_text(report: Words) -> str:
-    """A table: a pair of columns per class, and one for mutual information."""
+def words_text(report: Words, width: int | None = None) -> str:
+    """A table: a pair of columns per class, and one for mutual information. What ``width``, by default the terminal's,
+    does not hold goes below; 80 where there is no terminal."""
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    width = width or Console().width
+    bands: list[list[_Column]] = []
+    filled = 0
+    likeliest: list[_Column] = [(name, "p", words) for name, words in report.likeliest.items()]
+    for column in [*likeliest, ("highest MI", "bits", report.informative)]:
+        name, _, words = column
+        needed = max(cell_len(shown(text)) for text in [name, *(word.token for word in words)]) + len("  0.000  ")
+        if not bands or filled + needed > width + 2:
+            bands.append([])
+            filled = 0
+        bands[-1].append(column)
+        filled += needed
+    return "\n".join(map(_band, bands))
+
+
+_Column = tuple[str, str, list[Word]]  # heading, heading of the values, words
+
+
+def _band(columns: list[_Column]) -> str:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for name in report.likeliest:
-        table.add_column(name, overflow="fold")
-        table.add_column("p", justify="right")
-    table.add_column("highest MI", overflow="fold")
-    table.add_column("bits", justify="right")
-    for row in _rows(report):
-        table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in row))
+    for name, unit, _ in columns:
+        table.add_column(name)
+        table.add_column(unit, justify="right")
+    for words in zip(*(words for _, _, words in columns)):
+        table.add_row(*(cell for word in words for cell in (shown(word.token), f"{word.value:.3f}")))
     text = io.StringIO()
-    # As wide as the columns need: a pipe has no width, and a terminal wraps what is wider.
+    # As wide as the columns need: one class with a very long token may be wider than the terminal.
     Console(file=text, width=10_000, markup=False, highlight=False, emoji=False).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
-
-
-def _rows(report: Words) -> list[list[str | float]]:
-    columns = [*report.likeliest.values(), report.informative]
-    return [[cell for column in columns for cell in column[i]] for i in range(len(report.informative))]
+    return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
 def words_json(report: Words) -> str:

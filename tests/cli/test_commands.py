@@ -1,10 +1,14 @@
-"""Every command as a person runs it: help with an example, what it prints, its exit codes, and bad input in one line."""
+"""Every command as a person runs it: help with an example, what it prints, exit codes, and bad input in one line."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +18,8 @@ from mail import mail, message
 from spamnb.cli import COMMANDS, cli
 
 
-def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
+def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin, color=color)
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +109,9 @@ def test_learn_begins_a_model(tmp_path: Path) -> None:
 
 
 def test_words_in_every_format(model: Path) -> None:
-    text = run("words", "-m", model, "--top", "5").output
+    text = run("words", "-m", model, "--top", "5", "--body").output
     assert len(text.splitlines()) == 6
+    assert text.startswith("ham ")
     assert "highest MI" in text
     record = json.loads(run("words", "-m", model, "--top", "5", "--format", "json").output)
     assert set(record["likeliest"]) == {"ham", "spam"}
@@ -163,6 +168,9 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
         (["train", "--stem", "klingon", "."], "klingon"),
         (["train", "--pooling", "max", "."], "pooling 'max'"),
         (["classify", "/no/such/file"], "no"),
+        (["explain", "/no/such/file"], "no such file"),
+        (["explain", "/dev/zero"], "neither file nor folder"),
+        (["learn", "spam", "/no/such/file"], "no such file"),
         (["words"], "no model there"),
         (["info"], "no model there"),
         (["merge", "/no/such/model"], "no model there"),
@@ -175,3 +183,98 @@ def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], 
     assert says in result.output
     assert len(result.output.strip().splitlines()) == 1
     assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert not any(tmp_path.iterdir()), "something was left behind"
+
+
+def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) -> None:
+    said = run("learn", "spma", "-m", model, stdin=message("spam", 801)).stderr
+    assert said == "spamnb: a new class, spma, beside ham, spam\n"
+    assert run("learn", "spma", "-m", model, stdin=message("spam", 802)).stderr == ""
+    assert "no class 'hma'; it has ham, spam, spma" in run("forget", "hma", "-m", model, stdin=b"").stderr
+
+
+def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for arguments, says in [
+        (["learn", "spam", "-m", tmp_path / "file" / "m"], "cannot be made a folder"),
+        (["learn", "unsure", "-m", tmp_path / "m"], "cannot name a class"),
+        (["words", "-m", tmp_path / "m"], "has learned nothing yet"),
+    ]:
+        result = run(*arguments, stdin=b"")
+        assert (result.exit_code, type(result.exception)) == (1, SystemExit)
+        assert says in result.output
+
+
+def test_a_dash_is_standard_input(model: Path) -> None:
+    raw = message("spam", 803)
+    for arguments in (["classify"], ["explain"], ["learn", "spam"], ["forget", "spam"]):
+        with_dash = run(*arguments, "-", "-m", model, stdin=raw)
+        assert with_dash.exit_code == 0
+        assert "1 of 1" in with_dash.output or "spam" in with_dash.output
+
+
+def test_standard_input_is_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.mbox.MAX_MESSAGE", 1 << 20)
+    for arguments in (["classify"], ["explain"], ["learn", "spam"]):
+        result = run(*arguments, "-m", model, stdin=b"x" * (1 << 21))
+        assert (result.exit_code, result.output) == (
+            1,
+            "Error: standard input: longer than 1 MiB, the bound on one message\n",
+        )
+
+
+def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "message.gz").write_bytes(gzip.compress(message("spam", 804)))
+    assert run("explain", "-m", model, tmp_path / "message.gz").output.startswith("verdict: spam")
+    assert "more than one message" in run("explain", "-m", model, folder / "spam").output
+    (tmp_path / "empty").mkdir()
+    assert "no message" in run("explain", "-m", model, tmp_path / "empty").output
+    nothing = run("classify", "-m", model, tmp_path / "empty")
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    assert "no messages" in nothing.stderr
+
+
+def test_a_model_of_one_class_says_how_many_messages(folder: Path, tmp_path: Path) -> None:
+    assert "60 messages" in run("train", "-m", tmp_path / "m", f"ham={folder / 'ham'}").output
+
+
+def test_train_says_how_many_tokens_the_model_keeps(folder: Path, tmp_path: Path) -> None:
+    assert ", 7 different tokens" in run("train", "--top-words", "7", "-m", tmp_path / "m", folder).output
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "lda", "qda"])
+def test_three_messages_are_enough_or_too_few_in_one_line(folder: Path, tmp_path: Path, kind: str) -> None:
+    for label, count in (("ham", 2), ("spam", 1)):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for path in sorted((folder / label).iterdir())[:count]:
+            (tmp_path / "mail" / label / path.name).write_bytes(path.read_bytes())
+    result = run("train", "--model-type", kind, "-m", tmp_path / "m", tmp_path / "mail")
+    assert result.exit_code == 0 or "too few messages" in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_terminals_get_no_escape_sequences(tmp_path: Path) -> None:
+    hostile = (
+        b'Subject: \x1b[2J\x9b31m\nContent-Type: text/html; charset="\x1b[31mx"\n\n'
+        b"<a href='http://\x1b[1mx.example/'>a"
+    )
+    path = tmp_path / "m"
+    run("learn", "spam", "-m", path, stdin=hostile)
+    run("learn", "ham", "-m", path, stdin=message("ham", 1))
+    (tmp_path / "\x1b[31m.eml").write_bytes(hostile)
+    for arguments in (["classify", "--explain", "99"], ["explain"]):
+        output = run(*arguments, "-m", path, tmp_path / "\x1b[31m.eml", color=True).output
+        assert all(line.isprintable() for line in output.replace("\t", " ").split("\n"))
+    output = run("words", "-m", path, "--top", "999", color=True).output
+    assert all(line.isprintable() for line in output.split("\n"))
+
+
+def test_output_is_utf_8_whatever_the_locale(model: Path, tmp_path: Path) -> None:
+    raw = "Content-Type: text/plain; charset=utf-8\n\nпривет привет".encode()
+    run("learn", "spam", "-m", model, stdin=raw)
+    for encoding in ("ascii", "latin-1"):
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        for command in ("export", "words --top 9999", "words --format csv --top 9999"):
+            arguments = [sys.executable, "-m", "spamnb", *command.split(), "-m", str(model)]
+            out = subprocess.run(arguments, env=environment, capture_output=True, check=True).stdout
+            assert "привет" in out.decode()
