@@ -4,7 +4,7 @@
 Half of each corpus (by md5 of the message's name) is learned, the other half judged: 1-ROCA% of naive Bayes, of
 logistic regression under several penalties and least numbers of holders of a token, and of their sum on equal scales.
 
-    SPAMNB_CORPORA=… python scripts/experiment_hybrid.py [CORPUS...]      CORPUS: spamassassin enron1 enron2 lingspam sms
+    SPAMNB_CORPORA=… python scripts/experiment_hybrid.py [CORPUS...]     CORPUS: spamassassin enron1 enron2 lingspam sms
 """
 
 from __future__ import annotations

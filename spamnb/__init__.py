@@ -37,7 +37,8 @@ _PUBLIC = {
     "LogisticRegression": "models.logistic",
     "mutual_information": "ranking",
 }
-__all__ = ["__version__", *_PUBLIC]
+__all__ = ["__version__"]
+__all__ += list(_PUBLIC)
 
 
 def __getattr__(name: str) -> object:

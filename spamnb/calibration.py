@@ -32,6 +32,7 @@ def margins(scores: np.ndarray) -> np.ndarray:
     array([[-2.,  2.]])
     """
     n, classes = scores.shape
+    scores = np.clip(scores, -1e100, 1e100)  # a class whose only message is left out has the prior 0: -inf
     if classes == 2:
         difference = scores[:, 1] - scores[:, 0]
         return np.stack([-difference, difference], axis=1)
@@ -151,8 +152,8 @@ class Calibration:
         unscored = np.maximum(self._documents - counts[:, 0].sum(axis=1), 0)
         mirrored = len(counts) == 2
         return [
-            (0.0, 0.0) if mirrored and c == 0 else _logistic(*counts[c], (unscored[c], unscored.sum() - unscored[c]))
-            for c in range(len(counts))
+            (0.0, 0.0) if mirrored and c == 0 else _logistic(own, rest, (unscored[c], unscored.sum() - unscored[c]))
+            for c, (own, rest) in enumerate(counts)
         ]
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py
+
+# A busy machine fails no test: examples have no deadline, and in CI they are the same in every run.
+settings.register_profile(
+    "spamnb",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("spamnb")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start background jobs; the tests of Ctrl-C need it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
