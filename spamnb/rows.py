@@ -6,7 +6,7 @@ Most tokens of a message were in the last few hundred too, so nearly every row t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain, islice
 
 import numpy as np
@@ -17,7 +17,7 @@ class Rows:
 
     >>> rows = Rows(2)
     >>> numbers = rows.numbers(["a", "b", "a"])
-    >>> rows.fill(rows.missing(), [("b", 3, 4)])
+    >>> rows.fill(rows.missing(), [(1, 3, 4)])
     >>> rows.table[:, numbers], rows.present[numbers]
     (array([[0, 3, 0],
            [0, 4, 0]]), array([False,  True, False]))
@@ -45,7 +45,7 @@ class Rows:
         return list(islice(reversed(self._number), len(self._number) - len(self._tokens)))[::-1]
 
     def fill(self, tokens: Sequence[str], found: Sequence[tuple]) -> None:
-        """``tokens`` are the ``missing`` ones, ``found`` the (token, figure, ...) of those that have a row."""
+        """``tokens`` are the ``missing`` ones, ``found`` the (place in ``tokens``, figure, ...) of those with a row."""
         if len(self._number) > len(self.present):
             more = max(len(self._number), 2 * len(self.present)) - len(self.present)
             self.table = np.pad(self.table, ((0, 0), (0, more)))
@@ -53,10 +53,10 @@ class Rows:
                 np.pad(mask, (0, more)) for mask in (self.present, self.changed, self._stored)
             )
         if found:
-            numbers = self.numbers([row[0] for row in found])
-            width = len(self.table)
-            figures: Iterable[int] = chain.from_iterable(row[1:] for row in found)
-            self.table[:, numbers] = np.fromiter(figures, np.int64, width * len(found)).reshape(-1, width).T
+            width = len(self.table) + 1
+            figures = np.fromiter(chain.from_iterable(found), np.int64, width * len(found)).reshape(-1, width)
+            numbers = len(self._tokens) + figures[:, 0]
+            self.table[:, numbers] = figures[:, 1:].T
             self.present[numbers] = self._stored[numbers] = True
         self._tokens += tokens
 
