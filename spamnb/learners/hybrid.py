@@ -20,6 +20,9 @@ from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tally import Tally
 
+# The spreads of a model that never was trained, only taught message by message: what SpamAssassin's stream by date has.
+UNTRAINED = np.array([3.1, 5.8])
+
 
 class Hybrid(Learner):
     """Scores are NB/σ_NB + LR/σ_LR, σ being the spread of each one's left-out scores in training."""
@@ -37,7 +40,7 @@ class Hybrid(Learner):
         )
 
     def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
-        spread = store.arrays().get("hybrid_spread", np.ones(2))
+        spread = store.arrays().get("hybrid_spread", UNTRAINED)
         parts = [learner.score(store, totals, batch) for learner in (self.naive_bayes, self.logistic)]
         of_parts = [set(part.known.tokens) for part in parts]
         known = batch.only(

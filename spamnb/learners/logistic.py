@@ -30,7 +30,11 @@ from spamnb.tally import Block, Tally
 #   C = 1000, of 2          .040       .403    .043     .011     .573
 PENALTY = 1000.0
 HOLDERS = 2
-STEP = 1.0  # η of learning one message; a row has length 1, so 4 is where a step on two classes would overshoot
+# η of learning one message, whose row has length 1, and the share of it that the intercept moves. 1-ROCA% on-line at
+# η = 1, 4, 8, 16: SpamAssassin by date .55, .21, .17, .16; in random order enron1 .93, .50, .47, .65, Ling-Spam .110,
+# .058, .052, .065, SMS .93, .61, .59, .72.
+STEP = 8.0
+INTERCEPT = 0.1
 
 
 class Weights(NamedTuple):
@@ -133,8 +137,9 @@ class Logistic(Learner):
         residual /= residual.sum()
         residual[names.index(label)] -= 1
         if len(names) > 1:  # one class alone has probability 1 whatever its weights
-            table -= STEP * value * residual
-            intercept = intercept - STEP * residual
+            # Of two classes both weights move, so that their difference makes the step.
+            table -= STEP / 2 * value * residual
+            intercept = intercept - INTERCEPT * STEP / 2 * residual
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
