@@ -222,8 +222,13 @@ class SpamnbMultinomial(Spamnb):
     name, options = "spamnb, multinomial textbook", ("--model-type", "multinomial", "--pooling", "sum")
 
 
+class SpamnbHybrid(Spamnb):
+    name, options = "spamnb, hybrid", ("--model-type", "hybrid")
+
+
 PEERS: tuple[type[Peer], ...] = (
     Spamnb,
+    SpamnbHybrid,
     SpamnbMultinomial,
     SpamnbBernoulli,
     Bogofilter,
