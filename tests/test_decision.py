@@ -27,7 +27,8 @@ def test_verdict_has_least_expected_loss(p: float, cost: float, unsure: float | 
 def test_without_a_class_of_spam_the_most_probable_class_wins(weights: list[float]) -> None:
     p = np.array(weights) / sum(weights)
     names = [f"group{i}" for i in range(len(p))]
-    assert Loss(99).verdicts(names, p[None, :], "spam") == [names[int(p.argmax())]]
+    (verdict,) = Loss(99).verdicts(names, p[None, :], "spam")
+    assert p[names.index(verdict)] >= p.max() - 1e-11  # closer ones are ties
 
 
 def test_threshold_is_the_cost_ratio_of_androutsopoulos() -> None:
