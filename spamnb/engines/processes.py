@@ -24,6 +24,7 @@ CHUNK = 64  # messages handed out at a time: small enough that no process is lef
 CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
 FEW = 500  # messages below which processes cost more than they gain
 LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
+SEPARATOR = "\x1e"
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
 Numbered = tuple[int, Entry]
@@ -123,7 +124,12 @@ def _count(
     def on_unreadable(name: str, error: Exception) -> None:
         unreadable.append((name, getattr(error, "strerror", None) or str(error)))
 
-    reply(portion(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable))
+    own = portion(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
+    # One long string is sent in a tenth of the time that a list of a million short ones takes.
+    joined = SEPARATOR.join(own.tokens)
+    if joined.count(SEPARATOR) == len(own.tokens) - 1:
+        own = own._replace(tokens=[joined])
+    reply((own, len(own.rows.columns)))
 
 
 def _shared(
@@ -151,7 +157,10 @@ def _shared(
 
     for number, value in spread(partial(_count, options, folder), chunks, workers, idle):
         if number is None:
-            tallies.append(Tally.of(value))
+            own, size = value
+            if len(own.tokens) != size:
+                own = own._replace(tokens=own.tokens[0].split(SEPARATOR))
+            tallies.append(Tally.of(own))
             continue
         messages, unreadable = value
         for name, reason in unreadable:
