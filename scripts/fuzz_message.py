@@ -1,10 +1,11 @@
 """Spoilt messages for `spamnb.message.parse`: counts exceptions, broken promises and the slowest message.
 
-    python scripts/fuzz_message.py FOLDER... [--count 100000] [--seed 0]
+    python scripts/fuzz_message.py FOLDER... [--count 100000] [--seed 0] [--model FILE]
 
 Each message is a real one out of the folders, or a piece of syntax that hurts, after one to five mutations: cut short,
 bits flipped, lines moved, repeated or deleted, pieces of other messages and of hostile syntax spliced in. Ends 1 when
-a message raised or its result broke a promise (lone surrogates, bounds, other result from other line ends).
+a message raised or its result broke a promise (lone surrogates, bounds, other result from other line ends). With a
+model each message gets its verdict too, and the time is that of both.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import random
 import sys
 import time
 import traceback
+from collections import Counter
 
+from spamnb.classifier import Classifier
 from spamnb.message import Message, parse
 from spamnb.message.headers import MAX_FIELDS
 from spamnb.message.mime import MAX_PARTS, MAX_TEXT
@@ -110,10 +113,13 @@ def main() -> int:
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--model", metavar="FILE")
     arguments = parser.parse_args()
     messages = corpus(arguments.folders)
     if not messages:
         parser.error("no messages in these folders")
+    classifier = Classifier.open(arguments.model) if arguments.model else None
+    verdicts: Counter[str] = Counter()
     slowest = (0.0, 0)
     total = 0.0
     failures = 0
@@ -123,6 +129,8 @@ def main() -> int:
         started = time.process_time()
         try:
             what = broken_promise(message := parse(raw))
+            if classifier is not None:
+                verdicts[classifier.judge(message).verdict] += 1
             took = time.process_time() - started
             if what is None and number % 10 == 0 and b"\r" not in raw:
                 other = parse(raw.replace(b"\n", b"\r\n"))
@@ -139,6 +147,8 @@ def main() -> int:
         f"{arguments.count} messages, {failures} failures, mean {total / arguments.count * 1e6:.0f} µs,"
         f" slowest {slowest[0] * 1e3:.1f} ms (seed {slowest[1]})"
     )
+    if classifier is not None:
+        print(", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
     return 1 if failures else 0
 
 
