@@ -19,6 +19,8 @@ from spamnb.errors import SpamnbError
 from spamnb.records import VECTOR
 from spamnb.store import Store
 
+MOST = 1 << 53  # of a count: what a float holds exactly
+
 
 class Content(NamedTuple):
     """All that a model file holds."""
@@ -140,10 +142,9 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
             target.parent.mkdir(parents=True, exist_ok=True)
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)
-        except OSError as error:
-            raise SpamnbError(
-                f"{target}: cannot be written ({error.strerror}); --model names another place"
-            ) from None
+        except (OSError, SpamnbError) as error:
+            reason = getattr(error, "strerror", None) or "its folder takes no new files"
+            raise SpamnbError(f"{target}: cannot be written ({reason}); --model names another place") from None
         with store:
             # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
             store._connection.execute("PRAGMA journal_mode = OFF")
@@ -197,10 +198,17 @@ def export(store: Store) -> Iterator[str]:
     for name, values in content.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield _line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
+    yield _line({"end": True})  # without it a file that was cut short would pass for a smaller model
 
 
 def _line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _count(value: int) -> int:
+    if not 0 <= value <= MOST:
+        raise ValueError(f"a count that is not from 0 to {MOST}")
+    return int(value)
 
 
 def parse_export(lines: Iterable[str], name: str) -> Content:
@@ -213,8 +221,11 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     arrays: dict[str, np.ndarray] = {}
     vectors: list[list[float]] = []
     lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
+    ended = False
     for number, line in enumerate(lines, 1):
         try:
+            if ended:
+                raise ValueError("there is more after its end")
             record = json.loads(line)
             if number == 1:
                 if record["spamnb"] > FORMAT:
@@ -223,14 +234,15 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                     )
                 meta = record["meta"]
             elif "class" in record and "documents" in record:
-                documents[str(record["class"])] = int(record["documents"])
+                documents[str(record["class"])] = _count(record["documents"])
             elif "token" in record:
                 if any(
-                    c not in documents or len(pair) != 2 or min(pair) < 0
+                    c not in documents or len(pair) != 2 or min(pair) < 0 or max(pair) > MOST
                     for c, pair in record["counts"].items()
                 ):
-                    raise ValueError("counts of an unknown class, or below 0")
-                counts[str(record["token"])] = record["counts"]
+                    raise ValueError("counts of an unknown class, below 0, or too large")
+                record["token"].encode()  # UnicodeEncodeError, a ValueError, for half a surrogate pair
+                counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
             elif "lesson" in record:
                 counted = {str(token): int(n) for token, n in record["tokens"].items()}
@@ -248,12 +260,16 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
             elif "array" in record:
                 values = np.frombuffer(base64.b64decode(record["base64"]), np.dtype(record["dtype"]))
                 arrays[str(record["array"])] = values.reshape(record["shape"])
+            elif "end" in record:
+                ended = True
             else:
                 raise ValueError("unknown record")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SpamnbError(f"{name}: line {number} is not of an exported model ({error})") from None
     if meta is None:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
+    if not ended:
+        raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     classes = tuple(sorted(documents))
     row = {c: i for i, c in enumerate(classes)}
     table = np.zeros((2, len(classes), len(counts)), np.int64)

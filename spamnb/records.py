@@ -58,7 +58,8 @@ class Records(Database):
     def open(cls, path: str | Path, *, writable: bool = False) -> Self:
         """The model at ``path``; one clear line when there is none, or when it is something else."""
         if not Path(path).is_file():
-            raise SpamnbError(f"{path}: no model there; 'spamnb train' makes one, --model names another")
+            what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
+            raise SpamnbError(f"{path}: {what}; 'spamnb train' makes one, --model names another")
         store = cls.connect(path, writable=writable)
         try:
             store._check_format()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -90,3 +92,23 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
     records = [json.loads(line) for line in export(learned(mail(1)))]
     assert records[0]["spamnb"] == 1
     assert {"class": "ham", "documents": 1} in records
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda lines: lines[:-1], "cut short"),
+        (lambda lines: lines[:3], "cut short"),
+        (lambda lines: [*lines, lines[3]], "more after its end"),
+        (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
+        (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
+        (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
+    ],
+)
+def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:
+    lines = list(export(learned(mail(20))))
+    parse_export(lines, "-")
+    damaged = change(lines)
+    assert damaged != lines
+    with pytest.raises(SpamnbError, match=says):
+        parse_export(damaged, "-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 from typing import Any
 
@@ -29,6 +30,9 @@ COMMANDS = (
 )
 
 
+INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
+
+
 class Commands(click.Group):
     """Loads a command's file when it is asked for, and tells what went wrong in one line."""
 
@@ -46,6 +50,14 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except SpamnbError as error:
             raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo("\nspamnb: interrupted", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever read the output has seen enough; click ends quietly
+                raise
+            where = error.filename or "output"
+            raise click.ClickException(f"{where}: {error.strerror or error}") from None
 
 
 @click.command(

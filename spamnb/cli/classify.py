@@ -54,11 +54,9 @@ def command(
     Example:
       spamnb classify --explain 5 ~/Maildir/new
     """
-    from spamnb.errors import SpamnbError
-
     try:
         verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost, workers)
-    except SpamnbError as error:
+    except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
         if not exit_code:
             raise
         click.echo(f"Error: {error}", err=True)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.errors import SpamnbError
+
 if TYPE_CHECKING:
     from spamnb.sources import Entry
     from spamnb.store import Store
@@ -26,7 +28,7 @@ def default_model() -> Path:
 model_option = click.option(
     "-m",
     "--model",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(readable=False, path_type=Path),  # not click's to judge: 'filter' passes mail on all the same
     envvar="SPAMNB_MODEL",
     default=default_model,
     show_default="$SPAMNB_MODEL, or model.spamnb in the user's data directory",
@@ -86,6 +88,8 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
 
 def read_standard_input(most: int = -1) -> bytes:
     """Standard input as bytes: all of it, or so many."""
+    if sys.stdin is None:
+        raise SpamnbError("standard input is closed; give a SOURCE, or < message.eml")
     if sys.stdin.isatty():
         click.echo("spamnb: reading a message from the terminal; Ctrl-D ends it", err=True)
     return sys.stdin.buffer.read(most)
@@ -93,7 +97,6 @@ def read_standard_input(most: int = -1) -> bytes:
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input."""
-    from spamnb.errors import SpamnbError
     from spamnb.mbox import MAX_MESSAGE, too_long
     from spamnb.sources import Entry, unlabelled
 

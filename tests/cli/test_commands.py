@@ -205,6 +205,56 @@ def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
         assert says in result.output
 
 
+def test_exit_code_tells_no_verdict_whatever_goes_wrong(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise RuntimeError("out of order")
+
+    assert run("classify", "--exit-code", "-m", tmp_path, stdin=b"").exit_code == 75
+    monkeypatch.setattr("spamnb.engines.judging.judged", fail)
+    result = run("classify", "--exit-code", "-m", model, stdin=b"")
+    assert (result.exit_code, result.output) == (75, "Error: out of order\n")
+
+
+def test_filter_passes_mail_on_where_the_model_is_a_folder_or_forbidden(tmp_path: Path) -> None:
+    raw = message("ham", 902)
+    (tmp_path / "m").write_bytes(b"")
+    (tmp_path / "m").chmod(0)
+    for path in (tmp_path, tmp_path / "m", tmp_path / "m" / "below"):
+        result = run("filter", "-m", path, stdin=raw)
+        assert result.exit_code == 0
+        assert result.stdout_bytes.startswith(b"X-Spam-Warning: not judged:")
+        assert result.stdout_bytes.endswith(raw)
+
+
+@pytest.mark.parametrize("command", ["info", "export", "classify", "words"])
+def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
+    arguments = [sys.executable, "-m", "spamnb", command, "-m", str(model)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*arguments, *["."] * (command == "classify")], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode not in (0, 75)
+    assert b"No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_standard_input_is_one_line(model: Path) -> None:
+    command = f"exec {sys.executable} -m spamnb classify --exit-code -m {model} <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True)
+    assert (done.returncode, done.stdout) == (75, b"")
+    assert done.stderr.startswith(b"Error: standard input is closed")
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spamnb.engines.judging.judged", interrupted)
+    for more in ([], ["--exit-code"]):
+        result = run("classify", "-m", model, *more, stdin=b"")
+        assert (result.exit_code, result.output) == (130, "\nspamnb: interrupted\n")
+
+
 def test_a_dash_is_standard_input(model: Path) -> None:
     raw = message("spam", 803)
     for arguments in (["classify"], ["explain"], ["learn", "spam"], ["forget", "spam"]):
