@@ -37,7 +37,8 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     if not len(counts.classes):
         raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
     if body:
-        chosen = [j for j, token in enumerate(tokens) if ":" not in token]
+        # Tokens of other places have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
+        chosen = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
         counts, tokens = counts.columns(chosen), [tokens[j] for j in chosen]
     report = words(counts, tokens, top)
     show = {"text": words_text, "json": words_json, "csv": words_csv}[form]
