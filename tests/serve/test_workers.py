@@ -69,7 +69,7 @@ def test_sighup_reopens_the_model(serve, model, tmp_path):
 
 
 def events_are(server: Server, event: str, count: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while sum(line["event"] == event for line in server.lines()) < count:
         assert time.monotonic() < deadline, server.log.read_text()
         time.sleep(0.02)
@@ -120,7 +120,7 @@ def test_workers_end_with_their_parent(serve, model):
     workers = server.workers()
     server.process.kill()
     server.process.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while any(alive(worker) for worker in workers):
         assert time.monotonic() < deadline
         time.sleep(0.02)
