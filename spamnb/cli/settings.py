@@ -89,6 +89,10 @@ def _settings(chosen: dict[str, Any]) -> Settings:
     def given(names: tuple[str, ...]) -> dict[str, Any]:
         return {name: chosen[name] for name in names if chosen[name] is not None}
 
+    if chosen["embedding"] is not None:
+        from spamnb.embeddings import parse_embedding
+
+        parse_embedding(chosen["embedding"])  # now, not when all the mail has been read
     try:
         tokens = Tokenizer(TokenOptions(**given(_OF_TOKENS))).options
     except ValueError as error:

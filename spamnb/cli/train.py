@@ -57,4 +57,5 @@ def command(
         left_out = train(model, tally, settings, force=force, aside=beside)
     with Store.open(model) as store:
         totals = store.totals()
-    click.echo(training_report(model, totals, left_out, settings.spam, unreadable.count))
+    read = int(tally.counts.documents.sum())
+    click.echo(training_report(model, totals, left_out, settings.spam, read, unreadable.count))

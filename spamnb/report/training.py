@@ -13,10 +13,12 @@ from spamnb.training import LeftOut
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
-def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, unreadable: int) -> str:
-    """Lines of text; ``totals`` are the model's."""
+def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
+    """Lines of text; ``totals`` are the model's, ``read`` messages were counted for it."""
     documents = totals.documents
     lines = [f"{path}: {documents.sum():,} messages, {totals.vocabulary_size:,} different tokens"]
+    if copies := read - int(documents.sum()):
+        lines.append(f"copies of these, not learned again: {copies:,}")
     if unreadable:
         lines.append(f"{unreadable:,} could not be read and were left out")
     if len(left_out.classes) < 2:

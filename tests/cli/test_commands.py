@@ -167,6 +167,7 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
         (["train", "--alpha", "0", "."], "must be above 0"),
         (["train", "--stem", "klingon", "."], "klingon"),
         (["train", "--pooling", "max", "."], "pooling 'max'"),
+        (["train", "--model-type", "lda", "--embedding", "lsa:0", "/no/such/folder"], "lsa:0"),
         (["classify", "/no/such/file"], "no"),
         (["explain", "/no/such/file"], "no such file"),
         (["explain", "/dev/zero"], "neither file nor folder"),
@@ -286,6 +287,14 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
 
 def test_a_model_of_one_class_says_how_many_messages(folder: Path, tmp_path: Path) -> None:
     assert "60 messages" in run("train", "-m", tmp_path / "m", f"ham={folder / 'ham'}").output
+
+
+def test_train_says_what_was_there_twice(folder: Path, tmp_path: Path) -> None:
+    twice = [f"ham={folder / 'ham'}", f"ham={folder / 'ham'}", f"spam={folder / 'spam'}"]
+    output = run("train", "-m", tmp_path / "m", *twice).output
+    assert "120 messages" in output
+    assert "\ncopies of these, not learned again: 60\n" in output
+    assert "copies" not in run("train", "--force", "-m", tmp_path / "m", folder).output
 
 
 def test_train_says_how_many_tokens_the_model_keeps(folder: Path, tmp_path: Path) -> None:
