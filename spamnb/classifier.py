@@ -29,8 +29,6 @@ from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tokens import Tokenizer
 
-REMEMBERED = 400_000  # different tokens, of messages that were judged, before their numbers are forgotten: some 80 MB
-
 
 class Evidence(NamedTuple):
     """A token and what it gave, in nats, to the log-odds of the likeliest class against the next."""
@@ -59,7 +57,7 @@ class Classifier:
         self.store = store
         self.settings = Settings.from_meta(store.meta(), store.path)
         self.tokenizer = Tokenizer(self.settings.tokens)
-        self._numbering = Numbering(self.tokenizer)
+        self._numbering = Numbering(self.tokenizer, numbers=store.numbers)
         self.learner = learner_for(self.settings)
         self._calibrated: tuple[Totals, Calibration] | None = None
 
@@ -161,10 +159,10 @@ class Classifier:
         return out
 
     def _batch(self, messages: Sequence[Message]) -> Batch:
-        if len(self._numbering) > REMEMBERED:
-            self._numbering = Numbering(self.tokenizer)
+        if self._numbering.numbers is not self.store.numbers:
+            self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
         lengths = [self._numbering.add(message) for message in messages]
-        return Batch.numbered(self._numbering.tokens, *self._numbering.take(), lengths)
+        return Batch.numbered(self._numbering.numbers, *self._numbering.take(), lengths)
 
     def _calibration(self, totals: Totals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.numbers import Numbers
 from spamnb.tokens import MAX_WORDS, PAIRED, Found, Tokenizer
 from spamnb.words import INSIDE, Folded, punctuation, word_text
 
@@ -45,34 +45,29 @@ class Numbering:
     [('lunch', 2), ('p:,', 1), ('length:2', 1), ('caps:0', 1)]
     """
 
-    def __init__(self, tokenizer: Tokenizer, compiled: bool = True) -> None:
+    def __init__(self, tokenizer: Tokenizer, compiled: bool = True, numbers: Numbers | None = None) -> None:
+        self.numbers = Numbers() if numbers is None else numbers
         self._tokenizer = tokenizer
-        # A dictionary that numbers what it misses, read through map: no bytecode per token.
-        self._number: defaultdict[str, int] = defaultdict()
-        self._number.default_factory = self._number.__len__
-        self._tokens: list[str] = []
         self._numbers, self._repeats = array("i"), array("i")
         self._compiled = None
         options = tokenizer.options
         if compiled and Kernel is not None and options.tokenizer == "own" and options.ngrams <= 2:
-            self._compiled = _Compiled(self._number)
+            self._compiled = _Compiled(self.numbers.of)
 
     @property
     def tokens(self) -> list[str]:
         """The token of every number."""
-        new = len(self._number) - len(self._tokens)
-        self._tokens += list(islice(reversed(self._number), new))[::-1]
-        return self._tokens
+        return self.numbers.tokens
 
     def __len__(self) -> int:
-        return len(self._number)
+        return len(self.numbers)
 
     def add(self, message: Message) -> int:
         """One more row; how many different tokens it has."""
         if self._compiled is not None:
             return self._compiled.read(message, self._tokenizer)
         counted = Counter(self._tokenizer(message))
-        self._numbers.extend(map(self._number.__getitem__, counted))
+        self._numbers.extend(map(self.numbers.of.__getitem__, counted))
         self._repeats.extend(counted.values())
         return len(counted)
 

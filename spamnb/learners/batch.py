@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.numbers import Numbered, Numbers
+
 
 class Batch(NamedTuple):
     """n messages; the tokens of message i are ``columns[indptr[i]:indptr[i+1]]``.
@@ -16,7 +18,7 @@ class Batch(NamedTuple):
     (['a', 'b'], [0, 1, 1], [2, 1, 3], [0, 2, 3])
     """
 
-    tokens: list[str]  # the k distinct tokens of all of them
+    tokens: Sequence[str]  # the k distinct tokens of all of them
     columns: np.ndarray  # (nnz,) positions in ``tokens``
     repeats: np.ndarray  # (nnz,) occurrences in the message
     indptr: np.ndarray  # (n+1,)
@@ -35,11 +37,11 @@ class Batch(NamedTuple):
         return cls(list(number), np.array(columns, np.int64), np.array(repeats, np.int64), indptr)
 
     @classmethod
-    def numbered(cls, tokens: Sequence[str], numbers: np.ndarray, repeats: np.ndarray, lengths: Sequence[int]) -> Batch:
-        """From rows of numbers (nnz,) of ``tokens``, of so many tokens each."""
-        distinct, columns = np.unique(numbers, return_inverse=True)
+    def numbered(cls, numbers: Numbers, at: np.ndarray, repeats: np.ndarray, lengths: Sequence[int]) -> Batch:
+        """From rows of token numbers ``at`` (nnz,), of so many tokens each."""
+        distinct, columns = np.unique(at, return_inverse=True)
         indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        return cls([tokens[n] for n in distinct.tolist()], columns, repeats.astype(np.int64), indptr)
+        return cls(Numbered(numbers, distinct), columns, repeats.astype(np.int64), indptr)
 
     @property
     def rows(self) -> np.ndarray:
@@ -59,4 +61,6 @@ class Batch(NamedTuple):
         use = columns >= 0
         lengths = np.bincount(self.rows[use], minlength=len(self.indptr) - 1)
         indptr = np.concatenate([[0], np.cumsum(lengths)])
-        return Batch([self.tokens[i] for i in known], columns[use], self.repeats[use], indptr)
+        tokens = self.tokens
+        some = tokens.some(known) if isinstance(tokens, Numbered) else [tokens[i] for i in known]
+        return Batch(some, columns[use], self.repeats[use], indptr)
