@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EX_TEMPFAIL = 75
 
 
-@click.command("classify")
+@click.command("classify", short_help="Tell what each message is.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @model_option
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spamnb.sources import Entry
 
 
-@click.command("evaluate")
+@click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
     "--folds", type=int, metavar="K", help="K-fold cross-validation.  [default: 10, when no other way is chosen]"

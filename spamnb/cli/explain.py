@@ -10,7 +10,7 @@ import click
 from spamnb.cli.options import Unreadable, messages_of, model_option
 
 
-@click.command("explain")
+@click.command("explain", short_help="Show the tokens that decided one message.")
 @click.argument("source", required=False)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")

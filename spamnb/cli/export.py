@@ -10,7 +10,7 @@ import click
 from spamnb.cli.options import model_option
 
 
-@click.command("export")
+@click.command("export", short_help="Write the model as lines of JSON.")
 @model_option
 def command(model: Path) -> None:
     """Write the model to standard output as lines of JSON: the same lines for the same sums.

@@ -10,7 +10,7 @@ import click
 from spamnb.cli.options import model_option, read_standard_input
 
 
-@click.command("filter")
+@click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
 @model_option
 def command(model: Path) -> None:
     """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.

@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import Unreadable, each_message, messages_of, model_option
 
 
-@click.command("forget")
+@click.command("forget", short_help="Take messages out of a class again.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @model_option

@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import model_option
 
 
-@click.command("import")
+@click.command("import", short_help="Make a model from the lines of export.")
 @click.argument("file", type=click.File("r", encoding="utf-8"), default="-")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")

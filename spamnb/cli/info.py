@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import model_option
 
 
-@click.command("info")
+@click.command("info", short_help="Say what the model is, and how much it has learned.")
 @model_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(model: Path, form: str) -> None:

@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import Unreadable, each_message, messages_of, model_option
 
 
-@click.command("learn")
+@click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @model_option

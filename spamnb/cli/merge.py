@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import model_option
 
 
-@click.command("merge")
+@click.command("merge", short_help="Add up models.")
 @click.argument(
     "models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL..."
 )

@@ -20,7 +20,7 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
     return int(text, 8)
 
 
-@click.command("serve", context_settings={"show_default": True})
+@click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
 @click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
 @click.option("--socket", "path", type=click.Path(path_type=Path), help="Unix socket to listen on.")

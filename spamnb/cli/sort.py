@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spamnb.serve.moves import Places
 
 
-@click.command("sort")
+@click.command("sort", short_help="Move spam among a Maildir's new mail to Junk.")
 @click.argument("box", metavar="MAILDIR", type=click.Path(path_type=Path))
 @model_option
 @click.option("--junk", default="Junk", show_default=True, help="Folder of the Maildir that spam is moved to.")

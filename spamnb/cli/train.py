@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spamnb.settings import Settings
 
 
-@click.command("train")
+@click.command("train", short_help="Make a model from labelled mail; say how well it does.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")

@@ -12,7 +12,7 @@ import click
 from spamnb.cli.options import Unreadable, model_option
 
 
-@click.command("watch")
+@click.command("watch", short_help="Learn from what is moved into and out of Junk.")
 @click.argument("boxes", metavar="MAILDIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @model_option
 @click.option("--junk", default="Junk", show_default=True, help="The Maildir's folder of spam.")

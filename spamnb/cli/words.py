@@ -9,7 +9,7 @@ import click
 from spamnb.cli.options import model_option
 
 
-@click.command("words")
+@click.command("words", short_help="Show the words of each class, and those that tell classes apart.")
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
 @click.option("--body", is_flag=True, help="Body words alone, no tokens of headers, links or structure.")

@@ -68,5 +68,5 @@ def words_csv(report: Words) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["list", "rank", "token", "value"])
     for name, column in [*report.likeliest.items(), ("mutual information", report.informative)]:
-        writer.writerows([name, rank, word.token, f"{word.value:.6g}"] for rank, word in enumerate(column, 1))
+        writer.writerows([name, rank, shown(word.token), f"{word.value:.6g}"] for rank, word in enumerate(column, 1))
     return text.getvalue()

@@ -49,6 +49,7 @@ def test_help_says_what_it_does_with_an_example(name: str) -> None:
 def test_help_names_every_command() -> None:
     output = run("--help").output
     assert all(f"\n  {name} " in output for name in COMMANDS)
+    assert "..." not in output.split("Commands:")[1], "cut short on a terminal of 80 columns"
 
 
 def test_train_says_how_well_it_does(folder: Path, tmp_path: Path) -> None:
