@@ -60,8 +60,9 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
             # A fork inherits our ends too; as long as one is open nobody hears that we are gone.
             inherited = (*team, own) if method == "fork" else ()
             process = context.Process(target=_worker, args=(work, its, inherited), daemon=True)
-            process.start()
-            team[own] = process
+            with _ctrl_c_held_back():
+                process.start()
+                team[own] = process
             its.close()
         yield dict(team)
     finally:
@@ -71,6 +72,16 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
             process.join()
             process.close()
             connection.close()
+
+
+@contextlib.contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Ctrl-C waits: a worker that has begun is one that we know of, and it ignores Ctrl-C from its first moment on."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
@@ -175,13 +186,18 @@ def _worker(work: Work, connection: Connection, inherited: Sequence[Connection])
     try:
         work(chunks(), lambda value: connection.send(("reply", value)))
         connection.send(("ended", None))
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         return  # the parent is gone
     except MemoryError:
-        connection.send(("failed", SpamnbError("too little memory; --workers 1 or a smaller source needs less")))
+        _failed(connection, SpamnbError("too little memory; --workers 1 or a smaller source needs less"))
     except Exception as error:
         if not isinstance(error, SpamnbError):
             error.add_note("In a worker process:\n" + traceback.format_exc())
+        _failed(connection, error)
+
+
+def _failed(connection: Connection, error: Exception) -> None:
+    with contextlib.suppress(ConnectionError):  # the parent is gone, and what it gave us to work on too
         try:
             connection.send(("failed", error))
         except (TypeError, AttributeError, ValueError):  # an exception that cannot be sent
