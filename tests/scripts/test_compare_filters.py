@@ -33,6 +33,7 @@ def run(folder: Path, *options: str, path: str | None = None) -> tuple[str, list
     return done.stdout, json.loads(out.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["split", "online"])
 def test_every_filter_tells_easy_mail_apart(folder: Path, protocol: str) -> None:
     out, rows = run(folder, "--protocol", protocol, "--filters", "spamnb,bogofilter,logistic, raw")
