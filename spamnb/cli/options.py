@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +98,7 @@ def read_standard_input(most: int = -1) -> bytes:
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input."""
-    from spamnb.mbox import MAX_MESSAGE, too_long
+    from spamnb.mbox import MAX_MESSAGE, split_mbox, too_long
     from spamnb.sources import Entry, unlabelled
 
     if sources not in ((), ("-",)):
@@ -105,6 +106,9 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
     raw = read_standard_input(MAX_MESSAGE + 1)
     if len(raw) > MAX_MESSAGE:
         raise SpamnbError(f"standard input: {too_long('-').strerror}")
+    # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
+    if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
+        click.echo("spamnb: a mailbox on standard input is taken for one message; give its name instead", err=True)
     return iter([Entry(None, "-", "", content=raw)])
 
 

@@ -265,6 +265,14 @@ def test_a_dash_is_standard_input(model: Path) -> None:
         assert "1 of 1" in with_dash.output or "spam" in with_dash.output
 
 
+def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:
+    one = b"From a@b.example Thu Jan  1 00:00:00 2026\n" + message("spam", 805)
+    assert run("classify", "-m", model, stdin=one).stderr == ""
+    both = run("classify", "-m", model, stdin=one + b"\n" + one)
+    assert "mailbox on standard input" in both.stderr
+    assert len(both.stdout.splitlines()) == 1
+
+
 def test_standard_input_is_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spamnb.mbox.MAX_MESSAGE", 1 << 20)
     for arguments in (["classify"], ["explain"], ["learn", "spam"]):
