@@ -141,9 +141,9 @@ class Classifier:
                 log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
             evidence = []
             if tokens != 0:
-                columns = known.columns[row]
                 heaviest = np.argsort(-np.abs(told), kind="stable")[:tokens]
-                evidence = [Evidence(known.tokens[columns[j]], float(told[j])) for j in heaviest if told[j]]
+                heaviest = heaviest[told[heaviest] != 0]
+                evidence = list(map(Evidence, known.text(row.start + heaviest), told[heaviest].tolist()))
             out.append(
                 Judgement(
                     verdicts[i],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, overload
 
@@ -54,6 +54,9 @@ class Numbered(Sequence[str]):
         if isinstance(place, slice):
             return Numbered(self.numbers, self.at[place])
         return self.numbers.tokens[self.at[place]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.numbers.tokens.__getitem__, self.at.tolist())
 
     def some(self, places: np.ndarray) -> Numbered:
         """Those at ``places``."""

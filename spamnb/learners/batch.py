@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +52,13 @@ class Batch(NamedTuple):
         """The same messages, the tokens of each in the order of ``tokens``."""
         order = np.lexsort((self.columns, self.rows))
         return self._replace(columns=self.columns[order], repeats=self.repeats[order])
+
+    def text(self, cells: np.ndarray) -> Iterable[str]:
+        """The tokens of some of the nnz cells."""
+        columns = self.columns[cells]
+        if isinstance(self.tokens, Numbered):
+            return self.tokens.some(columns)
+        return map(self.tokens.__getitem__, columns.tolist())
 
     def only(self, known: np.ndarray) -> Batch:
         """The same messages without the tokens that are not among ``known``, positions in ``tokens``."""
