@@ -144,7 +144,8 @@ class Calibration:
     @property
     def enough(self) -> bool:
         """Are there at least two classes, with ENOUGH messages in each?"""
-        return len(self.histogram) > 1 and bool((self.histogram[:, 0].sum(axis=1) >= ENOUGH).all())
+        seen = np.maximum(self.histogram[:, 0].sum(axis=1), self._documents)
+        return len(seen) > 1 and bool((seen >= ENOUGH).all())
 
     def _fit(self) -> list[tuple[float, float]]:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""

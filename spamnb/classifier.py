@@ -124,12 +124,10 @@ class Classifier:
             calibration = self._calibration(totals)
         classes, known, spam = totals.classes, scored.known, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
-        verdicts = self.settings.loss.verdicts(classes, probabilities, spam)
-        if not self._comparable(totals):
-            verdicts = ["unsure"] * len(messages)  # one class alone says nothing about what is not of it
+        enough = calibration.enough
+        verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         order = np.argsort(-probabilities, axis=1, kind="stable")
         of_interest = np.full(len(messages), classes.index(spam)) if spam in classes else order[:, 0]
-        enough = calibration.enough
         out = []
         for i, message in enumerate(messages):
             row = slice(known.indptr[i], known.indptr[i + 1])

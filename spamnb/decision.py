@@ -53,11 +53,20 @@ class Loss:
             loss = np.vstack([loss, np.full(len(classes), self.unsure_cost)])
         return loss
 
-    def verdicts(self, classes: Sequence[str], probabilities: np.ndarray, spam: str) -> list[str]:
-        """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie."""
+    def verdicts(
+        self, classes: Sequence[str], probabilities: np.ndarray, spam: str, enough: bool = True
+    ) -> list[str]:
+        """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie.
+
+        One class alone says nothing about what is not of it: unsure. Nor is anything called spam by a model that has not
+        seen ``enough``: with a few good messages known, all others look new.
+        """
+        if len(classes) < 2:
+            return [UNSURE] * len(np.atleast_2d(probabilities))
         # Rounded, so that equal probabilities are ties whatever the order of adding: the first class wins them.
         risk = np.round(np.atleast_2d(probabilities) @ self.matrix(classes, spam).T, 12)
         names = [*classes, UNSURE]
         if spam in classes:
             risk[:, list(classes).index(spam)] += 1e-12
-        return [names[action] for action in risk.argmin(axis=1)]
+        said = [names[action] for action in risk.argmin(axis=1)]
+        return said if enough else [UNSURE if verdict == spam else verdict for verdict in said]

@@ -55,7 +55,7 @@ def _left_out(trained: Trained, classes: tuple[str, ...], settings: Settings) ->
     calibration = Calibration(len(classes))
     calibration.add(scores, y)
     p = calibration.probabilities(scores)
-    return LeftOut(classes, y, scores, p, settings.loss.verdicts(classes, p, settings.spam))
+    return LeftOut(classes, y, scores, p, settings.loss.verdicts(classes, p, settings.spam, calibration.enough))
 
 
 def sums_of(store: Store) -> tuple[Counts, list[str]]:

@@ -49,3 +49,9 @@ def test_a_tie_is_not_spam() -> None:
 def test_costs_that_make_no_sense_are_refused(arguments: tuple[float, float | None]) -> None:
     with pytest.raises(SpamnbError, match="must be above 0"):
         Loss(*arguments)
+
+
+def test_nothing_is_called_spam_before_enough_was_seen_nor_anything_by_one_class() -> None:
+    p = np.array([[0.01, 0.99], [0.99, 0.01]])
+    assert Loss(9).verdicts(["ham", "spam"], p, "spam", enough=False) == ["unsure", "ham"]
+    assert Loss(9).verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]

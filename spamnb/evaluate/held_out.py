@@ -112,9 +112,8 @@ class Answers:
                 rows = np.searchsorted(self._mail.numbers, block.numbers)
                 self._scores[np.ix_(rows, column)] = scored.scores
                 self._probabilities[np.ix_(rows, column)] = p
-                if len(column) > 1:  # one class alone says nothing about what is not of it
-                    said = self._settings.loss.verdicts(totals.classes, p, self._settings.spam)
-                    self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
+                said = self._settings.loss.verdicts(totals.classes, p, self._settings.spam, calibration.enough)
+                self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
                 self._asked[rows] = True
                 for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):
                     self._remarks[int(rows[i])] = Remark("", _heaviest(scored, int(i), p[i]))
