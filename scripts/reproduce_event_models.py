@@ -1,6 +1,6 @@
 """The two event models of naive Bayes against vocabulary size: McCallum and Nigam (1998) on 20 Newsgroups.
 
-    python scripts/reproduce_event_models.py --corpora DIR [--figures DIR] [--trials 5]
+    python scripts/reproduce_event_models.py [--corpora DIR] [--figures DIR] [--trials 5]
 
 Their procedure: headers skipped, runs of letters as words, a stop list, no stemming, words seen once dropped,
 Laplace smoothing, vocabulary of the K words with the highest mutual information with the class, a fifth of the
@@ -12,6 +12,7 @@ list, and matplotlib for the figure.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,10 +112,14 @@ def draw(sizes: list[int], random: dict[str, np.ndarray], dated: dict[str, list[
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="McCallum and Nigam's comparison of event models, redone.")
-    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument(
+        "--corpora", type=Path, default=os.environ.get("SPAMNB_CORPORA"), help="[default: $SPAMNB_CORPORA]"
+    )
     parser.add_argument("--figures", type=Path, help="folder for event_models.png")
     parser.add_argument("--trials", type=int, default=5)
     options = parser.parse_args()
+    if options.corpora is None:
+        parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
     split, tokens = by_date(options.corpora)
     dated = accuracies(split, tokens)
     trials = [accuracies(at_random(split, seed), tokens) for seed in range(options.trials)]

@@ -1,6 +1,6 @@
 """X windows against MS windows: Murphy, Machine Learning (2012), table 3.1 and figure 3.8, beside ours.
 
-    python scripts/reproduce_xwindows.py --corpora DIR [--figures DIR]
+    python scripts/reproduce_xwindows.py [--corpora DIR] [--figures DIR]
 
 DIR holds xwindows/XwindowsDocData.mat: 900 + 900 posts, 600 words, 0/1. Prints the published table and error
 rates beside ours and ends 1 where a printed digit differs; ``--figures`` draws the class-conditional densities
@@ -10,6 +10,7 @@ rates beside ours and ends 1 where a printed digit differs; ``--figures`` draws 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,9 +117,13 @@ def draw(posts: Posts, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Murphy's X windows table beside ours.")
-    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument(
+        "--corpora", type=Path, default=os.environ.get("SPAMNB_CORPORA"), help="[default: $SPAMNB_CORPORA]"
+    )
     parser.add_argument("--figures", type=Path, help="folder for xwindows.png")
     options = parser.parse_args()
+    if options.corpora is None:
+        parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
     posts = load(options.corpora)
     found = ours(posts)
     tables = ("X", "MS", "information")
