@@ -151,6 +151,11 @@ class Calibration:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""
         counts = np.maximum(self.histogram, 0)
         unscored = np.maximum(self._documents - counts[:, 0].sum(axis=1), 0)
+        # Where most of a class was learned before there was another, the scores that the other's messages then had are
+        # those of a model that hardly knew it. 297 posts of one newsgroup and then 296 of another: 61 of 395 later
+        # posts wrong and .47 nats of log loss by these scores, 28 and .21 without them; learned in turns 29 and .18.
+        if (2 * unscored > self._documents).any():
+            counts, unscored = np.zeros_like(counts), self._documents
         mirrored = len(counts) == 2
         return [
             (0.0, 0.0) if mirrored and c == 0 else _logistic(own, rest, (unscored[c], unscored.sum() - unscored[c]))

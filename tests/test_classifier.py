@@ -198,3 +198,16 @@ def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
     assert classifier.learn("ham", raw)
     assert classifier.forget("ham", raw)
     assert exported(classifier) == before
+
+
+def test_which_class_is_learned_first_does_not_matter() -> None:
+    messages = sorted(mail(60))  # all ham, then all spam
+    unseen = [message(label, n) for label in ("ham", "spam") for n in range(900, 920)]
+    found = []
+    for order in (messages, messages[::-1]):
+        with Classifier.create(":memory:") as classifier:
+            for label, raw in order:
+                classifier.learn(label, raw)
+            found.append([classifier.classify(raw).probabilities for raw in unseen])
+    for one, other in zip(*found):
+        assert one == pytest.approx(other, abs=1e-9)
