@@ -4,11 +4,15 @@
 A raw word is looked up once, by its bytes and the field it stands in; what tokens it makes Python tells the first time.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 import secrets
 
 import numpy as np
+
+cdef extern from "Python.h":
+    PyObject* PyDict_SetDefault(object mapping, object key, object default) except NULL
 
 cdef enum:
     PROBES = 48  # slots looked at before a word counts as unknown: hostile words that collide cost no more than Python
@@ -22,13 +26,13 @@ cdef uint64_t ODD = <uint64_t> 0x9E3779B97F4A7C15
 cdef class Kernel:
     """Rows of (token number, occurrences), one row a message.
 
-    ``numbers`` numbers tokens that it is asked for; ``word`` and ``sign`` hold for each byte whether it belongs to words
-    and to punctuation.
+    ``numbers`` is the dictionary of tokens, numbered as they come; ``word`` and ``sign`` hold for each byte whether it
+    belongs to words and to punctuation.
     """
 
     cdef object numbers
     cdef list folds
-    cdef dict names
+    cdef list names
     cdef bytes word, sign
     cdef Py_ssize_t room
     cdef uint64_t seed
@@ -80,7 +84,7 @@ cdef class Kernel:
 
     def forget(self):
         """Start afresh with words and pairs."""
-        self.names = {}
+        self.names = []
         self.slots = np.zeros(1 << 12, np.uint32)
         self.hashes = np.zeros(1 << 11, np.uint64)
         self.begins = np.zeros(1 << 11, np.int64)
@@ -132,9 +136,18 @@ cdef class Kernel:
 
     def tokens(self, found):
         """Tokens that need no folding."""
-        numbers = self.numbers
         for token in found:
-            self._emit(numbers[token])
+            self._emit(self._number(token))
+
+    cdef int32_t _number(self, token) except -1:
+        """What numbers[token] is, with one search instead of two where the token is new."""
+        return <object> PyDict_SetDefault(self.numbers, token, len(self.numbers))
+
+    cdef int _name(self, int32_t number, token) except -1:
+        while len(self.names) <= number:
+            self.names.append(None)
+        self.names[number] = token
+        return 0
 
     cdef int _emit(self, int32_t number) except -1:
         cdef Py_ssize_t size = self.last.shape[0]
@@ -260,8 +273,8 @@ cdef class Kernel:
         self.firsts[entry] = self.values_used
         self.counts[entry] = <int32_t> len(tokens)
         for token in tokens:
-            number = self.numbers[token]
-            self.names[number] = token
+            number = self._number(token)
+            self._name(number, token)
             self.values[self.values_used] = number
             self.shapes[self.values_used] = token[:1] == "#"
             self.values_used += 1
@@ -291,10 +304,10 @@ cdef class Kernel:
         cdef str raw = data[start:stop].decode("utf-8")
         cdef int32_t number
         for token in self.folds[field](raw):
-            number = self.numbers[token]
+            number = self._number(token)
             self._emit(number)
             if opening and token[:1] != "#":
-                self.names[number] = token
+                self._name(number, token)
                 self._open(number)
         self.capitals += counting and len(raw) > 1 and raw.isupper()
         return 0
@@ -337,14 +350,14 @@ cdef class Kernel:
                     number = self.pair_numbers[slot]
                     break
                 if self.pair_keys[slot] == 0:
-                    number = self.numbers[self.names[a] + " " + self.names[b]]
+                    number = self._number(f"{self.names[a]} {self.names[b]}")
                     self.pair_keys[slot] = key
                     self.pair_numbers[slot] = number
                     self.pairs += 1
                     break
                 slot = (slot + 1) & mask
             if number < 0:
-                number = self.numbers[self.names[a] + " " + self.names[b]]
+                number = self._number(f"{self.names[a]} {self.names[b]}")
             self._emit(number)
             if 2 * self.pairs > self.pair_keys.shape[0]:
                 self._more_pairs()
