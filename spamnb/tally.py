@@ -1,7 +1,7 @@
 """One pass over messages: their sums, and the messages themselves as short rows of column numbers on disk.
 
 A tally is what a process that counts hands back. Tallies add, so any number of processes may share the mail. The rows
-(about 1.5 kB a message) serve the leave-one-out estimate; they lie in files, so memory grows with the vocabulary alone.
+(about 2.5 kB a message) serve the leave-one-out estimate; they lie in files, so memory grows with the vocabulary alone.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from spamnb import numbering
 from spamnb import tally as module
 from spamnb.message import parse
 from spamnb.sources import Entry
@@ -18,6 +19,19 @@ from spamnb.tally import Tally, merge, restrict, tally, without_copies
 from spamnb.tokens import Tokenizer
 
 tokenize = Tokenizer()
+
+
+@pytest.fixture(scope="module", autouse=True, params=["compiled", "dictionaries"])
+def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test here with the compiled kernel, where it is built, and without."""
+    if request.param == "compiled" and numbering.Kernel is None:
+        pytest.skip("the kernel is not built: needs a C compiler when spamnb is installed")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "dictionaries":
+            patch.setattr(numbering, "Kernel", None)
+        yield
+
+
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
 
 
