@@ -58,8 +58,8 @@ class Loss:
     ) -> list[str]:
         """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie.
 
-        One class alone says nothing about what is not of it: unsure. Nor is anything called spam by a model that has not
-        seen ``enough``: with a few good messages known, all others look new.
+        One class alone says nothing about what is not of it: unsure. Nor is anything called spam by a model that has
+        not seen ``enough``: with a few good messages known, all others look new.
         """
         if len(classes) < 2:
             return [UNSURE] * len(np.atleast_2d(probabilities))

@@ -109,7 +109,7 @@ def load(store: Store) -> Content:
 
 
 def _vectors(store: Store, tokens: list[str]) -> np.ndarray | None:
-    found = store.look_up_vectors(tokens)
+    found = store.vectors()
     if not found:
         return None
     vectors = np.zeros((len(tokens), max(map(len, found.values()))), VECTOR)

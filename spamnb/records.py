@@ -213,6 +213,12 @@ class Records(Database):
             )
             return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
 
+    def vectors(self) -> dict[str, np.ndarray]:
+        """The vectors (d,) of all tokens that have one."""
+        with self.reading():
+            rows = self._connection.execute("SELECT token, vector FROM vectors")
+            return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
+
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
         """Keep one vector a token, the rows of ``vectors`` (k, d)."""
         with self.writing():

@@ -22,10 +22,17 @@ _OPTIONS = (
     ),
     click.option("--alpha", type=float, default=None, help="Smoothing pseudo-count (Laplace: 1)."),
     click.option(
-        "--prior", type=click.Choice(["mle", "dirichlet", "map", "uniform"]), default="mle", show_default=True
+        "--prior",
+        type=click.Choice(["mle", "dirichlet", "map", "uniform"]),
+        default="mle",
+        show_default=True,
+        help="Class priors: as in training, with one imagined message more each, the mode of that, or equal.",
     ),
     click.option(
-        "--pooling", default=None, help="How tokens' evidence becomes one score; 'sum' is the textbook posterior."
+        "--pooling",
+        type=click.Choice(["mean", "sum"]),
+        help="How tokens' evidence becomes one score: a mean weighted by what each knows (the default), or the sum"
+        " of the textbook's posterior.",
     ),
     click.option("--top-words", type=click.IntRange(min=1), help="Keep the words with the highest mutual information."),
     click.option(

@@ -34,7 +34,8 @@ def explanation(
     if not judgement.evidence:
         return "\n".join([*lines, "no token of this message is evidence"])
     other = f" (+) against {ranked[1]} (−)" if len(ranked) > 1 else ""
-    lines += ["", f"weight in nats for {ranked[0]}{other}; messages that hold the token, of all:"]
+    shares = " (its share of the message's weighted mean)" if settings.pooling == "mean" else ""
+    lines += ["", f"weight in nats for {ranked[0]}{other}{shares}; messages that hold the token, of all:"]
     classes = totals.classes if len(totals.classes) <= 4 else tuple(ranked[:2])
     rows = [totals.classes.index(name) for name in classes]
     heads = [f"{name} /{totals.documents[row]}" for name, row in zip(classes, rows)]

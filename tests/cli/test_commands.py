@@ -167,7 +167,6 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
         (["train", "spam="], "spam="),
         (["train", "--alpha", "0", "."], "must be above 0"),
         (["train", "--stem", "klingon", "."], "klingon"),
-        (["train", "--pooling", "max", "."], "pooling 'max'"),
         (["train", "--model-type", "lda", "--embedding", "lsa:0", "/no/such/folder"], "lsa:0"),
         (["classify", "/no/such/file"], "no"),
         (["explain", "/no/such/file"], "no such file"),
