@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from spamnb.learners.batch import Batch
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
-from spamnb.tally import Tally
+
+if TYPE_CHECKING:  # a message that is classified needs neither
+    from spamnb.tally import Tally
 
 
 class Scored(NamedTuple):

@@ -8,10 +8,10 @@ that message, and a token that only this message holds leaves the vocabulary wit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.counts import Counts
 from spamnb.evidence import pool
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained
@@ -20,7 +20,10 @@ from spamnb.models.multinomial import token_log_probability
 from spamnb.models.priors import class_log_prior
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
-from spamnb.tally import Block, Tally
+
+if TYPE_CHECKING:  # a message that is classified needs neither
+    from spamnb.counts import Counts
+    from spamnb.tally import Block, Tally
 
 LEAST = -700.0  # nats: the log prior of a class without messages, finite so that nothing becomes NaN
 
