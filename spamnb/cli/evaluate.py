@@ -203,6 +203,8 @@ def _held_out(
         mail = mail_of(tally, names)
         if not len(mail.numbers):
             raise SpamnbError("no messages in the sources: nothing to evaluate on")
+        if len(mail.classes) < 2:
+            raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
         if way == "leave-one-out":
             return protocols.leave_one_out(mail, settings, subjects)
         if isinstance(way, int):

@@ -115,3 +115,11 @@ def test_sources_without_messages_or_with_other_ones(folder: Path, tmp_path: Pat
     run("--split", 0.5, "--scores", tmp_path / "half.tsv", folder)
     ran = run("--folds", 2, "--compare", tmp_path / "half.tsv", folder)
     assert ran.exit_code == 1 and "different messages" in ran.output
+
+
+def test_one_class_is_no_evaluation(tmp_path: Path) -> None:
+    (tmp_path / "ham").mkdir()
+    (tmp_path / "ham" / "1").write_bytes(b"Subject: lunch\n\nat noon?\n")
+    result = CliRunner().invoke(cli, ["evaluate", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "only class 'ham'" in result.output
