@@ -29,6 +29,7 @@ from spamnb.mbox import contents, opened, split_mbox, too_long, unquoted
 MAX_CLASS_NAME = 100
 
 _LONGEST_LINE = 1 << 20
+_HOPELESS = 20  # lines of an index that name no file before it is taken for something else
 _FORMS = "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH or a file of label TAB text"
 
 Report = Callable[[str, Exception], None]
@@ -291,9 +292,13 @@ def _label_and_text(line: bytes) -> tuple[str, bytes]:
 
 def _index(path: str, on_unreadable: Report) -> Iterator[Entry]:
     folder = os.path.dirname(path)
+    found = False
     try:
         with opened(path) as stream:
             for number, line in _numbered(stream, on_unreadable, path):
+                if not found and number > _HOPELESS:
+                    what = f"none of its first {_HOPELESS} lines is a class and a file"
+                    raise SpamnbError(f"{shown(path)}: {what}; no index")
                 try:
                     label, name = os.fsdecode(line).split(maxsplit=1)
                     check_class_name(label)
@@ -308,6 +313,7 @@ def _index(path: str, on_unreadable: Report) -> Iterator[Entry]:
                 except (OSError, ValueError) as error:
                     on_unreadable(shown(target), error)
                 else:
+                    found = True
                     if status.st_size:
                         yield Entry(label, shown(target), target)
     except OSError as error:

@@ -301,6 +301,13 @@ def test_label_tab_text(tmp_path: Path) -> None:
 # Mistakes
 
 
+def test_what_is_no_index_is_told_once(tmp_path: Path) -> None:
+    words = write(tmp_path / "essay", b"It was a dark and stormy night.\n" * 500)
+    unreadable: Unreadable = []
+    with pytest.raises(SpamnbError, match="essay: none of its first 20 lines is a class and a file"):
+        read(f"index:{words}", unreadable=unreadable)
+
+
 @pytest.mark.parametrize(
     ("spec", "what"),
     [

@@ -41,9 +41,7 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
         good = truth != spam
         lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
         lines.append(f"  good mail lost {100 * lost:.2f} %, spam let through {100 * through:.2f} %")
-    for name, n in zip(left_out.classes, documents):
-        if n < FEW:
-            lines.append(
-                f"  few messages of class {name!r} ({n}): these figures and all probabilities are rough"
-            )
+    few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
+    if few:
+        lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
     return "\n".join(lines)
