@@ -93,5 +93,13 @@ class ComplementNB(DiscreteNB):
         return self._weights_.toarray() * self._scale_[:, None]
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
-        scores = self._weights_.times(X) * self._scale_
+        # What every class has in common decides nothing, unless the classes scale it differently.
+        return self._scores(X, common=self.norm)
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """The scores Σ_j x_j w_jc themselves, (n, C) in nats, columns as in ``classes_``."""
+        return self._scores(self._check_X(X), common=True)
+
+    def _scores(self, X: Any, common: bool) -> np.ndarray:
+        scores = self._weights_.times(X, common) * self._scale_
         return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores

@@ -82,8 +82,11 @@ class LogWeights(NamedTuple):
             whole += per_column
         return cls(np.ascontiguousarray(whole.T), np.zeros_like(per_class), None)
 
-    def times(self, X: Any) -> np.ndarray:
-        """Σ_j x_ij W_cj of every row and class, (n, C); X (n, V) is sparse or not."""
+    def times(self, X: Any, common: bool = True) -> np.ndarray:
+        """Σ_j x_ij W_cj of every row and class, (n, C); X (n, V) is sparse or not.
+
+        Without ``common`` the part Σ_j x_ij v_j, the same in every class, may be left out.
+        """
         from scipy.sparse import issparse
 
         # scipy multiplies whole and real numbers too, but five times slower.
@@ -97,7 +100,7 @@ class LogWeights(NamedTuple):
             # of 20news × 130,146 columns × 20 classes. For a single row it is the other way round.
             joint = X @ self.difference.toarray()
         joint += np.outer(X.sum(axis=1), self.per_class)
-        if self.per_column is not None:
+        if common and self.per_column is not None:
             joint += (X @ self.per_column)[:, None]
         return joint
 
