@@ -169,10 +169,6 @@ class Classifier:
             self._calibrated = totals, Calibration.from_cells(totals.classes, cells, totals.documents)
         return self._calibrated[1]
 
-    @staticmethod
-    def _comparable(totals: Totals) -> bool:
-        return len(totals.classes) > 1
-
     # -- learning --------------------------------------------------------------------------------------------
 
     def learned(self, raw: bytes) -> str | None:
@@ -186,7 +182,7 @@ class Classifier:
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
         """
         message = parse(raw)
-        counted = Counter(self.tokenizer(message))
+        counted, own = Counter(self.tokenizer(message)), identity(raw)
         with self.store.writing():
             known = self.store.learned(message.digest)
             if known and (known[0] == label or (known[1] and not taught)):
@@ -197,12 +193,12 @@ class Classifier:
             if known:
                 self._subtract(known[0], counted, moved=True)
                 self.store.unremember(message.digest)
-            else:
-                lesson = self._own_lesson(raw, taught)
-                if lesson and not taught:
+            elif lesson := self._own_lesson(own):
+                if not taught:
                     return False
+                self._take_back(*lesson)
             if not taught:
-                self.store.put_lesson(identity(raw), message.digest, counted)
+                self.store.put_lesson(own, message.digest, counted)
             self._count_score(label, counted, 1)
             self.store.add(label, counted)
             self.learner.learn(self.store, label, counted)
@@ -214,25 +210,27 @@ class Classifier:
         message = parse(raw)
         with self.store.writing():
             known = self.store.learned(message.digest)
-            if known is None and self._own_lesson(raw, True) == label:
+            if known is None:
+                lesson = self._own_lesson(identity(raw))
+                if lesson is None or lesson[1] != label:
+                    return False
+                self._take_back(*lesson)
                 return True
-            if known is None or known[0] != label:
+            if known[0] != label:
                 return False
             self._subtract(label, Counter(self.tokenizer(message)))
             self.store.unremember(message.digest)
         return True
 
-    def _own_lesson(self, raw: bytes, take_back: bool) -> str | None:
-        """The class that the filter, by itself, learned another copy of this message as: before delivery, say."""
-        own = identity(raw)
+    def _own_lesson(self, own: bytes) -> tuple[bytes, str, dict[str, int]] | None:
+        """(digest, class, tokens) of another copy of the message ``own`` that the filter learned by itself."""
         lesson = self.store.lesson(own)
         known = self.store.learned(lesson[0]) if lesson else None
-        if lesson is None or known is None:
-            return None
-        if take_back:
-            self._subtract(known[0], Counter(lesson[1]), moved=True)
-            self.store.unremember(lesson[0])
-        return known[0]
+        return (lesson[0], known[0], lesson[1]) if lesson and known else None
+
+    def _take_back(self, digest: bytes, label: str, counted: dict[str, int]) -> None:
+        self._subtract(label, Counter(counted), moved=True)
+        self.store.unremember(digest)
 
     def _subtract(self, label: str, counted: Counter[str], moved: bool = False) -> None:
         self.store.add(label, counted, -1)
@@ -242,7 +240,7 @@ class Classifier:
     def _count_score(self, label: str, counted: Counter[str], sign: int) -> None:
         """Calibration learns from a message's score in the model without it: before learning, after forgetting."""
         totals = self.store.totals()
-        if label not in totals.classes or not self._comparable(totals):
+        if label not in totals.classes or len(totals.classes) < 2:
             return
         scores = self.learner.score(self.store, totals, Batch.of([counted])).scores
         change = Calibration(len(totals.classes))

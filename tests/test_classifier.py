@@ -138,6 +138,9 @@ def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() ->
     assert classifier.forget("spam", delivered)
     assert exported(classifier) == before
     assert classifier.learn("spam", raw, taught=False)
+    taught = exported(classifier)
+    assert not classifier.forget("ham", delivered)
+    assert exported(classifier) == taught, "it was learned as spam, so forgetting it as ham changes nothing"
     assert classifier.forget("spam", delivered)
     assert exported(classifier) == before
 
