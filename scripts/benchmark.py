@@ -191,7 +191,7 @@ def stages(corpora: Path, runs: int) -> dict[str, float]:
     from spamnb.store import Store
     from spamnb.tally import tally
     from spamnb.tokens import Tokenizer
-    from spamnb.training import content_of, prepare
+    from spamnb.training import content_of, prepare, with_trained
 
     entries = [Entry(label, str(path), str(path)) for label, path in messages(corpora)[:4000]]
     out: dict[str, float] = {}
@@ -219,7 +219,7 @@ def stages(corpora: Path, runs: int) -> dict[str, float]:
         counted = measured("all to sums", lambda: tally(enumerate(entries), tokenizer, rows, print))
         ready = prepare(counted, settings)
         trained = measured("leave-one-out", lambda: learner_for(settings).train(ready))
-        content = content_of(ready, settings, trained)
+        content = with_trained(content_of(ready, settings), trained)
         store = measured("store: write", written)
         measured("store: load", lambda: load(store))
     out["tokens in the vocabulary"] = len(ready.tokens)

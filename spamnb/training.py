@@ -35,11 +35,10 @@ def prepare(tally: Tally, settings: Settings) -> Tally:
     """The tally that a model is made of: every message once, and only the top words where that is asked for."""
     tally = without_copies(tally)
     if settings.top_words is not None and settings.top_words < len(tally.tokens):
-        from spamnb.ranking import mutual_information
+        from spamnb.ranking import mutual_information, top_columns
 
         bits = mutual_information(tally.counts.document_counts, tally.counts.documents)
-        order = np.argsort(-bits, kind="stable")
-        tally = restrict(tally, np.sort(order[: settings.top_words]))
+        tally = restrict(tally, np.sort(top_columns(bits, settings.top_words, tally.tokens)))
     return tally
 
 
@@ -52,10 +51,17 @@ def _left_out(trained: Trained, classes: tuple[str, ...], settings: Settings) ->
     y, scores = trained.labels, trained.scores
     if not len(y):
         return LeftOut(classes, y, scores, scores, [])
-    calibration = Calibration(len(classes))
-    calibration.add(scores, y)
+    calibration = _calibration(trained, classes)
     p = calibration.probabilities(scores)
     return LeftOut(classes, y, scores, p, settings.loss.verdicts(classes, p, settings.spam, calibration.enough))
+
+
+def _calibration(trained: Trained, classes: tuple[str, ...]) -> Calibration:
+    """What the left-out scores say of the probabilities."""
+    calibration = Calibration(len(classes))
+    if len(trained.labels):
+        calibration.add(trained.scores, trained.labels)
+    return calibration
 
 
 def sums_of(store: Store) -> tuple[Counts, list[str]]:
@@ -67,28 +73,34 @@ def sums_of(store: Store) -> tuple[Counts, list[str]]:
     return Counts(content.classes, content.documents, *sums), content.tokens
 
 
-def content_of(tally: Tally, settings: Settings, trained: Trained) -> Content:
-    """All that the model's file will hold."""
+def content_of(tally: Tally, settings: Settings) -> Content:
+    """The sums that the model's file will hold, and whose they are; ``with_trained`` adds the rest."""
     counts = tally.counts
-    calibration = Calibration(len(counts.classes))
-    if len(trained.labels):
-        calibration.add(trained.scores, trained.labels)
     messages = [
         (digest.tobytes(), counts.classes[label], True)
         for rows in tally.rows
         for digest, label in zip(rows.digests[rows.kept], rows.labels[rows.kept])
     ]
     return Content(
-        {**settings.as_meta(), **trained.meta},
+        settings.as_meta(),
         counts.classes,
         counts.documents,
         tally.tokens,
         counts.document_counts.toarray(),
         counts.occurrences.toarray(),
         messages,
-        calibration.cells(counts.classes),
-        dict(trained.arrays),
-        trained.vectors,
+        [],
+        {},
+    )
+
+
+def with_trained(content: Content, trained: Trained) -> Content:
+    """The content with what the learner found that is no sum."""
+    return content._replace(
+        meta={**content.meta, **trained.meta},
+        calibration=_calibration(trained, content.classes).cells(content.classes),
+        arrays=dict(trained.arrays),
+        vectors=trained.vectors,
     )
 
 
@@ -111,12 +123,11 @@ def train(
     with fresh_model(path, settings.as_meta(), force=force) as store:
         tally = prepare(tally, settings)
         with aside(partial(learner_for(settings).train, tally)) as trained:
-            found: list[Trained] = []
+            sums, found = content_of(tally, settings), []
 
             def rest() -> Content:
                 found.append(trained())
-                return content_of(tally, settings, found[0])
+                return with_trained(sums, found[0])
 
-            nothing = Trained(np.zeros(0, np.intp), np.zeros((0, len(tally.counts.classes))))
-            fill(store, content_of(tally, settings, nothing), rest)
+            fill(store, sums, rest)
     return _left_out(found[0], tally.counts.classes, settings)

@@ -24,7 +24,7 @@ from spamnb.learners.learner import Scored
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tally import Block, Rows, Tally, restrict
-from spamnb.training import LeftOut, content_of, prepare
+from spamnb.training import LeftOut, content_of, prepare, with_trained
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
 BATCH = 512  # messages scored at once
@@ -81,7 +81,7 @@ def model_of(tally: Tally, settings: Settings) -> Store:
     """A model in memory, made of the tally's messages as ``train`` would make its file."""
     model = prepare(restrict(_of_present_classes(tally)), settings)
     store = Store.create(":memory:", settings.as_meta())
-    fill(store, content_of(model, settings, learner_for(settings).train(model)))
+    fill(store, with_trained(content_of(model, settings), learner_for(settings).train(model)))
     return store
 
 
