@@ -1,7 +1,6 @@
 """How fast: the same files through spamnb, bogofilter and a scikit-learn pipeline, each as whole processes.
 
     python scripts/benchmark.py CORPORA [--sizes 1000,10000,24893] [--runs 7] [--json]     tables, or one JSON object
-    python scripts/benchmark.py CORPORA --stages                                           what each stage takes
     python scripts/benchmark.py CORPORA --latency                                          one message, one process
 
 CORPORA holds ``spamassassin`` and ``20news-bydate`` (corpora/README.md). Programs take turns, A B C A B C …, so that a
@@ -25,7 +24,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -181,51 +180,6 @@ def sizes(corpora: Path, numbers: Iterable[int], runs: int, kept: Path | None) -
                 }  # fmt: skip
 
 
-def stages(corpora: Path, runs: int) -> dict[str, float]:
-    """Processor µs a message of each stage on its own, one process; the best of some runs."""
-    from spamnb.exchange import fill, load
-    from spamnb.learners import learner_for
-    from spamnb.message import parse
-    from spamnb.settings import Settings
-    from spamnb.sources import Entry
-    from spamnb.store import Store
-    from spamnb.tally import tally
-    from spamnb.tokens import Tokenizer
-    from spamnb.training import content_of, prepare, with_trained
-
-    entries = [Entry(label, str(path), str(path)) for label, path in messages(corpora)[:4000]]
-    out: dict[str, float] = {}
-
-    def measured(name: str, work: Callable[[], Any]) -> Any:
-        best = float("inf")
-        for _ in range(runs):
-            start = time.process_time()
-            result = work()
-            best = min(best, time.process_time() - start)
-        out[name] = best / len(entries) * 1e6
-        return result
-
-    def written() -> Store:
-        store = Store.create(":memory:", settings.as_meta())
-        fill(store, content)
-        return store
-
-    settings, tokenizer = Settings(), Tokenizer()
-    raws = measured("read", lambda: [entry.read() for entry in entries])
-    parsed = measured("message", lambda: [parse(raw) for raw in raws])
-    measured("tokens", lambda: [tokenizer(message) for message in parsed])
-    with tempfile.TemporaryDirectory() as folder:
-        rows = Path(folder) / "rows"
-        counted = measured("all to sums", lambda: tally(enumerate(entries), tokenizer, rows, print))
-        ready = prepare(counted, settings)
-        trained = measured("leave-one-out", lambda: learner_for(settings).train(ready))
-        content = with_trained(content_of(ready, settings), trained)
-        store = measured("store: write", written)
-        measured("store: load", lambda: load(store))
-    out["tokens in the vocabulary"] = len(ready.tokens)
-    return out
-
-
 def latency(corpora: Path, runs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
         folder = build(corpora, Path(temporary) / "mail", 2000)
@@ -261,7 +215,6 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,24893")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--keep", type=Path, help="folder for the repeated messages, used again when it holds them")
-    parser.add_argument("--stages", action="store_true")
     parser.add_argument("--latency", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--scikit-learn", nargs=2, help=argparse.SUPPRESS)
@@ -269,13 +222,10 @@ def main() -> None:
     if chosen.scikit_learn:
         scikit_learn(chosen.corpora, *chosen.scikit_learn)
         return
-    if chosen.stages or chosen.latency:
-        found = stages(chosen.corpora, chosen.runs) if chosen.stages else latency(chosen.corpora, chosen.runs)
+    if chosen.latency:
+        found = latency(chosen.corpora, chosen.runs)
         if chosen.json:
             print(json.dumps(found))
-        elif chosen.stages:
-            for name, figure in found.items():
-                print(f"{name:<26} {figure:10,.0f}{'' if name.startswith('tokens in') else ' µs'}")
         else:
             for name, figures in found.items():
                 print(

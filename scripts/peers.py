@@ -53,6 +53,8 @@ class SpamProbe(Peer):
                 self.run("xargs", "-d", "\n", "spamprobe", "-d", self.folder, command, given=given)
 
     def score(self, paths: Sequence[Path]) -> list[float]:
+        if not (self.folder / "sp_words").exists():  # it will not score before it has learned
+            return [0.5] * len(paths)
         # One file a call would be safest, but it prints one line a message, and every file here is one message.
         told = self.run(
             "xargs", "-d", "\n", "spamprobe", "-d", self.folder, "score", given="".join(f"{p}\n" for p in paths)

@@ -1,391 +1,419 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, initializedcheck=False, cdivision=True
-"""Text → numbers of tokens, compiled. What numbering.py does with dictionaries, to the last token, is its specification.
+"""Text → numbers of tokens, compiled: what words.py, numbers.py and numbering.py say in Python, to the last token.
 
-A raw word is looked up once, by its bytes and the field it stands in; what tokens it makes Python tells the first time.
+A word of ASCII is folded, hashed and looked up where it stands in the message; no Python object is made of it, nor of
+a pair of neighbours. The rest Python folds, once, and what it made is remembered.
 """
 
-from cpython.object cimport PyObject
+cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 import secrets
 
 import numpy as np
 
-cdef extern from "Python.h":
-    PyObject* PyDict_SetDefault(object mapping, object key, object default) except NULL
+from spamnb import numbers, tokens, words
+
+include "_numbers.pxi"
 
 cdef enum:
-    PROBES = 48  # slots looked at before a word counts as unknown: hostile words that collide cost no more than Python
-    REMEMBERED = 60  # bytes of the longest word that is remembered
-    SEEN = 1024
+    NEAR = 64  # bytes of ASCII that are read with the other characters around them; 8 and 24 take the same time
+    WAITING = 32  # tokens looked up together; 16 and 64 take the same time
+    # What a byte is: what it may be in a word, and what becomes of it there.
+    UPPER = 1
+    LOWER = 2
+    DIGIT = 4
+    INSIDE = 8
+    BEYOND = 16  # ASCII
+    LEFT = 32  # trimmed there
+    RIGHT = 64
+    CUT = 128
+    # Who folds the words of a field.
+    PARTS = 0  # words.fold
+    WHOLE = 1  # words.fold_whole
+    PYTHON = 2
 
-cdef uint64_t PRIME = 0x100000001B3
-cdef uint64_t ODD = <uint64_t> 0x9E3779B97F4A7C15
+cdef Py_ssize_t LONGEST = words.MAX_WORD
+cdef Py_ssize_t PAIRED = tokens.PAIRED
+cdef Py_ssize_t MAX_WORDS = tokens.MAX_WORDS
+cdef Py_ssize_t READ = 64 * words.MAX_WORD  # of a word that is cut
+cdef Py_ssize_t MAX_PUNCTUATION = words.MAX_PUNCTUATION
+# By byte: what it is, whether it is punctuation, and what becomes of it.
+cdef uint8_t[256] KIND, SIGN, LOW, SHAPE, SAME
 
 
+def _prepare():
+    cdef int i
+    for i in range(256):
+        char = chr(i)
+        ascii_letter = i < 128 and char.isalpha()
+        SAME[i] = LOW[i] = SHAPE[i] = <uint8_t> i
+        KIND[i] = (
+            (UPPER if ascii_letter and char.isupper() else 0) | (LOWER if ascii_letter and char.islower() else 0)
+            | (DIGIT if i < 128 and char.isdigit() else 0) | (INSIDE if char in words.INSIDE else 0)
+            | (BEYOND if i > 127 else 0) | (LEFT if char in words._LEFT else 0) | (RIGHT if char in words._RIGHT else 0)
+            | (CUT if i in words._CUT else 0)
+        )
+        if i < 128:
+            SIGN[i] = words._PUNCTUATION_ASCII[i] != " "
+            LOW[i] = <uint8_t> ord(char.lower())
+            SHAPE[i] = <uint8_t> words._NUMBER_SHAPE.get(LOW[i], LOW[i])
+
+
+_prepare()
+
+
+cdef tuple segment(bytes data, Py_ssize_t i):
+    """Where the next stretch begins and ends that has other characters than ASCII: from a space to a space, with no
+    NEAR bytes of ASCII in it. No character joins a space before it or ASCII behind it, so that what NFKC makes of the
+    stretch alone is what it makes of it in the text.
+    """
+    cdef Py_ssize_t size = len(data), start, last
+    start = i
+    while i < size and not KIND[<uint8_t> data[i]] & BEYOND:
+        if <uint8_t> data[i] == c" " or <uint8_t> data[i] == c"\n":
+            start = i
+        i += 1
+    if i == size:
+        return size, size
+    last = i
+    while i < size and (i - last < NEAR or (<uint8_t> data[i] != c" " and <uint8_t> data[i] != c"\n")):
+        if KIND[<uint8_t> data[i]] & BEYOND:
+            last = i
+        i += 1
+    return start, i
+
+
+@cython.final
+cdef class Field:
+    """How the words of one place of a message become tokens: a words.Folded."""
+
+    cdef object folded  # kept, as it is known by its identity
+    cdef int how
+    cdef bytes prefix, sharp  # sharp: before the shape of a word
+    cdef uint64_t state, sharp_state  # the hashes of these
+    cdef uint64_t salt
+
+    def __init__(self, folded, uint64_t salt):
+        self.folded = folded
+        self.how = PARTS if folded.fold is words.fold else WHOLE if folded.fold is words.fold_whole else PYTHON
+        self.prefix = folded.prefix.encode()
+        self.sharp = self.prefix + b"#"
+        self.state = hashed(OFFSET, self.prefix, 0, len(self.prefix), SAME)
+        self.sharp_state = (self.state ^ 0x23) * PRIME
+        self.salt = salt
+
+
+cdef struct Word:  # that waits for its number
+    uint64_t hash
+    Py_ssize_t start, stop  # in the data
+    const uint8_t* become
+
+
+@cython.final
 cdef class Kernel:
-    """Rows of (token number, occurrences), one row a message.
+    """A tokens.Found that counts: rows of (token number, occurrences), one row a message.
 
-    ``numbers`` is the dictionary of tokens, numbered as they come; ``word`` and ``sign`` hold for each byte whether it
-    belongs to words and to punctuation.
+    ``room`` is for how many tokens of Python's folding, ``most_fields`` how many fields are remembered.
     """
 
-    cdef object numbers
-    cdef list folds
-    cdef list names
-    cdef bytes word, sign
-    cdef Py_ssize_t room
-    cdef uint64_t seed
-    # Words: slots of an open hash hold 1 + the number of an entry.
-    cdef uint32_t[::1] slots
-    cdef uint64_t[::1] hashes
-    cdef int64_t[::1] begins, firsts
-    cdef int32_t[::1] lengths, fields, counts
+    cdef readonly Numbers numbers
+    cdef Py_ssize_t room, most_fields
+    cdef dict fields
+    cdef Field plain
+    cdef uint64_t salt
+    # What Python made of a word: the numbers of its tokens, and whether it is in capitals.
+    cdef Table asked
+    cdef int64_t[::1] firsts
     cdef uint8_t[::1] capital
-    cdef Py_ssize_t entries
-    cdef uint8_t[::1] arena
-    cdef Py_ssize_t arena_used
     cdef int32_t[::1] values
-    cdef uint8_t[::1] shapes
-    cdef Py_ssize_t values_used
-    # Pairs of token numbers.
-    cdef uint64_t[::1] pair_keys
-    cdef int32_t[::1] pair_numbers
-    cdef Py_ssize_t pairs
-    # The message at hand: which numbers it has, and where in the cells.
-    cdef int32_t[::1] last, place
-    cdef int32_t stamp
-    cdef int32_t[:, ::1] cells
-    cdef Py_ssize_t used, begun
-    cdef int32_t[::1] opening
+    # The message at hand: its tokens and their occurrences, the runs of punctuation, and words that wait.
+    cdef Rows rows
+    cdef Table runs
+    cdef Py_ssize_t count, capitals
+    cdef Word[WAITING] queue
+    cdef Py_ssize_t waiting
+    # The first words: their text with a space behind each, where each ends, and its hash.
+    cdef uint8_t[::1] opening
+    cdef int64_t[::1] ends
+    cdef uint64_t[::1] hashes
     cdef Py_ssize_t opened
-    cdef uint64_t[::1] seen
-    cdef readonly Py_ssize_t count, capitals
-    cdef readonly set signs
 
-    def __init__(self, numbers, bytes word, bytes sign, Py_ssize_t room=1 << 20):
-        if len(word) != 256 or len(sign) != 256:
-            raise ValueError("a table has 256 entries")
+    def __init__(self, Numbers numbers not None, Py_ssize_t room=1 << 20, Py_ssize_t most_fields=2000):
         self.numbers = numbers
-        self.folds = []
-        self.word = word
-        self.sign = sign
         self.room = room
-        self.seed = secrets.randbits(64)
-        self.last = np.zeros(1024, np.int32)
-        self.place = np.zeros(1024, np.int32)
-        self.cells = np.zeros((4096, 2), np.int32)
-        self.opening = np.zeros(1024, np.int32)
-        self.seen = np.zeros(SEEN, np.uint64)
-        self.stamp = 0
-        self.used = self.begun = 0
-        self.signs = set()
+        self.most_fields = most_fields
+        self.plain = Field(words.Folded(), 0)
+        self.rows = Rows()
+        self.runs = Table()
+        self.opening = np.zeros(1 << 12, np.uint8)
+        self.ends = np.zeros(1 << 9, np.int64)
+        self.hashes = np.zeros(1 << 9, np.uint64)
         self.forget()
 
     def forget(self):
-        """Start afresh with words and pairs."""
-        self.names = []
-        self.slots = np.zeros(1 << 12, np.uint32)
-        self.hashes = np.zeros(1 << 11, np.uint64)
-        self.begins = np.zeros(1 << 11, np.int64)
-        self.firsts = np.zeros(1 << 11, np.int64)
-        self.lengths = np.zeros(1 << 11, np.int32)
-        self.fields = np.zeros(1 << 11, np.int32)
-        self.counts = np.zeros(1 << 11, np.int32)
-        self.capital = np.zeros(1 << 11, np.uint8)
-        self.arena = np.zeros(1 << 14, np.uint8)
-        self.values = np.zeros(1 << 12, np.int32)
-        self.shapes = np.zeros(1 << 12, np.uint8)
-        self.pair_keys = np.zeros(1 << 12, np.uint64)
-        self.pair_numbers = np.zeros(1 << 12, np.int32)
-        self.entries = self.arena_used = self.values_used = self.pairs = 0
-
-    def forget_fields(self):
-        """Start afresh with fields too; not within a message."""
-        self.folds = []
-        self.forget()
-
-    def field(self, fold):
-        """The number of a new field, whose raw words ``fold`` makes tokens of."""
-        self.folds.append(fold)
-        return len(self.folds) - 1
+        """Start afresh with fields and with what Python made of words."""
+        self.fields = {}
+        self.salt = secrets.randbits(64)
+        self.asked = Table()
+        self.firsts = np.zeros(1 << 9, np.int64)
+        self.capital = np.zeros(1 << 9, np.uint8)
+        self.values = np.zeros(1 << 9, np.int32)
 
     def begin(self):
         """Begin a message."""
-        if self.entries > self.room or self.pairs > 4 * self.room:
+        if self.firsts[self.asked.used] > self.room or len(self.fields) > self.most_fields:
             self.forget()
-        self.stamp += 1
-        if self.stamp == 0x7FFFFFFF:
-            self.last[:] = 0
-            self.stamp = 1
-        self.begun = self.used
-        self.opened = 0
-        self.count = self.capitals = 0
-        self.signs = set()
-        self.seen[:] = 0
+        self.rows.row.clear()
+        self.runs.clear()
+        self.opened = self.count = self.capitals = self.waiting = 0
 
     def end(self):
         """The number of different tokens that the message has."""
-        return self.used - self.begun
+        return self.rows.end()
 
     def take(self):
-        """(k, 2) the token numbers and occurrences of all messages since the last call, row after row."""
-        taken = np.array(self.cells[: self.used])
-        self.used = self.begun = 0
-        return taken
+        """The token numbers and occurrences of all messages since the last call, row after row."""
+        return self.rows.take()
 
-    def tokens(self, found):
+    def add(self, tokens):
         """Tokens that need no folding."""
-        for token in found:
-            self._emit(self._number(token))
+        for token in tokens:
+            self.rows.add(self.numbers.named(token))
 
-    cdef int32_t _number(self, token) except -1:
-        """What numbers[token] is, with one search instead of two where the token is new."""
-        return <object> PyDict_SetDefault(self.numbers, token, len(self.numbers))
+    def words(self, folded, str value):
+        """The words of a header or of what is hidden."""
+        self.read(self.field(folded), self.word_text(value, None), 0, 0, False)
 
-    cdef int _name(self, int32_t number, token) except -1:
-        while len(self.names) <= number:
-            self.names.append(None)
-        self.names[number] = token
-        return 0
+    def text(self, folded, texts, split, int ngrams):
+        """The first words of the texts, and neighbours of the first of these as one token: see tokens.Found."""
+        cdef Field field = self.field(folded)
+        cdef set signs = set()
+        for text in texts:
+            self.read(field, self.word_text(text, signs), MAX_WORDS - self.count, PAIRED - self.opened, True)
+        if ngrams == 2 and self.opened:
+            self.pairs()
+        return self.count, self.capitals, signs
 
-    cdef int _emit(self, int32_t number) except -1:
-        cdef Py_ssize_t size = self.last.shape[0]
-        if number >= size:
-            while size <= number:
-                size *= 2
-            self.last = _grown(self.last, size)
-            self.place = _grown(self.place, size)
-        if self.last[number] == self.stamp:
-            self.cells[self.place[number], 1] += 1
-            return 0
-        self.last[number] = self.stamp
-        if self.used == self.cells.shape[0]:
-            self.cells = _grown(self.cells, 2 * self.used)
-        self.place[number] = <int32_t> self.used
-        self.cells[self.used, 0] = number
-        self.cells[self.used, 1] = 1
-        self.used += 1
-        return 0
-
-    def words(self, int field, bytes data):
-        """The words of a field."""
-        self._read(field, data, len(data), 0, False)
-
-    def text(self, int field, bytes data, Py_ssize_t most, Py_ssize_t opening, bint signs):
-        """The words of a text, no more than ``most``; the tokens of the first ``opening`` are kept for ``join``.
-
-        ``count`` and ``capitals`` grow by the words there are, and those read that are in capitals; ``signs`` says that
-        the punctuation is wanted too.
-        """
-        self._read(field, data, most, opening, True)
-        if signs:
-            self._signs(data)
-
-    @property
-    def openings(self):
-        """How many tokens are kept for ``join``."""
-        return self.opened
-
-    cdef int _read(self, int field, bytes data, Py_ssize_t most, Py_ssize_t opening, bint counting) except -1:
-        cdef Py_ssize_t size = len(data), i = 0, start, entry, found = 0, j
-        cdef uint64_t h, salt = self.seed ^ (<uint64_t> field * ODD)
-        cdef bytes word = self.word
+    cdef bytes word_text(self, str text, set signs):
+        """words.word_text, in which ASCII stays as it is; its punctuation is added to the signs."""
+        cdef bytes data = text.encode()
+        cdef Py_ssize_t size = len(data), i = 0, start, stop
+        cdef list parts
+        if text.isascii():
+            if signs is not None:
+                self.punctuation(data, 0, size, signs)
+            return data
+        parts = []
         while i < size:
-            if not word[<uint8_t> data[i]]:
-                i += 1
-                continue
-            start = i
-            h = salt
-            while i < size and word[<uint8_t> data[i]]:
-                h = (h ^ <uint8_t> data[i]) * PRIME
-                i += 1
-            found += 1
-            if found > most:
-                continue
-            entry = self._entry(field, data, start, i, h ^ (h >> 29))
-            if entry < 0:
-                self._once(field, data, start, i, found <= opening, counting)
-                continue
-            for j in range(self.firsts[entry], self.firsts[entry] + self.counts[entry]):
-                self._emit(self.values[j])
-                if found <= opening and not self.shapes[j]:
-                    self._open(self.values[j])
-            self.capitals += counting and self.capital[entry]
-        if counting:
-            self.count += found
+            start, stop = segment(data, i)
+            parts.append(data[i:start])
+            beyond = data[start:stop].decode()
+            parts.append((<str> words.word_text(beyond)).encode())
+            if signs is not None:
+                self.punctuation(data, i, start, signs)
+                signs.update(words.punctuation(beyond))
+            i = stop
+        return b"".join(parts)
+
+    cdef Field field(self, folded):
+        found = self.fields.get(id(folded))
+        if found is None:
+            self.salt += PRIME
+            found = self.fields[id(folded)] = Field(folded, self.salt)
+        return <Field> found
+
+    cdef int push(
+        self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, uint64_t h, const uint8_t* become, bint opens
+    ) except -1:
+        """One more occurrence of the token of this hash: of the field's prefix and what becomes of these bytes.
+
+        It waits for others, so that the memory that looking them up needs is fetched for all of them at once: a
+        quarter less time for a message.
+        """
+        if self.waiting == WAITING:
+            self.flush(field, data)
+        self.queue[self.waiting] = Word(h, start, stop, become)
+        self.waiting += 1
+        self.numbers.table.expect(h)
+        return self.open(data, start, stop, h, become) if opens else 0
+
+    cdef int flush(self, Field field, bytes data) except -1:
+        """Look up what waits; before the field or the data are others."""
+        cdef Py_ssize_t i
+        cdef Word* word
+        cdef bytes prefix
+        for i in range(self.waiting):
+            self.numbers.table.expect_more(self.queue[i].hash)
+        for i in range(self.waiting):
+            word = &self.queue[i]
+            prefix = field.sharp if word.become == SHAPE else field.prefix
+            self.rows.add(self.numbers.number(word.hash, prefix, data, word.start, word.stop, word.become))
+        self.waiting = 0
         return 0
 
-    cdef int _open(self, int32_t number) except -1:
-        if self.opened == self.opening.shape[0]:
-            self.opening = _grown(self.opening, 2 * self.opened)
-        self.opening[self.opened] = number
+    cdef int open(self, bytes data, Py_ssize_t start, Py_ssize_t stop, uint64_t h, const uint8_t* become) except -1:
+        """A token that is one of the first words."""
+        cdef Py_ssize_t i, end = self.ends[self.opened - 1] + 1 if self.opened else 0
+        if end + stop - start + 1 > self.opening.shape[0]:
+            self.opening = _grown(self.opening, 2 * (end + stop - start + 1))
+        if self.opened == self.ends.shape[0]:
+            self.ends, self.hashes = _grown(self.ends, 2 * self.opened), _grown(self.hashes, 2 * self.opened)
+        for i in range(start, stop):
+            self.opening[end] = become[<uint8_t> data[i]]
+            end += 1
+        self.opening[end] = 0x20
+        self.ends[self.opened] = end
+        self.hashes[self.opened] = h
         self.opened += 1
         return 0
 
-    cdef Py_ssize_t _entry(self, int field, bytes data, Py_ssize_t start, Py_ssize_t stop, uint64_t h) except -2:
-        """The entry of a word, made when it is new; −1 for one that is not remembered."""
-        cdef Py_ssize_t length = stop - start, mask = self.slots.shape[0] - 1, slot, entry, j, at
-        cdef int probe
-        if length > REMEMBERED:
-            return -1
-        slot = <Py_ssize_t> (h & <uint64_t> mask)
-        for probe in range(PROBES):
-            entry = <Py_ssize_t> self.slots[slot] - 1
-            if entry < 0:
-                return self._new(field, data, start, stop, h)
-            if self.hashes[entry] == h and self.lengths[entry] == length and self.fields[entry] == field:
-                at = self.begins[entry]
-                for j in range(length):
-                    if self.arena[at + j] != <uint8_t> data[start + j]:
-                        break
-                else:
-                    return entry
-            slot = (slot + 1) & mask
-        return -1
+    cdef int pairs(self) except -1:
+        """Each two neighbours of the first words as one token."""
+        cdef Py_ssize_t i, start = 0
+        cdef uint64_t h
+        cdef bytes data = PyBytes_FromStringAndSize(<const char*> &self.opening[0], self.ends[self.opened - 1])
+        for i in range(self.opened - 1):
+            h = hashed(self.hashes[i], data, self.ends[i], self.ends[i + 1], SAME)
+            self.push(self.plain, data, start, self.ends[i + 1], h, SAME, False)
+            start = self.ends[i] + 1
+        return self.flush(self.plain, data)
 
-    cdef Py_ssize_t _new(self, int field, bytes data, Py_ssize_t start, Py_ssize_t stop, uint64_t h) except -2:
-        cdef Py_ssize_t entry, mask, slot, j, k, length = stop - start
-        cdef str raw = data[start:stop].decode("utf-8")
-        cdef tuple tokens = self.folds[field](raw)
-        cdef int32_t number
-        entry = self.entries
-        if entry == self.hashes.shape[0]:
-            self.hashes = _grown(self.hashes, 2 * entry)
-            self.begins = _grown(self.begins, 2 * entry)
-            self.firsts = _grown(self.firsts, 2 * entry)
-            self.lengths = _grown(self.lengths, 2 * entry)
-            self.fields = _grown(self.fields, 2 * entry)
-            self.counts = _grown(self.counts, 2 * entry)
-            self.capital = _grown(self.capital, 2 * entry)
-        while self.arena_used + length > self.arena.shape[0]:
-            self.arena = _grown(self.arena, 2 * self.arena.shape[0])
-        while self.values_used + len(tokens) > self.values.shape[0]:
-            self.values = _grown(self.values, 2 * self.values.shape[0])
-            self.shapes = _grown(self.shapes, 2 * self.shapes.shape[0])
-        self.hashes[entry] = h
-        self.begins[entry] = self.arena_used
-        self.lengths[entry] = <int32_t> length
-        self.fields[entry] = field
-        for j in range(length):
-            self.arena[self.arena_used + j] = <uint8_t> data[start + j]
-        self.arena_used += length
-        self.firsts[entry] = self.values_used
-        self.counts[entry] = <int32_t> len(tokens)
-        for token in tokens:
-            number = self._number(token)
-            self._name(number, token)
-            self.values[self.values_used] = number
-            self.shapes[self.values_used] = token[:1] == "#"
-            self.values_used += 1
-        self.capital[entry] = len(raw) > 1 and raw.isupper()
-        self.entries += 1
-        if 2 * self.entries > self.slots.shape[0]:
-            self.slots = np.zeros(2 * self.slots.shape[0], np.uint32)
-            for k in range(self.entries):
-                self._settle(k)
-        else:
-            self._settle(entry)
-        return entry
-
-    cdef int _settle(self, Py_ssize_t entry) except -1:
-        """Take the first free slot; an entry that finds none within PROBES is not found again, which costs time alone."""
-        cdef Py_ssize_t mask = self.slots.shape[0] - 1
-        cdef Py_ssize_t slot = <Py_ssize_t> (self.hashes[entry] & <uint64_t> mask)
-        cdef int probe
-        for probe in range(PROBES):
-            if self.slots[slot] == 0:
-                self.slots[slot] = <uint32_t> (entry + 1)
-                return 0
-            slot = (slot + 1) & mask
-        return 0
-
-    cdef int _once(self, int field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opening, bint counting) except -1:
-        cdef str raw = data[start:stop].decode("utf-8")
-        cdef int32_t number
-        for token in self.folds[field](raw):
-            number = self._number(token)
-            self._emit(number)
-            if opening and token[:1] != "#":
-                self._name(number, token)
-                self._open(number)
-        self.capitals += counting and len(raw) > 1 and raw.isupper()
-        return 0
-
-    cdef int _signs(self, bytes data) except -1:
-        """Runs of punctuation, of a long run the first four."""
-        cdef Py_ssize_t size = len(data), i = 0, start, slot
-        cdef uint64_t key
-        cdef bytes sign = self.sign
+    cdef int read(self, Field field, bytes data, Py_ssize_t most, Py_ssize_t opening, bint is_text) except -1:
+        """The words of a field; of a text no more than ``most``, of which the first ``opening`` open it."""
+        cdef Py_ssize_t size = len(data), i = 0, start, found = 0
+        cdef uint8_t byte, kind, kinds
+        cdef uint64_t h
+        cdef bint opens
         while i < size:
-            if not sign[<uint8_t> data[i]]:
+            byte = <uint8_t> data[i]
+            kind = KIND[byte]
+            if not kind:
+                i += 1
+                continue
+            start = i
+            kinds = 0
+            h = field.state
+            while kind:
+                kinds |= kind
+                h = (h ^ LOW[byte]) * PRIME
+                i += 1
+                if i == size:
+                    break
+                byte = <uint8_t> data[i]
+                kind = KIND[byte]
+            found += 1
+            if is_text and found > most:
+                continue
+            opens = found <= opening
+            if field.how == PYTHON or kinds & BEYOND:
+                self.flush(field, data)
+                self.ask(field, data, start, i, opens, is_text)
+                continue
+            if is_text and kinds & (UPPER | LOWER) == UPPER and i - start > 1:
+                self.capitals += 1
+            if not kinds & (DIGIT | INSIDE) and i - start <= LONGEST:
+                self.push(field, data, start, i, h, LOW, opens)
+            elif field.how == WHOLE or kinds & DIGIT:
+                self.whole(field, data, start, i, kinds & DIGIT, opens)
+            else:
+                self.parts(field, data, start, i, opens)
+        if is_text:
+            self.count += found
+        return self.flush(field, data)
+
+    cdef int whole(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint digits, bint opens) except -1:
+        """words.fold_whole, of ASCII."""
+        cdef uint64_t h
+        while start < stop and KIND[<uint8_t> data[start]] & LEFT:
+            start += 1
+        while start < stop and KIND[<uint8_t> data[stop - 1]] & RIGHT:
+            stop -= 1
+        self.word(field, data, start, stop, opens)
+        if digits and stop - start <= LONGEST:
+            h = hashed(field.sharp_state, data, start, stop, SHAPE)
+            self.push(field, data, start, stop, h, SHAPE, False)
+        return 0
+
+    cdef int parts(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opens) except -1:
+        """words.fold, of ASCII without digits."""
+        cdef Py_ssize_t i = start, end
+        stop = min(stop, start + READ)
+        while i < stop:
+            start = i
+            while i < stop and not KIND[<uint8_t> data[i]] & CUT:
+                i += 1
+            end = i
+            while start < end and <uint8_t> data[start] in (c"'", c"%"):
+                start += 1
+            while start < end and <uint8_t> data[end - 1] in (c"'", c"%"):
+                end -= 1
+            if end - start != 1 or <uint8_t> data[start] != c"$":
+                self.word(field, data, start, end, opens)
+            i += 1
+        return 0
+
+    cdef int word(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opens) except -1:
+        """A word as it is, or that it is long; nothing where it is empty."""
+        cdef uint64_t h
+        cdef bint long = stop - start > LONGEST
+        if long:
+            self.flush(field, data)
+            data = words._long(data[start:stop].decode().lower()).encode()
+            start, stop = 0, len(data)
+        if start < stop:
+            h = hashed(field.state, data, start, stop, LOW)
+            self.push(field, data, start, stop, h, LOW, opens)
+        return self.flush(field, data) if long else 0
+
+    cdef int ask(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opens, bint is_text) except -1:
+        """Python folds a word, or has done so."""
+        cdef uint64_t h = hashed(field.salt, data, start, stop, SAME)
+        cdef Py_ssize_t entry = self.asked.find(h), i
+        cdef bytes token
+        if entry < 0:
+            entry = self.remember(h, field, data[start:stop].decode())
+        for i in range(self.firsts[entry], self.firsts[entry + 1]):
+            self.rows.add(self.values[i])
+            if opens:
+                token = self.numbers.text_of(self.values[i])
+                if token[:1] != b"#":  # the shape of a word
+                    self.open(token, 0, len(token), self.numbers.table.keys[self.values[i]], SAME)
+        if is_text:
+            self.capitals += self.capital[entry]
+        return 0
+
+    cdef Py_ssize_t remember(self, uint64_t h, Field field, str raw) except -1:
+        cdef Py_ssize_t entry = self.asked.used, end = self.firsts[entry]
+        cdef list found = [self.numbers.named(token) for token in field.folded.made(raw)]
+        if entry + 1 == self.firsts.shape[0]:
+            self.firsts, self.capital = _grown(self.firsts, 2 * entry + 2), _grown(self.capital, 2 * entry + 2)
+        if end + len(found) > self.values.shape[0]:
+            self.values = _grown(self.values, 2 * (end + len(found)))
+        for number in found:
+            self.values[end] = number
+            end += 1
+        self.firsts[entry + 1] = end
+        self.capital[entry] = len(raw) > 1 and raw.isupper()
+        return self.asked.place(h)
+
+    cdef int punctuation(self, bytes data, Py_ssize_t i, Py_ssize_t size, set signs) except -1:
+        """words.punctuation, of ASCII from ``i`` on."""
+        cdef Py_ssize_t start, known
+        cdef uint64_t key
+        while i < size:
+            if not SIGN[<uint8_t> data[i]]:
                 i += 1
                 continue
             start = i
             key = 0
-            while i < size and sign[<uint8_t> data[i]]:
-                if i - start < 4:
+            while i < size and SIGN[<uint8_t> data[i]]:
+                if i - start < MAX_PUNCTUATION:
                     key = (key << 8) | <uint8_t> data[i]
                 i += 1
-            slot = <Py_ssize_t> ((key * ODD) >> 54)
-            if self.seen[slot] != key:
-                self.seen[slot] = key
-                self.signs.add(data[start : min(i, start + 4)].decode("ascii"))
+            known = self.runs.used
+            if self.runs.place(key) == known:
+                signs.add(data[start : min(i, start + MAX_PUNCTUATION)].decode())
         return 0
-
-    def join(self):
-        """Each two neighbours of the opening as one token."""
-        cdef Py_ssize_t i, slot, mask
-        cdef int32_t a, b, number
-        cdef uint64_t key
-        cdef int probe
-        for i in range(self.opened - 1):
-            a, b = self.opening[i], self.opening[i + 1]
-            key = ((<uint64_t> a << 32) | <uint64_t> b) + 1
-            mask = self.pair_keys.shape[0] - 1
-            slot = <Py_ssize_t> (((key ^ self.seed) * ODD >> 20) & <uint64_t> mask)
-            number = -1
-            for probe in range(PROBES):
-                if self.pair_keys[slot] == key:
-                    number = self.pair_numbers[slot]
-                    break
-                if self.pair_keys[slot] == 0:
-                    number = self._number(f"{self.names[a]} {self.names[b]}")
-                    self.pair_keys[slot] = key
-                    self.pair_numbers[slot] = number
-                    self.pairs += 1
-                    break
-                slot = (slot + 1) & mask
-            if number < 0:
-                number = self._number(f"{self.names[a]} {self.names[b]}")
-            self._emit(number)
-            if 2 * self.pairs > self.pair_keys.shape[0]:
-                self._more_pairs()
-
-    cdef int _more_pairs(self) except -1:
-        cdef uint64_t[::1] keys = self.pair_keys
-        cdef int32_t[::1] numbers = self.pair_numbers
-        cdef Py_ssize_t i, slot, mask = 2 * keys.shape[0] - 1
-        cdef int probe
-        self.pair_keys = np.zeros(mask + 1, np.uint64)
-        self.pair_numbers = np.zeros(mask + 1, np.int32)
-        self.pairs = 0
-        for i in range(keys.shape[0]):
-            if keys[i]:
-                slot = <Py_ssize_t> (((keys[i] ^ self.seed) * ODD >> 20) & <uint64_t> mask)
-                for probe in range(PROBES):
-                    if self.pair_keys[slot] == 0:
-                        self.pair_keys[slot] = keys[i]
-                        self.pair_numbers[slot] = numbers[i]
-                        self.pairs += 1
-                        break
-                    slot = (slot + 1) & mask
-        return 0
-
-
-def _grown(old, Py_ssize_t size):
-    """A copy with ``size`` rows, those that are new 0."""
-    before = np.asarray(old)
-    after = np.zeros((size, *before.shape[1:]), before.dtype)
-    after[: len(before)] = before
-    return after

@@ -107,6 +107,23 @@ class Counts:
         return cls(tuple(sorted(set(classes))), np.zeros(n, dtype=np.int64), zero, zero.copy())
 
     @classmethod
+    def from_cells(
+        cls,
+        classes: Sequence[str],
+        documents: np.ndarray,
+        size: int,
+        cells: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    ) -> Self:
+        """Of ``size`` columns, from the cells that are not 0: class numbers, columns, N_jc and T_jc, each (nnz,)."""
+        from scipy.sparse import csr_array
+
+        rows, columns, *sums = cells
+        document_counts, occurrences = (
+            csr_array((data.astype(np.int64), (rows, columns)), shape=(len(classes), size)) for data in sums
+        )
+        return cls(tuple(classes), np.asarray(documents, np.int64), document_counts, occurrences)
+
+    @classmethod
     def from_matrix(cls, X: csr_array, y: Sequence[str], classes: Sequence[str] | None = None) -> Self:
         """The sums of the messages in X (n, V), labelled y (n,); ``classes`` may name more than y holds.
 
@@ -156,9 +173,7 @@ class Counts:
         """Every sum times ``factor`` ≥ 0, for ageing old mail; a whole factor keeps whole numbers."""
         if not 0 <= factor < float("inf"):
             raise ValueError(f"counts can be scaled by a finite number of at least 0, not {factor}")
-        return Counts(
-            self.classes, self.documents * factor, self.document_counts * factor, self.occurrences * factor
-        )
+        return Counts(self.classes, self.documents * factor, self.document_counts * factor, self.occurrences * factor)
 
     __rmul__ = __mul__
 
@@ -176,14 +191,20 @@ class Counts:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def present(self) -> Counts:
+        """Without the classes that hold no message."""
+        held = np.flatnonzero(self.documents)
+        if len(held) == len(self.classes):
+            return self
+        names = tuple([self.classes[c] for c in held])
+        return Counts(names, self.documents[held], self.document_counts[held], self.occurrences[held])
+
     def columns(self, index: np.ndarray | Sequence[int]) -> Counts:
         """The sums of the chosen columns alone, in the order of ``index`` (numbers, or a mask over V)."""
         index = np.asarray(index)
         if index.dtype != bool:
             index = index.astype(np.intp)  # an empty list would be float
-        return Counts(
-            self.classes, self.documents, self.document_counts[:, index], self.occurrences[:, index]
-        )
+        return Counts(self.classes, self.documents, self.document_counts[:, index], self.occurrences[:, index])
 
     def reindex(self, columns: np.ndarray, size: int, classes: Sequence[str] | None = None) -> Counts:
         """The same sums on another vocabulary: column j becomes ``columns[j]`` of ``size``; ``classes``, a

@@ -11,10 +11,10 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 
 APPLICATION_ID = 0x736E6221  # "snb!"
-FORMAT = 1
+FORMAT = 2
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 
 
@@ -53,6 +53,10 @@ class Database:
         if version > FORMAT:
             raise SpamnbError(
                 f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
+            )
+        if version < FORMAT:
+            raise SpamnbError(
+                f"{self.path}: made by an older spamnb (format {version}); train again, or import what that one exports"
             )
 
     @contextlib.contextmanager
@@ -103,7 +107,7 @@ class Database:
                     f"{self.path}: cannot be written; are its permissions and its folder's right?"
                 ) from None
             raise SpamnbError(f"{self.path}: {error}; if this lasts, restore a copy or train again") from None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, Damaged) as error:
             raise SpamnbError(
                 f"{self.path}: no spamnb model, or a damaged one ({error}); restore a copy or train again"
             ) from None

@@ -11,3 +11,7 @@ class SpamnbError(Exception):
     ...
     spamnb.errors.SpamnbError: inbox.mbox: no such file
     """
+
+
+class Damaged(Exception):
+    """Parts of a file that do not fit together; whoever knows the file makes a SpamnbError of it."""

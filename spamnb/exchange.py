@@ -7,30 +7,27 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from operator import gt
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.database import FORMAT
+from spamnb.counts import Counts
 from spamnb.errors import SpamnbError
+from spamnb.numbers import Tokens, union
+from spamnb.pages import MOST, pack
 from spamnb.records import VECTOR
 from spamnb.store import Store
 
-MOST = 1 << 53  # of a count: what a float holds exactly
+LINES = 1  # version of what ``export`` writes: it changes more seldom than the file
 
 
 class Content(NamedTuple):
     """All that a model file holds."""
 
     meta: dict[str, Any]
-    classes: tuple[str, ...]  # sorted
-    documents: np.ndarray  # (C,) N_c
-    tokens: list[str]
-    document_counts: np.ndarray  # (C, V) N_jc
-    occurrences: np.ndarray  # (C, V) T_jc
+    tokens: Tokens  # ascending by key
+    counts: Counts
     messages: list[tuple[bytes, str, bool]]  # digest, class, taught by a person
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
@@ -39,32 +36,29 @@ class Content(NamedTuple):
 
 
 def fill(store: Store, content: Content, rest: Callable[[], Content] | None = None) -> None:
-    """Write everything into a new, empty store: one row a token, in the order of the key.
+    """Write everything into a new, empty store.
 
     What is no sum is taken from ``rest()``, where that is given, when the sums are written: it may take its time.
     """
-    numbers = range(len(content.classes))
-    tokens, table = content.tokens, np.stack([content.document_counts, content.occurrences], axis=1)
-    if any(map(gt, tokens, islice(tokens, 1, None))):
-        order = sorted(range(len(tokens)), key=tokens.__getitem__)
-        tokens, table = [tokens[i] for i in order], table[:, :, order]
+    counts = content.counts
     with store.writing():
-        for name in content.classes:
+        for name in counts.classes:
             store.class_id(name)
         execute = store._connection.executemany
-        marks = ", ?" * (2 * len(content.classes))
-        columns = table.reshape(-1, len(tokens)).tolist()
-        execute(f"INSERT INTO tokens VALUES (?{marks})", zip(tokens, *columns))  # noqa: S608 (question marks only)
-        figures = (content.documents, content.document_counts.sum(axis=1), content.occurrences.sum(axis=1))
+        try:
+            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pack(content.tokens, counts))
+        except OverflowError as error:
+            raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
+        figures = (counts.documents, counts.document_counts.sum(axis=1), counts.occurrences.sum(axis=1))
         execute(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(*(figure.tolist() for figure in figures), content.classes),
+            zip(*(figure.tolist() for figure in figures), counts.classes),
         )
-        for c in numbers:
-            held = np.bincount(content.document_counts[c])
+        for c in range(len(counts.classes)):
+            held = np.bincount(counts.document_counts[[c]].data)
             more = np.flatnonzero(held[1:]) + 1
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, int(n), int(held[n])) for n in more])
-        number = {name: c for c, name in enumerate(content.classes)}
+        number = {name: c for c, name in enumerate(counts.classes)}
         execute(
             "INSERT INTO messages VALUES (?, ?, ?)",
             sorted((digest, number[label], int(taught)) for digest, label, taught in content.messages),
@@ -79,22 +73,17 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             told = np.flatnonzero(content.vectors.any(axis=1)).tolist()
             told.sort(key=content.tokens.__getitem__)
             store.put_vectors([content.tokens[i] for i in told], content.vectors[told])
-        store.put_meta({**content.meta, "vocabulary_size": len(tokens)})
+        store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
 
 
 def load(store: Store) -> Content:
     """Everything a store holds, in memory."""
     with store.reading():
-        totals = store.totals()
-        ids = store._ids
-        tokens, table = store.whole()
+        tokens, counts = store.whole()
         return Content(
             store.meta(),
-            totals.classes,
-            totals.documents,
             tokens,
-            table[2 * ids],
-            table[2 * ids + 1],
+            counts,
             [
                 (digest, name, bool(taught))
                 for digest, name, taught in store._connection.execute(
@@ -108,7 +97,7 @@ def load(store: Store) -> Content:
         )
 
 
-def _vectors(store: Store, tokens: list[str]) -> np.ndarray | None:
+def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
     found = store.vectors()
     if not found:
         return None
@@ -173,17 +162,19 @@ def _publish(fresh: Path, target: Path) -> None:
 def export(store: Store) -> Iterator[str]:
     """The model as lines of JSON, the same lines for the same sums."""
     content = load(store)
-    yield _line({"spamnb": FORMAT, "meta": content.meta})
-    for name, documents in zip(content.classes, content.documents):
-        yield _line({"class": name, "documents": int(documents)})
-    for j, token in enumerate(content.tokens):
-        counts = {
-            name: [int(content.document_counts[c, j]), int(content.occurrences[c, j])]
-            for c, name in enumerate(content.classes)
-            if content.document_counts[c, j]
-        }
+    yield _line({"spamnb": LINES, "meta": content.meta})
+    classes, tokens = content.counts.classes, list(content.tokens)
+    for name, documents in zip(classes, content.counts.documents.tolist()):
+        yield _line({"class": name, "documents": documents})
+    tables = content.counts.document_counts.tocsc(), content.counts.occurrences.tocsc()
+    for j in sorted(range(len(tokens)), key=tokens.__getitem__):
+        counts: dict[str, list[int]] = {}
+        for which, table in enumerate(tables):
+            cells = slice(table.indptr[j], table.indptr[j + 1])
+            for c, n in zip(table.indices[cells].tolist(), table.data[cells].tolist()):
+                counts.setdefault(classes[c], [0, 0])[which] = n
         vector = {} if content.vectors is None else {"vector": content.vectors[j].tolist()}
-        yield _line({"token": token, "counts": counts, **vector})
+        yield _line({"token": tokens[j], "counts": counts, **vector})
     for digest, name, taught in content.messages:
         yield _line({"message": digest.hex(), "class": name, "taught": taught})
     for identity, digest, counted in content.lessons:
@@ -223,10 +214,8 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 raise ValueError("there is more after its end")
             record = json.loads(line)
             if number == 1:
-                if record["spamnb"] > FORMAT:
-                    raise SpamnbError(
-                        f"{name}: made by a newer spamnb (format {record['spamnb']}); upgrade spamnb"
-                    )
+                if record["spamnb"] > LINES:
+                    raise SpamnbError(f"{name}: made by a newer spamnb (format {record['spamnb']}); upgrade spamnb")
                 meta = record["meta"]
             elif "class" in record and "documents" in record:
                 documents[str(record["class"])] = _count(record["documents"])
@@ -266,18 +255,22 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     if not ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     classes = tuple(sorted(documents))
-    row = {c: i for i, c in enumerate(classes)}
-    table = np.zeros((2, len(classes), len(counts)), np.int64)
-    for j, pairs in enumerate(counts.values()):
-        for c, pair in pairs.items():
-            table[:, row[c], j] = pair
-    n = np.array([documents[c] for c in classes], np.int64)
+    named = Tokens.of(counts)
+    order = np.argsort(named.keys)
     try:
         of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
     except ValueError:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
-    sums = n, list(counts), table[0], table[1]
-    return Content(meta, classes, *sums, messages, calibration, arrays, of_tokens, lessons)
+    if of_tokens is not None:
+        of_tokens = of_tokens[order]
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order))
+    row = {c: i for i, c in enumerate(classes)}
+    found = [(row[c], j, *pair) for j, pairs in enumerate(counts.values()) for c, pair in pairs.items()]
+    label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
+    cells = label, place[column], figures[0], figures[1]
+    sums = Counts.from_cells(classes, np.array([documents[c] for c in classes]), len(order), cells)
+    return Content(meta, named.some(order), sums, messages, calibration, arrays, of_tokens, lessons)
 
 
 def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
@@ -289,35 +282,23 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     for content, name in zip(models, names):
         for key in (models[0].meta.keys() | content.meta.keys()) - ignored:
             if content.meta.get(key) != models[0].meta.get(key):
-                raise SpamnbError(
-                    f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up"
-                )
+                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if content.arrays or content.meta.get("top_words") is not None:
-            raise SpamnbError(
-                f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources"
-            )
-    classes = tuple(sorted({c for content in models for c in content.classes}))
-    columns: dict[str, int] = {}
-    for content in models:
-        for token in content.tokens:
-            columns.setdefault(token, len(columns))
-    documents = np.zeros(len(classes), np.int64)
-    table = np.zeros((2, len(classes), len(columns)), np.int64)
+            raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
+    classes = sorted({c for content in models for c in content.counts.classes})
+    tokens, places = union([content.tokens for content in models])
+    counts = Counts.empty(classes, len(tokens))
     messages: dict[bytes, tuple[bytes, str, bool]] = {}
     cells: dict[tuple[str, int, int], int] = {}
-    for content in models:
-        rows = np.array([classes.index(c) for c in content.classes], np.intp)
-        where = np.fromiter((columns[token] for token in content.tokens), np.intp, len(content.tokens))
-        documents[rows] += content.documents
-        table[0][np.ix_(rows, where)] += content.document_counts
-        table[1][np.ix_(rows, where)] += content.occurrences
+    for content, where in zip(models, places):
+        counts = counts + content.counts.reindex(where, len(tokens), classes)
         messages.update((record[0], record) for record in content.messages)
         for *cell, count in content.calibration:
             cells[tuple(cell)] = cells.get(tuple(cell), 0) + count  # type: ignore[index, arg-type]
     repeated = sum(len(content.messages) for content in models) - len(messages)
     calibration = [(*cell, count) for cell, count in sorted(cells.items())]
     meta = models[0].meta
-    tokens, learned = list(columns), list(messages.values())
+    learned = list(messages.values())
     lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
-    merged = Content(meta, classes, documents, tokens, table[0], table[1], learned, calibration, {}, None, lessons)
+    merged = Content(meta, tokens, counts, learned, calibration, {}, None, lessons)
     return merged, repeated

@@ -15,13 +15,15 @@ from spamnb.sources import check_class_name
 
 VECTOR = np.dtype("<f4")
 MOST_LESSONS = 10_000  # some 4 kB each
-MOST_CLASSES = 900  # two columns a class in one row of ``tokens``; SQLite allows 2,000
+MOST_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL DEFAULT 0,
     document_counts INTEGER NOT NULL DEFAULT 0, occurrences INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE trained (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, held BLOB NOT NULL, cells BLOB NOT NULL,
+    lengths BLOB NOT NULL, text BLOB NOT NULL);
+CREATE TABLE learned (key INTEGER PRIMARY KEY, token TEXT NOT NULL);
 CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
     PRIMARY KEY (class, documents)) WITHOUT ROWID;
 CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL) WITHOUT ROWID;
@@ -111,7 +113,7 @@ class Records(Database):
         self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
         for column in ("documents", "occurrences"):
             self._connection.execute(
-                f"ALTER TABLE tokens ADD COLUMN {column}_{number} INTEGER NOT NULL DEFAULT 0"
+                f"ALTER TABLE learned ADD COLUMN {column}_{number} INTEGER NOT NULL DEFAULT 0"
             )
         self._drop_cache()
         return number

@@ -2,7 +2,8 @@
 
     meta         settings and single figures, as JSON
     classes      per class: messages, Σ_j N_jc, Σ_j T_jc
-    tokens       one row a token: per class the messages that hold it and its occurrences
+    trained      per token and class the messages that hold it and its occurrences: what training wrote, in pages
+    learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
     frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
     messages     digests of what was learned, and as what
     lessons      what the filter taught itself lately, with its tokens: another copy of the message takes it back
@@ -17,18 +18,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from spamnb.errors import SpamnbError
-from spamnb.numbers import Numbers
+from spamnb.numbering import new_numbers
+from spamnb.numbers import Numbers, Tokens, union
+from spamnb.pages import Pages, names
 from spamnb.records import Records
 from spamnb.rows import Rows
+
+if TYPE_CHECKING:
+    from spamnb.counts import Counts
 
 # Rows kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB, however many new
 # words hostile mail brings.
 CACHED_ROWS = 400_000
+
+_PAGES_WITH = "WHERE first IN (SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?))"
+
 
 class Totals(NamedTuple):
     """The sums over all tokens: what a score needs besides the rows of a message's own tokens."""
@@ -56,6 +65,8 @@ class Store(Records):
     def _drop_cache(self) -> None:
         super()._drop_cache()
         self._rows: Rows | None = None
+        self._trained: Pages | None = None
+        self._untaught: bool | None = None
         self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
         self._totals: Totals | None = None
         self._ids: np.ndarray = np.zeros(0, np.intp)
@@ -100,24 +111,62 @@ class Store(Records):
         """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
         if self._numbers is None or len(self._numbers) > CACHED_ROWS:
             self._before_commit()
-            self._numbers, self._rows = Numbers(), None
+            self._numbers, self._rows = new_numbers(), None
         return self._numbers
 
-    def whole(self) -> tuple[list[str], np.ndarray]:
-        """All tokens, sorted, and their rows (2K, V): N_jc and T_jc of each class that the file has a number for."""
+    def whole(self) -> tuple[Tokens, Counts]:
+        """All tokens, ascending by key, and the sums: what training wrote, plus what was learned since."""
+        from spamnb.counts import Counts
+
         with self.reading():
             self._before_commit()
-            names: list[str] = []
-            table = np.zeros((self._width(), self.meta()["vocabulary_size"]), np.int64)
-            cursor = self._connection.execute("SELECT * FROM tokens ORDER BY token")
-            # In portions, or the rows of 600,000 tokens and 20 classes would be 0.9 GB of Python integers for a while;
-            # and column by column: a million rows of two classes in 0.8 s, where np.array of rows took 1.4.
-            while rows := cursor.fetchmany(20_000):
-                tokens, *columns = zip(*rows)
-                place = slice(len(names), len(names) + len(rows))
-                table[:, place] = [np.fromiter(column, np.int64, len(rows)) for column in columns]
-                names += tokens
-            return names, table
+            by_id = self._connection.execute("SELECT name, documents FROM classes ORDER BY id").fetchall()
+            classes = sorted(name for name, _ in by_id)
+            row = np.array([classes.index(name) for name, _ in by_id], np.intp)
+            documents = np.zeros(len(classes), np.int64)
+            documents[row] = [n for _, n in by_id]
+            pages = self._trained or self._read_pages()
+            tokens = names(self._connection.execute("SELECT lengths, text FROM trained ORDER BY first"), pages.keys)
+            cells = row[pages.cells["class"]], pages.columns, pages.cells["documents"], pages.cells["occurrences"]
+            counts = Counts.from_cells(classes, documents, len(tokens), cells)
+            if learned := self._connection.execute("SELECT * FROM learned ORDER BY key").fetchall():
+                _, since, *figures = zip(*learned)
+                table = np.array(figures, np.int64).reshape(-1, 2, len(since))
+                label, column = np.nonzero(table.any(axis=1))
+                cells = row[label], column, table[label, 0, column], table[label, 1, column]
+                more = Counts.from_cells(classes, 0 * documents, len(since), cells)
+                tokens, places = union([tokens, Tokens.of(since)])
+                counts, more = (part.reindex(at, len(tokens)) for part, at in zip((counts, more), places))
+                counts = counts + more
+                if self.meta().get("top_words") is None:
+                    held = np.flatnonzero(counts.document_counts.sum(axis=0))
+                    tokens, counts = tokens.some(held), counts.columns(held)
+            return tokens, counts.present()
+
+    def read_ahead(self) -> None:
+        """Keep in memory what training wrote of all tokens: for whoever looks up those of thousands of messages."""
+        with self.reading():
+            self._trained = self._read_pages()
+
+    def _read_pages(self, where: str = "", keys: str = "[]") -> Pages:
+        query = f"SELECT keys, held, cells FROM trained {where} ORDER BY first"  # noqa: S608 (one of two texts)
+        return Pages.of(self._connection.execute(query, (keys,) if where else ()), self._width() // 2)
+
+    def _read_learned(self, keys: np.ndarray) -> list[tuple]:
+        """The (place in ``keys``, figure, ...) of those that have a row."""
+        # One statement for the whole message, not one a token.
+        columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(self._width() // 2))
+        return self._connection.execute(
+            f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (names of our own making)
+            " JOIN learned ON learned.key = wanted.value",
+            (json.dumps(keys.tolist()),),
+        ).fetchall()
+
+    def _as_trained(self) -> bool:
+        """Has nothing been learned since training?"""
+        if self._untaught is None:
+            self._untaught = self._connection.execute("SELECT 1 FROM learned LIMIT 1").fetchone() is None
+        return self._untaught
 
     def _width(self) -> int:
         return 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
@@ -135,17 +184,13 @@ class Store(Records):
         """The rows in memory, those of ``tokens`` among them, and where these are."""
         numbers = self.numbers
         if self._rows is None:
-            self._rows = Rows(self._width(), numbers)
+            self._rows = Rows(self._width(), numbers, self.meta().get("top_words") is not None)
         at = self._rows.at(tokens)
         if missing := self._rows.missing(at):
-            # One statement for the whole message, not one a token.
-            columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(len(self._rows.table) // 2))
-            found = self._connection.execute(
-                f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (names of our own making)
-                " JOIN tokens ON tokens.token = wanted.value",
-                (json.dumps(list(missing), ensure_ascii=False),),
-            )
-            self._rows.fill(missing, found.fetchall())
+            keys = missing.keys
+            pages = self._trained or self._read_pages(_PAGES_WITH, json.dumps(keys.tolist()))
+            learned = [] if self._as_trained() else self._read_learned(keys)
+            self._rows.fill(missing, *pages.look_up(keys, len(self._rows.table)), learned)
         return self._rows, at
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
@@ -159,8 +204,7 @@ class Store(Records):
             rows, at = self._read_rows(list(occurrences))
             repeats = np.fromiter(occurrences.values(), np.int64, len(occurrences))
             tokens = np.array(list(occurrences), object)
-            closed = meta.get("top_words") is not None  # a model of chosen words keeps to them
-            if closed:
+            if rows.closed:  # a model of chosen words keeps to them
                 known = rows.present[at]
                 at, repeats, tokens = at[known], repeats[known], tokens[known]
             documents = rows.table[2 * number, at]
@@ -170,7 +214,7 @@ class Store(Records):
             new = ~rows.present[at]
             rows.table[2 * number, at] = documents + sign
             rows.table[2 * number + 1, at] = occurring
-            rows.present[at] = closed | rows.table[:, at].any(axis=0)
+            rows.present[at] = rows.closed | rows.table[:, at].any(axis=0)
             rows.changed[at] = True
             self._move_frequencies(number, documents, sign)
             self._connection.execute(
@@ -194,20 +238,15 @@ class Store(Records):
         """Write what ``add`` changed. Once a transaction, not once a message: most tokens come back in the next one."""
         execute = self._connection.executemany
         if self._rows is not None and self._rows.changed.any():
-            tokens, table, inserted, updated, deleted = self._rows.take_changes()
-            marks = ", ?" * len(table)
-            figures = table.T.tolist()
+            tokens, since = self._rows.take_changes()
+            keys, some = tokens.keys, since.any(axis=0)
+            marks = ", ?" * len(since)
             execute(
-                f"INSERT INTO tokens VALUES (?{marks})",  # noqa: S608 (question marks only)
-                ((tokens[i], *figures[i]) for i in inserted),
+                f"INSERT OR REPLACE INTO learned VALUES (?, ?{marks})",  # noqa: S608 (question marks only)
+                zip(keys[some].tolist(), tokens.some(np.flatnonzero(some)), *since[:, some].tolist()),
             )
-            columns = ", ".join(f"documents_{i // 2} = ?, occurrences_{i // 2} = ?" for i in range(0, len(table), 2))
-            # The statement is built from column numbers of our own making, never from anything read.
-            execute(
-                f"UPDATE tokens SET {columns} WHERE token = ?",  # noqa: S608
-                ((*figures[i], tokens[i]) for i in updated),
-            )
-            execute("DELETE FROM tokens WHERE token = ?", ((tokens[i],) for i in deleted))
+            execute("DELETE FROM learned WHERE key = ?", zip(keys[~some].tolist()))
+            self._untaught = None
         if not self._moved:
             return
         cells = [(number, n, change) for number, moved in self._moved.items() for n, change in moved.items()]

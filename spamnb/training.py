@@ -11,13 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.calibration import Calibration
-from spamnb.counts import Counts
 from spamnb.errors import SpamnbError
-from spamnb.exchange import Content, fill, fresh_model, load
+from spamnb.exchange import Content, fill, fresh_model
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Trained
 from spamnb.settings import Settings
-from spamnb.store import Store
 from spamnb.tally import Tally, restrict, without_copies
 
 
@@ -64,15 +62,6 @@ def _calibration(trained: Trained, classes: tuple[str, ...]) -> Calibration:
     return calibration
 
 
-def sums_of(store: Store) -> tuple[Counts, list[str]]:
-    """The sums a model file holds, and the names of their columns."""
-    from scipy.sparse import csr_array
-
-    content = load(store)
-    sums = csr_array(content.document_counts), csr_array(content.occurrences)
-    return Counts(content.classes, content.documents, *sums), content.tokens
-
-
 def content_of(tally: Tally, settings: Settings) -> Content:
     """The sums that the model's file will hold, and whose they are; ``with_trained`` adds the rest."""
     counts = tally.counts
@@ -81,24 +70,14 @@ def content_of(tally: Tally, settings: Settings) -> Content:
         for rows in tally.rows
         for digest, label in zip(rows.digests[rows.kept], rows.labels[rows.kept])
     ]
-    return Content(
-        settings.as_meta(),
-        counts.classes,
-        counts.documents,
-        tally.tokens,
-        counts.document_counts.toarray(),
-        counts.occurrences.toarray(),
-        messages,
-        [],
-        {},
-    )
+    return Content(settings.as_meta(), tally.tokens, counts, messages, [], {})
 
 
 def with_trained(content: Content, trained: Trained) -> Content:
     """The content with what the learner found that is no sum."""
     return content._replace(
         meta={**content.meta, **trained.meta},
-        calibration=_calibration(trained, content.classes).cells(content.classes),
+        calibration=_calibration(trained, content.counts.classes).cells(content.counts.classes),
         arrays=dict(trained.arrays),
         vectors=trained.vectors,
     )

@@ -182,16 +182,25 @@ def _long(word: str) -> str:
 
 
 class Folded(dict[str, tuple[str, ...]]):
-    """Remembers the tokens of each raw word; starts afresh when full, so that a hostile stream cannot fill memory."""
+    """Remembers the tokens of each raw word; starts afresh when full, so that a hostile stream cannot fill memory.
 
-    def __init__(self, fold: Callable[[str], tuple[str, ...]] = fold, room: int = 200_000) -> None:
+    >>> Folded(prefix="subject:")["FREE!"]
+    ('subject:free',)
+    """
+
+    def __init__(self, fold: Callable[[str], tuple[str, ...]] = fold, prefix: str = "", room: int = 200_000) -> None:
         self.fold = fold
+        self.prefix = prefix  # of every token
         self._room = room
+
+    def made(self, raw: str) -> tuple[str, ...]:
+        """The tokens, whether they are remembered or not."""
+        return tuple([self.prefix + token for token in self.fold(raw)]) if self.prefix else self.fold(raw)
 
     def __missing__(self, raw: str) -> tuple[str, ...]:
         if len(self) >= self._room:
             self.clear()
-        tokens = self.fold(raw)
+        tokens = self.made(raw)
         if len(raw) <= 2 * MAX_WORD:
             self[raw] = tokens
         return tokens

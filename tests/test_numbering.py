@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from spamnb import numbering as module
 from spamnb.message import Message, parse
 from spamnb.numbering import Numbering
+from spamnb.numbers import Numbers, Tokens
 from spamnb.tokens import MAX_WORDS, PAIRED, Tokenizer, TokenOptions
+from spamnb.words import Folded, fold, fold_whole, raw_words
 
 needs_kernel = pytest.mark.skipif(
-    module.Kernel is None, reason="the kernel is not built: needs a C compiler when spamnb is installed"
+    module.kernel is None, reason="the kernel is not built: needs a C compiler when spamnb is installed"
 )
 PIECES = st.sampled_from(
     "a be FREE free Free! FREE!! $5 $1,000.00 don't -- ' ... 1.2.5i now.Click http://a.example/b?c=d café VIAGRA"
@@ -39,15 +42,20 @@ def rows(numbering: Numbering, messages: Iterable[Message]) -> list[dict[str, in
     lengths = [numbering.add(message) for message in messages]
     numbers, repeats = numbering.take()
     assert len(numbers) == len(repeats) == sum(lengths)
-    found = iter([(numbering.tokens[n], int(r)) for n, r in zip(numbers, repeats)])
+    assert numbers.dtype == repeats.dtype == np.int32
+    found = iter(zip(numbering.numbers.some(numbers), repeats.tolist()))
     return [dict(next(found) for _ in range(length)) for length in lengths]
 
 
-def same(messages: list[Message], options: TokenOptions | None = None, numbering: Numbering | None = None) -> None:
+def same(messages: list[Message], options: TokenOptions | None = None) -> None:
     tokenizer = Tokenizer(options)
     expected = [Counter(tokenizer(message)) for message in messages]
     for compiled in (False, True):
-        found = rows(Numbering(tokenizer, compiled), messages)
+        numbering = Numbering(tokenizer, compiled=compiled)
+        found = rows(numbering, messages)
+        tokens = numbering.numbers.tokens()
+        assert list(tokens) == list({token: 0 for row in expected for token in row})
+        assert tokens.keys.tolist() == Tokens.of(tokens).keys.tolist()
         assert [list(row.items()) for row in found] == [list(row.items()) for row in expected], compiled
 
 
@@ -78,6 +86,22 @@ def test_at_the_bounds(count: int) -> None:
     same([made([], [" ".join(words), "after ALL"], ""), made([], [" ".join(words[:half]), " ".join(words[half:])], "")])
 
 
+@pytest.mark.parametrize("gap", [0, 1, 62, 63, 64, 65, 130])
+@pytest.mark.parametrize(
+    "beyond", ["café", "=\u0338", "\u0338", "a=\u0338b", "…!", "\u200b", "\u00a8x", "电", "\u3000"]
+)
+def test_ascii_between_other_characters(beyond: str, gap: int) -> None:
+    between = ("Now.Click! <$5> " * 9)[:gap]
+    ends = [
+        (before, sep, after)
+        for before in ("", "x ", "AB=")
+        for sep in ("", " ", "\n")
+        for after in ("", " E, e", "\tq")
+    ]
+    texts = [f"{before}{beyond}{sep}{between}{sep}{beyond}{after}" for before, sep, after in ends]
+    same([made([("Subject", text)], [text, text[::-1]], text) for text in texts])
+
+
 def test_real_mail(corpora: Path) -> None:
     folders = ["spamassassin/spam_2", "spamassassin/hard_ham", "20news-bydate/train/sci.crypt", "mime", "lingspam/spam"]
     paths = [p for folder in folders for p in sorted((corpora / folder).rglob("*")) if p.is_file()]
@@ -86,51 +110,124 @@ def test_real_mail(corpora: Path) -> None:
 
 def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
     for compiled in (False, True):
-        numbering = Numbering(Tokenizer(TokenOptions(body_only=True)), compiled)
+        numbering = Numbering(Tokenizer(TokenOptions(body_only=True)), compiled=compiled)
         messages = [made([], [f"lunch number{n % 3} today"], "") for n in range(6)]
         first, second = rows(numbering, messages[:3]), rows(numbering, messages[3:])
         assert first == second
-        assert len(numbering) == len(set(numbering.tokens))
+        assert len(numbering) == len(set(numbering.numbers.tokens()))
         assert numbering.take()[0].shape == (0,)
 
 
 @needs_kernel
 def test_the_kernel_is_used_where_it_is_built() -> None:
-    assert Numbering(Tokenizer())._compiled is not None
-    assert Numbering(Tokenizer(TokenOptions(ngrams=3)))._compiled is None
+    assert Numbering(Tokenizer())._kernel is not None
+    assert Numbering(Tokenizer(TokenOptions(ngrams=3)))._kernel is None
+    assert Numbering(Tokenizer(), Numbers())._kernel is None
+    assert Numbering(Tokenizer(), compiled=False)._kernel is None
+    assert isinstance(Numbering(Tokenizer(TokenOptions(ngrams=3))).numbers, module.kernel.Numbers)
 
 
 @needs_kernel
 @pytest.mark.parametrize("room", [0, 3, 50])
 def test_what_the_kernel_forgets_it_learns_again(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    kernel = module.Kernel
-    monkeypatch.setattr(module, "Kernel", lambda *tables: kernel(*tables, room))
-    monkeypatch.setattr(module, "MOST_FIELDS", 2)
-    texts = [" ".join(f"w{n * i % 97} x{i}" for i in range(30)) for n in range(20)]
+    kernel = module.kernel.Kernel
+    monkeypatch.setattr(module.kernel, "Kernel", lambda numbers: kernel(numbers, room, 2))
+    texts = [" ".join(f"w{n * i % 97} ä{i}" for i in range(30)) for n in range(20)]
     same([made([(f"X-{n}", text), ("Subject", text)], [text], text[:40]) for n, text in enumerate(texts)])
 
 
 @needs_kernel
 def test_many_words_fields_and_pairs() -> None:
-    texts = [" ".join(f"w{(7 * n + i) * 31 % 9973} v{n}.{i}" for i in range(400)) for n in range(60)]
+    texts = [" ".join(f"w{(7 * n + i) * 31 % 9973} v{n}.{i} ü{n * i}" for i in range(400)) for n in range(60)]
     same([made([(f"X-{n}", text)], [text], "") for n, text in enumerate(texts)])
 
 
 @needs_kernel
-def test_tables_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match="256"):
-        module.Kernel({}, b"", b"")
+def test_an_error_of_a_fold_is_passed_on() -> None:
+    def refuse(raw: str) -> Any:
+        raise RuntimeError(raw)
+
+    kernel = module.kernel.Kernel(module.new_numbers())
+    for _ in range(2):
+        kernel.begin()
+        with pytest.raises(RuntimeError, match="hello"):
+            kernel.words(Folded(refuse), "hello")
+    kernel.begin()
+    kernel.words(Folded(str.split), "hello")
+    assert kernel.end() == 1
+    assert [column.tolist() for column in kernel.take()] == [[0], [1]]
+
+
+@given(
+    st.lists(st.text(st.characters(max_codepoint=127), max_size=70) | PIECES, max_size=8),
+    st.sampled_from([fold, fold_whole, str.split]),
+    st.sampled_from(["", "subject:", "hidden:", "café:"]),
+)
+@example(["ab.c'd" * 400, "%" * 3000 + "a", "x" * 30_000, "$", "$'%.$%", "a1" * 15, "-a1" * 11], fold, "")
+@needs_kernel
+def test_words_are_folded_as_in_python(values: list[str], fold: Any, prefix: str) -> None:
+    kernel = module.kernel.Kernel(module.new_numbers())
+    folded = Folded(fold, prefix)
+    kernel.begin()
+    for value in values:
+        kernel.words(folded, value)
+    kernel.end()
+    numbers, repeats = kernel.take()
+    expected = Counter(token for value in values for raw in raw_words(value) for token in Folded(fold, prefix)[raw])
+    assert list(zip(kernel.numbers.some(numbers), repeats)) == list(expected.items())
+
+
+@given(st.lists(st.lists(st.text(max_size=12) | PIECES, max_size=20), max_size=5))
+def test_numbers_of_both_kinds_agree(lists: list[list[str]]) -> None:
+    plain, other = Numbers(), module.new_numbers()
+    for tokens in lists:
+        at = other.at(tokens)
+        assert at.dtype == np.intp
+        assert at.tolist() == plain.at(tokens).tolist()
+        assert other.some(at) == tokens
+        assert other.keys(at).dtype == np.int64
+        assert other.keys(at).tolist() == plain.keys(at).tolist()
+        assert len(other) == len(plain)
+    for one, two in zip(vars_of(plain.tokens()), vars_of(other.tokens())):
+        assert one.dtype == two.dtype
+        assert one.tolist() == two.tolist()
+
+
+def vars_of(tokens: Tokens) -> tuple[np.ndarray, ...]:
+    return tokens.text, tokens.begins, tokens.lengths, tokens.keys
+
+
+def test_many_numbers() -> None:
+    tokens = [f"token {n * n}" for n in range(50_000)]
+    numbers = module.new_numbers()
+    before = numbers.tokens()
+    assert numbers.at(tokens).tolist() == numbers.at(iter(tokens)).tolist() == list(range(len(tokens)))
+    assert numbers.at(reversed(tokens)).tolist() == list(range(len(tokens)))[::-1]
+    assert list(numbers.tokens()) == tokens
+    assert len(before) == 0
+    assert len(set(numbers.tokens().keys.tolist())) == len(tokens)
 
 
 @needs_kernel
-def test_an_error_of_a_fold_is_passed_on() -> None:
-    def fold(raw: str) -> Any:
-        raise RuntimeError(raw)
-
-    kernel = module.Kernel({}, module._WORD, module._SIGN)
-    field = kernel.field(fold)
-    kernel.begin()
-    with pytest.raises(RuntimeError, match="hello"):
-        kernel.words(field, b"hello")
+def test_a_number_that_no_token_has_is_refused() -> None:
+    numbers = module.new_numbers()
+    numbers.at(["a", ""])
+    assert numbers.some(np.array([1, 0])) == ["", "a"]
+    for outside in (2, -1, 1 << 40):
+        with pytest.raises(IndexError):
+            numbers.some(np.array([outside]))
     with pytest.raises(IndexError):
-        kernel.words(7, b"hello")
+        numbers.keys(np.array([2]))
+
+
+def test_numbers_are_shared() -> None:
+    numbers = module.new_numbers()
+    numbers.at(["before"])
+    first = Numbering(Tokenizer(TokenOptions(body_only=True)), numbers)
+    second = Numbering(Tokenizer(TokenOptions("treebank", body_only=True)), numbers)
+    assert rows(first, [made([], ["lunch before"], "")]) == [
+        {"lunch": 1, "before": 1, "lunch before": 1, "length:2": 1, "caps:0": 1}
+    ]
+    assert rows(second, [made([], ["lunch"], "")]) == [{"lunch": 1, "length:1": 1, "caps:0": 1}]
+    assert first.numbers is second.numbers is numbers
+    assert list(numbers.tokens()) == ["before", "lunch", "lunch before", "length:2", "caps:0", "length:1"]

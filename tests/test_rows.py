@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export
-from spamnb.numbers import Numbered, Numbers
+from spamnb.numbers import Numbered, Numbers, Tokens
 from spamnb.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store import Store
@@ -66,7 +66,8 @@ def test_a_change_that_fails_leaves_nothing_behind() -> None:
 def test_the_table_grows_with_what_is_asked_for() -> None:
     rows = Rows(4, Numbers())
     at = rows.at([f"t{i}" for i in range(5000)])
-    rows.fill(rows.missing(at), [(i, i, 1, 2, 3) for i in range(0, 5000, 7)])
+    known = np.arange(0, 5000, 7)
+    rows.fill(rows.missing(at), known, np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3]), [])
     assert list(rows.missing(at)) == []
     assert rows.table[0, at[::7]].tolist() == list(range(0, 5000, 7))
     assert rows.present[at].sum() == len(range(0, 5000, 7))
@@ -75,8 +76,10 @@ def test_the_table_grows_with_what_is_asked_for() -> None:
 
 
 def test_numbers_and_lists_of_them() -> None:
-    numbers = Numbers(["a", "b"])
-    assert [numbers.of[token] for token in "bca"] == [1, 2, 0]
+    numbers = Numbers()
+    assert numbers.at("abbca").tolist() == [0, 1, 1, 2, 0]
+    assert list(numbers.tokens()) == numbers.some(np.arange(3)) == list("abc")
+    assert numbers.keys(np.array([2, 0])).tolist() == Tokens.of("ca").keys.tolist()
     some = Numbered(numbers, np.array([2, 0, 1]))
     assert (list(some), len(some), some[0], list(some[1:])) == (["c", "a", "b"], 3, "c", ["a", "b"])
     assert list(some.some(np.array([2, 0]))) == ["b", "c"]

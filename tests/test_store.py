@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spamnb.database import APPLICATION_ID, FORMAT
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export
+from spamnb.exchange import export, fill, load
 from spamnb.store import Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
@@ -25,6 +25,14 @@ def filled(messages: list[tuple[str, dict[str, int]]], meta: dict[str, object] |
     for label, tokens in messages:
         store.add(label, tokens)
     return store
+
+
+def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
+    """A model of the same content, all of it as training writes it."""
+    out = Store.create(":memory:", meta or {})
+    content = load(store)
+    fill(out, content._replace(meta={**content.meta, **(meta or {})}))
+    return out
 
 
 @settings(max_examples=60, deadline=None)
@@ -61,6 +69,40 @@ def test_adding_then_taking_away_restores_the_export(
     assert list(export(store)) == before
 
 
+@settings(max_examples=80, deadline=None)
+@given(labelled, st.integers(0, 8), st.sets(st.integers(0, 7)), st.booleans())
+def test_trained_and_learned_sums_add_up(
+    messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], ahead: bool
+) -> None:
+    both, learned = trained(filled(messages[:first])), filled(messages)
+    if ahead:
+        both.read_ahead()
+    for label, tokens in messages[first:]:
+        both.add(label, tokens)
+    for store in (both, learned):
+        for n in sorted(forgotten & set(range(len(messages)))):
+            store.add(messages[n][0], messages[n][1], -1)
+    assert list(export(both)) == list(export(learned))
+    words = sorted({token for _, tokens in messages for token in tokens})
+    assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
+    assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
+    assert both.frequencies() == learned.frequencies()
+    assert both.totals().vocabulary_size == learned.totals().vocabulary_size
+
+
+def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with Store.create(path, {}) as store:
+        fill(store, load(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
+        store.add("spam", {"a": 3, "c": 1})
+        assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (2,)
+        store.add("spam", {"a": 3, "c": 1}, -1)
+        assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (0,)
+        store.add("spam", {"b": 2}, -1)
+        assert (store.totals().vocabulary_size, store.look_up(["a", "b", "c"]).positions.tolist()) == (1, [0])
+        assert list(load(store).tokens) == ["a"]
+
+
 def test_what_was_never_added_cannot_be_taken_away() -> None:
     store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
@@ -70,8 +112,7 @@ def test_what_was_never_added_cannot_be_taken_away() -> None:
 
 
 def test_a_model_of_chosen_words_keeps_to_them() -> None:
-    store = filled([("ham", {"a": 1}), ("spam", {"b": 2})])
-    store.put_meta({"top_words": 2})
+    store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), {"top_words": 2})
     store.add("spam", {"a": 1, "c": 1})
     store.add("ham", {"a": 1}, -1)
     store.add("spam", {"a": 1, "c": 1}, -1)
@@ -120,10 +161,23 @@ def damaged(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:30_000])
 
 
+def damaged_page(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        fill(store, load(filled([("spam", {"a": 1})])))
+        store._connection.execute("UPDATE trained SET cells = substr(cells, 2)")
+
+
 def newer(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    connection.close()
+
+
+def older(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT - 1}")
     connection.close()
 
 
@@ -142,6 +196,8 @@ def foreign(path: Path) -> None:
         (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "no spamnb model"),
         (foreign, "no spamnb model"),
         (newer, "newer spamnb"),
+        (damaged_page, "a damaged one .pages"),
+        (older, "older spamnb"),
         (damaged, "damaged|no spamnb model"),
     ],
 )

@@ -16,7 +16,7 @@ from spamnb.sources import Entry
 from spamnb.store import Store
 from spamnb.tally import Tally, tally
 from spamnb.tokens import Tokenizer
-from spamnb.training import leave_one_out, prepare, sums_of, train
+from spamnb.training import leave_one_out, prepare, train
 
 
 def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
@@ -88,7 +88,7 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
     report = words(full.counts, full.tokens, 10)
     train(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
-        counts, tokens = sums_of(store)
+        tokens, counts = store.whole()
     bits = {word.token: word.value for word in report.informative}
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}

@@ -10,9 +10,7 @@ from spamnb.cli.options import model_option
 
 
 @click.command("merge", short_help="Add up models.")
-@click.argument(
-    "models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL..."
-)
+@click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL...")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
@@ -34,7 +32,7 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     merged, repeated = merge(contents, [str(path) for path in models])
     with fresh_model(model, merged.meta, force=force) as store:
         fill(store, merged)
-    click.echo(f"{model}: {int(merged.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
+    click.echo(f"{model}: {int(merged.counts.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
     if repeated:
         click.echo(
             f"spamnb: {repeated:,} messages were learned by more than one of them and count for each",

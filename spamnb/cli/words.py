@@ -13,9 +13,7 @@ from spamnb.cli.options import model_option
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
 @click.option("--body", is_flag=True, help="Body words alone, no tokens of headers, links or structure.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True
-)
+@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 def command(model: Path, top: int, body: bool, form: str) -> None:
     """The likeliest words of each class, and beside them the words with the highest mutual information.
 
@@ -30,10 +28,9 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     from spamnb.ranking import words
     from spamnb.report.words import words_csv, words_json, words_text
     from spamnb.store import Store
-    from spamnb.training import sums_of
 
     with Store.open(model) as store:
-        counts, tokens = sums_of(store)
+        tokens, counts = store.whole()
     if not len(counts.classes):
         raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
     if body:

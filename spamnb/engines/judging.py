@@ -13,9 +13,9 @@ from spamnb.classifier import Classifier, Judgement
 from spamnb.message import parse
 from spamnb.sources import Entry
 
-CHUNK = 32  # messages judged at once
+CHUNK = 128  # messages judged at once: 203 µs each, of 32 223, of 256 226
 FEW = 300  # messages below which processes cost more than they gain
-AHEAD = 64  # chunks that may be judged before an earlier one is
+AHEAD = 16  # chunks that may be judged before an earlier one is
 
 Charges = tuple[float | None, float | None]  # what Classifier.charge takes
 
@@ -58,6 +58,7 @@ def judged(
 
         workers = workers or cores()
         if workers == 1:
+            classifier.store.read_ahead()
             for chunk in rest:
                 yield from _told(judge(classifier, chunk), on_unreadable)
             return
@@ -89,6 +90,7 @@ def _work(
     """A worker's part."""
     with Classifier.open(path) as classifier:
         classifier.charge(*charges)
+        classifier.store.read_ahead()
         for chunk in chunks:
             reply(judge(classifier, chunk))
 

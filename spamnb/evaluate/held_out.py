@@ -101,6 +101,7 @@ class Answers:
     def ask(self, trained: Tally, places: NDArray[np.bool_]) -> None:
         """Judge the messages at ``places`` by a model of ``trained``."""
         with model_of(trained, self._settings) as store:
+            store.read_ahead()
             totals = store.totals()
             calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
             column = self._columns(totals)
@@ -198,10 +199,6 @@ def _of_present_classes(tally: Tally) -> Tally:
         return tally
     number = np.full(len(counts.classes), -1, np.intp)
     number[present] = np.arange(len(present))
-    fewer = Counts(
-        tuple(counts.classes[c] for c in present),
-        counts.documents[present],
-        counts.document_counts[present],
-        counts.occurrences[present],
+    return tally._replace(
+        counts=counts.present(), rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows)
     )
-    return tally._replace(counts=fewer, rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows))

@@ -47,12 +47,11 @@ class NaiveBayes(Learner):
         counts, totals = tally.counts, totals_of(tally.counts)
         labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
         if len(totals.classes) > 1:
-            table = np.stack([counts.document_counts.toarray(), counts.occurrences.toarray()])
-            holders = table[0].sum(axis=0)
+            table = table_of(counts, self.settings)
             frequencies = frequencies_of(counts) if self.settings.model_type == "bernoulli" else []
             for block in tally.blocks():
                 labels.append(block.labels)
-                scores.append(without_itself(self.settings, block, table, holders, totals, frequencies))
+                scores.append(without_itself(self.settings, block, table, totals, frequencies))
         return Trained(np.concatenate(labels), np.concatenate(scores))
 
 
@@ -88,6 +87,23 @@ def totals_of(counts: Counts) -> Totals:
         np.asarray(counts.occurrences.sum(axis=1)).ravel(),
         counts.n_columns,
     )
+
+
+def table_of(counts: Counts, settings: Settings) -> np.ndarray:
+    """(V, C) N_jc, or (V, 2C) with T_jc behind where the model asks for it: all of a token lies in one piece.
+
+    Leaving out each of 24,893 messages takes 0.31 s of two classes and 2.3 of 22, where a table of columns took
+    0.65 and 3.5.
+    """
+    tables = [counts.document_counts, counts.occurrences][: 1 if settings.model_type in ("boolean", "bernoulli") else 2]
+    most = max(sums.data.max(initial=0) for sums in tables)
+    classes, size = counts.document_counts.shape
+    table = np.zeros((size, classes * len(tables)), np.int32 if most <= np.iinfo(np.int32).max else np.int64)
+    for place in range(table.shape[1]):
+        sums, c = tables[place // classes], place % classes
+        cells = slice(sums.indptr[c], sums.indptr[c + 1])
+        table[sums.indices[cells], place] = sums.data[cells]
+    return table
 
 
 def frequencies_of(counts: Counts) -> list[dict[int, int]]:
@@ -166,28 +182,29 @@ def without_itself(
     settings: Settings,
     block: Block,
     table: np.ndarray,
-    holders: np.ndarray,
     totals: Totals,
     frequencies: Sequence[Mapping[int, int]],
 ) -> np.ndarray:
-    """Scores (n, C) of a block's messages, each from the sums minus itself.
-
-    ``table`` (2, C, V) holds N_jc and T_jc, ``holders`` (V,) the messages that hold each token.
-    """
+    """Scores (n, C) of a block's messages, each from the sums minus itself; ``table`` is that of ``table_of``."""
     n, classes = len(block.labels), len(totals.classes)
     distinct = np.diff(block.indptr)
     row = np.repeat(np.arange(n), distinct)
     label = block.labels[row]
-    shared = holders[block.columns] > 1 if settings.top_words is None else np.ones(len(row), bool)
+    found = np.ascontiguousarray(np.take(table, block.columns, axis=0).T)
+    cell = label * len(row) + np.arange(len(row))
+    own_counts = np.take(found, cell)
+    np.put(found, cell, own_counts - 1)
+    if len(found) > classes:
+        np.put(found, cell + classes * len(row), np.take(found, cell + classes * len(row)) - block.repeats)
+    shared = np.ones(len(row), bool)
+    if settings.top_words is None:
+        shared = np.any(found[:classes], axis=0)
     length = np.bincount(row, block.repeats, minlength=n).astype(np.int64)
     kept = np.bincount(row[shared], minlength=n)
-    own_counts = table[0][label, block.columns]
     starts = starts_without(settings, totals, frequencies, block.labels, row, own_counts, ~shared)
-    label, columns, repeats = label[shared], block.columns[shared], block.repeats[shared]
+    repeats, found = block.repeats[shared], np.compress(shared, found, axis=1)
     own = np.zeros((classes, n), np.int64)
     own[block.labels, np.arange(n)] = 1
-    # np.take and np.repeat, not table[:, columns]: with rows that lie in one piece and blocks that fit the processor's
-    # cache, 24,893 messages take 0.27 s instead of 0.94.
     seen = Totals(
         totals.classes,
         np.repeat(totals.documents[:, None] - own, kept, axis=1),
@@ -195,10 +212,6 @@ def without_itself(
         np.repeat(totals.occurrences[:, None] - own * length, kept, axis=1),
         np.repeat(totals.vocabulary_size - (distinct - kept), kept),  # type: ignore[arg-type]
     )
-    document_counts, occurrences = np.take(table, columns, axis=2)
-    cell = np.arange(len(columns))
-    document_counts[label, cell] -= 1
-    occurrences[label, cell] -= repeats
-    contributions = log_likelihoods(settings, seen, document_counts, occurrences)
+    contributions = log_likelihoods(settings, seen, found[:classes], found[classes:])
     indptr = np.concatenate([[0], np.cumsum(kept)])
     return score(settings, contributions, repeats, indptr, starts)[0]

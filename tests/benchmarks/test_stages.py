@@ -1,0 +1,119 @@
+"""What each stage costs: a run takes as many milliseconds as a message takes microseconds, for it is of 1,000 messages.
+
+    SPAMNB_CORPORA=DIR pytest tests/benchmarks --benchmark-enable
+
+With the rest of the tests every stage runs once and is not timed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spamnb.classifier import Classifier
+from spamnb.exchange import fill, load
+from spamnb.learners import learner_for
+from spamnb.message import Message, parse
+from spamnb.numbering import Numbering
+from spamnb.settings import Settings
+from spamnb.sources import Entry
+from spamnb.store import Store
+from spamnb.tally import Tally, merge, tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import content_of, prepare, with_trained
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+from benchmark import messages
+
+SIZE = 1000
+SETTINGS = Settings()
+Benchmark = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def entries() -> list[Entry]:
+    import os
+
+    root = os.environ.get("SPAMNB_CORPORA")
+    if not root:
+        pytest.skip("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
+    return [Entry(label, str(path), str(path)) for label, path in messages(Path(root))[:SIZE]]
+
+
+@pytest.fixture(scope="module")
+def parsed(entries: list[Entry]) -> list[Message]:
+    return [parse(entry.read()) for entry in entries]
+
+
+def counted(entries: list[Entry], path: Path) -> Tally:
+    return tally(enumerate(entries), Tokenizer(SETTINGS.tokens), path, print)
+
+
+@pytest.fixture(scope="module")
+def sums(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Tally:
+    return prepare(counted(entries, tmp_path_factory.mktemp("sums") / "rows"), SETTINGS)
+
+
+def made(sums: Tally) -> Store:
+    store = Store.create(":memory:", SETTINGS.as_meta())
+    fill(store, with_trained(content_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
+    return store
+
+
+def test_read(benchmark: Benchmark, entries: list[Entry]) -> None:
+    assert len(benchmark(lambda: [entry.read() for entry in entries])) == SIZE
+
+
+def test_message(benchmark: Benchmark, entries: list[Entry]) -> None:
+    raws = [entry.read() for entry in entries]
+    assert len(benchmark(lambda: [parse(raw) for raw in raws])) == SIZE
+
+
+def test_tokens(benchmark: Benchmark, parsed: list[Message]) -> None:
+    tokenizer = Tokenizer(SETTINGS.tokens)
+    assert all(benchmark(lambda: [tokenizer(message) for message in parsed]))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_rows_of_numbers(benchmark: Benchmark, parsed: list[Message], compiled: bool) -> None:
+    def rows() -> list[int]:
+        numbering = Numbering(Tokenizer(SETTINGS.tokens), compiled=compiled)
+        return [numbering.add(message) for message in parsed]
+
+    assert all(benchmark(rows))
+
+
+def test_all_to_sums(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
+    assert benchmark(counted, entries, tmp_path / "rows").counts.documents.sum() == SIZE
+
+
+def test_merge_of_two(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
+    halves = [counted(entries[i::2], tmp_path / f"rows{i}") for i in (0, 1)]
+    assert benchmark(merge, halves).counts.documents.sum() == SIZE
+
+
+def test_leave_one_out(benchmark: Benchmark, sums: Tally) -> None:
+    assert len(benchmark(learner_for(SETTINGS).train, sums).labels) == sums.counts.documents.sum()
+
+
+def test_write(benchmark: Benchmark, sums: Tally) -> None:
+    assert benchmark(made, sums).totals().vocabulary_size == len(sums.tokens)
+
+
+def test_load(benchmark: Benchmark, sums: Tally) -> None:
+    store = made(sums)
+    assert len(benchmark(load, store).tokens) == len(sums.tokens)
+
+
+@pytest.mark.parametrize("at_once", [1, 128])
+def test_judge(benchmark: Benchmark, sums: Tally, parsed: list[Message], at_once: int) -> None:
+    classifier = Classifier(made(sums))
+
+    def judge() -> list[Any]:
+        return [j for i in range(0, SIZE, at_once) for j in classifier.judge_all(parsed[i : i + at_once], 0)]
+
+    assert len(benchmark(judge)) == SIZE
