@@ -181,7 +181,7 @@ def main() -> None:
     if arguments.only in (None, "pairs"):
         table.line("no pairs", tokenizer=Tokenizer(TokenOptions(ngrams=1)))
         default = tokens.PAIRED
-        for first in (50, 100, 150, 10**6):
+        for first in (30, 50, 75, 100, 150, 10**6):
             tokens.PAIRED = first
             table.line(f"pairs of the first {first} words", tokenizer=Tokenizer())
         tokens.PAIRED = default
@@ -191,6 +191,9 @@ def main() -> None:
             "p:",
             "caps:",
             "length:",
+            "line:",
+            "capitals:",
+            "subject:p:",
             "#",
             "received:",
             "header:",

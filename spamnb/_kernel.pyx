@@ -18,6 +18,8 @@ from spamnb import numbers, tokens, words
 
 include "_numbers.pxi"
 
+MADE_FOR = 4  # TOKENS_VERSION of tokens.py
+
 cdef enum:
     NEAR = 64  # bytes of ASCII that are read with the other characters around them; 8 and 24 take the same time
     WAITING = 32  # tokens looked up together; 16 and 64 take the same time
@@ -164,11 +166,10 @@ cdef class Kernel:
 
     def begin(self):
         """Begin a message."""
-        if self.firsts[self.asked.used] > self.room or len(self.fields) > self.most_fields:
+        if self.asked.used + self.firsts[self.asked.used] > self.room or len(self.fields) > self.most_fields:
             self.forget()
         self.rows.row.clear()
-        self.runs.clear()
-        self.opened = self.count = self.capitals = self.waiting = 0
+        self.waiting = 0
 
     def end(self):
         """The number of different tokens that the message has."""
@@ -191,6 +192,8 @@ cdef class Kernel:
         """The first words of the texts, and neighbours of the first of these as one token: see tokens.Found."""
         cdef Field field = self.field(folded)
         cdef set signs = set()
+        self.runs.clear()
+        self.opened = self.count = self.capitals = 0
         for text in texts:
             self.read(field, self.word_text(text, signs), MAX_WORDS - self.count, PAIRED - self.opened, True)
         if ngrams == 2 and self.opened:
@@ -370,9 +373,13 @@ cdef class Kernel:
 
     cdef int ask(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opens, bint is_text) except -1:
         """Python folds a word, or has done so."""
-        cdef uint64_t h = hashed(field.salt, data, start, stop, SAME)
-        cdef Py_ssize_t entry = self.asked.find(h), i
+        cdef uint64_t h = field.salt
+        cdef Py_ssize_t entry, i
         cdef bytes token
+        for i in range(start, stop):  # not hashed(): anybody can make two words that have one hash of it with any salt
+            h = (h ^ <uint8_t> data[i]) * FIRST
+            h ^= h >> 32
+        entry = self.asked.find(h)
         if entry < 0:
             entry = self.remember(h, field, data[start:stop].decode())
         for i in range(self.firsts[entry], self.firsts[entry + 1]):

@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.calibration import Calibration
-from spamnb.decision import Loss
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
@@ -55,11 +54,25 @@ class Classifier:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.settings = Settings.from_meta(store.meta(), store.path)
-        self.tokenizer = Tokenizer(self.settings.tokens)
-        self._numbering = Numbering(self.tokenizer, numbers=store.numbers)
-        self.learner = learner_for(self.settings)
+        self._charges: dict[str, float] = {}
         self._calibrated: tuple[Totals, Calibration] | None = None
+        self._meta = store.meta()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        own = Settings.from_meta(self._meta, self.store.path)
+        self.settings = replace(own, loss=replace(own.loss, **self._charges))
+        self.tokenizer = Tokenizer(self.settings.tokens)
+        self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
+        self.learner = learner_for(self.settings)
+
+    def _follow(self) -> None:
+        """Somebody may have trained the model anew, with other settings."""
+        meta = self.store.meta()
+        if meta is not self._meta:
+            before, self._meta = self._meta, meta
+            if any(before.get(key) != meta.get(key) for key in self.settings.as_meta()):
+                self._prepare()
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
@@ -81,12 +94,9 @@ class Classifier:
 
     def charge(self, false_positive_cost: float | None = None, unsure_cost: float | None = None) -> None:
         """Other costs than the model's own for the verdicts to come; None leaves one as it is."""
-        own = self.settings.loss
-        loss = Loss(
-            own.false_positive_cost if false_positive_cost is None else false_positive_cost,
-            own.unsure_cost if unsure_cost is None else unsure_cost,
-        )
-        self.settings = replace(self.settings, loss=loss)
+        costs = {"false_positive_cost": false_positive_cost, "unsure_cost": unsure_cost}
+        self._charges |= {name: cost for name, cost in costs.items() if cost is not None}
+        self.settings = replace(self.settings, loss=replace(self.settings.loss, **self._charges))
 
     def close(self) -> None:
         self.store.close()
@@ -109,17 +119,19 @@ class Classifier:
 
     def directions(self, raw: bytes) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
-        batch = Batch.of([Counter(self.tokenizer(parse(raw)))])
         with self.store.reading():
+            self._follow()
+            batch = Batch.of([Counter(self.tokenizer(parse(raw)))])
             return self.learner.directions(self.store, self.store.totals(), batch)
 
     def judge_all(self, messages: Sequence[Message], tokens: int | None = None) -> list[Judgement]:
         """``judge`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
-        batch = self._batch(messages)
         with self.store.reading():
+            self._follow()
             totals = self.store.totals()
             if not totals.classes:
                 return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, m.cut) for m in messages]
+            batch = self._batch(messages)
             scored = self.learner.score(self.store, totals, batch)
             calibration = self._calibration(totals)
         classes, known, spam = totals.classes, scored.known, self.settings.spam
@@ -181,9 +193,10 @@ class Classifier:
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
         """
-        message = parse(raw)
-        counted, own = Counter(self.tokenizer(message)), identity(raw)
+        message, own = parse(raw), identity(raw)
         with self.store.writing():
+            self._follow()
+            counted = Counter(self.tokenizer(message))
             known = self.store.learned(message.digest)
             if known and (known[0] == label or (known[1] and not taught)):
                 if taught and not known[1]:
@@ -209,6 +222,7 @@ class Classifier:
         """Take one message out of a class again, exactly; False when it is not part of it."""
         message = parse(raw)
         with self.store.writing():
+            self._follow()
             known = self.store.learned(message.digest)
             if known is None:
                 lesson = self._own_lesson(identity(raw))

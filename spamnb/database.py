@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.errors import Damaged, Outdated, SpamnbError
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 FORMAT = 2
@@ -55,7 +55,7 @@ class Database:
                 f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
             )
         if version < FORMAT:
-            raise SpamnbError(
+            raise Outdated(
                 f"{self.path}: made by an older spamnb (format {version}); train again, or import what that one exports"
             )
 

@@ -13,5 +13,9 @@ class SpamnbError(Exception):
     """
 
 
+class Outdated(SpamnbError):
+    """A model of an older format: it can be replaced, not read."""
+
+
 class Damaged(Exception):
     """Parts of a file that do not fit together; whoever knows the file makes a SpamnbError of it."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.counts import Counts
-from spamnb.errors import SpamnbError
+from spamnb.errors import Outdated, SpamnbError
 from spamnb.numbers import Tokens, union
-from spamnb.pages import MOST, pack
+from spamnb.pages import LONGEST, MOST, pack
 from spamnb.records import VECTOR
 from spamnb.store import Store
 
@@ -55,9 +55,9 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             zip(*(figure.tolist() for figure in figures), counts.classes),
         )
         for c in range(len(counts.classes)):
-            held = np.bincount(counts.document_counts[[c]].data)
-            more = np.flatnonzero(held[1:]) + 1
-            execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, int(n), int(held[n])) for n in more])
+            n, tokens = np.unique_counts(counts.document_counts[[c]].data)
+            held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
+            execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
         number = {name: c for c, name in enumerate(counts.classes)}
         execute(
             "INSERT INTO messages VALUES (?, ?, ?)",
@@ -119,7 +119,8 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
     if target.exists():
         if not force:
             raise SpamnbError(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
-        Store.open(target, writable=True).close()  # only a model is ever replaced
+        with contextlib.suppress(Outdated):
+            Store.open(target, writable=True).close()  # only a model is ever replaced
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         try:
@@ -154,7 +155,7 @@ def _publish(fresh: Path, target: Path) -> None:
         pass
     # A rename over a model that others have open would leave its write-ahead log beside the new file. SQLite's own
     # backup replaces the content in one transaction instead: readers go on with the old state until it ends.
-    with Store.connect(fresh, writable=False) as source, Store.open(target, writable=True) as store, store._told():
+    with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
         source._connection.backup(store._connection)
         store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -191,10 +192,10 @@ def _line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _count(value: int) -> int:
-    if not 0 <= value <= MOST:
-        raise ValueError(f"a count that is not from 0 to {MOST}")
-    return int(value)
+def _count(value: int, most: int = MOST) -> int:
+    if not isinstance(value, int) or not 0 <= value <= most:
+        raise ValueError(f"a count that is no whole number, below 0, or too large (above {most})")
+    return value
 
 
 def parse_export(lines: Iterable[str], name: str) -> Content:
@@ -216,22 +217,24 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
             if number == 1:
                 if record["spamnb"] > LINES:
                     raise SpamnbError(f"{name}: made by a newer spamnb (format {record['spamnb']}); upgrade spamnb")
-                meta = record["meta"]
+                meta = dict(record["meta"])
             elif "class" in record and "documents" in record:
                 documents[str(record["class"])] = _count(record["documents"])
             elif "token" in record:
-                if any(
-                    c not in documents or len(pair) != 2 or min(pair) < 0 or max(pair) > MOST
-                    for c, pair in record["counts"].items()
-                ):
-                    raise ValueError("counts of an unknown class, below 0, or too large")
-                record["token"].encode()  # UnicodeEncodeError, a ValueError, for half a surrogate pair
+                for c, (held, occurring) in record["counts"].items():
+                    if c not in documents:
+                        raise ValueError(f"counts of an unknown class, {c!r}")
+                    _count(held, documents[c]), _count(occurring)
+                # UnicodeEncodeError, a ValueError, for half a surrogate pair.
+                if len(record["token"].encode()) > LONGEST:
+                    raise ValueError("a token that is too long")
                 counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
             elif "lesson" in record:
                 counted = {str(token): int(n) for token, n in record["tokens"].items()}
                 lessons.append((bytes.fromhex(record["lesson"]), bytes.fromhex(record["message"]), counted))
             elif "message" in record:
+                _count(1, documents[record["class"]])  # a class of that name, and it holds a message
                 messages.append((bytes.fromhex(record["message"]), record["class"], bool(record["taught"])))
             elif "calibration" in record:
                 cell = (
@@ -255,22 +258,19 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     if not ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     classes = tuple(sorted(documents))
-    named = Tokens.of(counts)
-    order = np.argsort(named.keys)
+    tokens, (place,) = union([Tokens.of(counts)])
     try:
         of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
     except ValueError:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
     if of_tokens is not None:
-        of_tokens = of_tokens[order]
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order))
+        of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
     row = {c: i for i, c in enumerate(classes)}
     found = [(row[c], j, *pair) for j, pairs in enumerate(counts.values()) for c, pair in pairs.items()]
     label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
     cells = label, place[column], figures[0], figures[1]
-    sums = Counts.from_cells(classes, np.array([documents[c] for c in classes]), len(order), cells)
-    return Content(meta, named.some(order), sums, messages, calibration, arrays, of_tokens, lessons)
+    sums = Counts.from_cells(classes, np.array([documents[c] for c in classes]), len(tokens), cells)
+    return Content(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
 
 
 def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.numbers import Numbers
-from spamnb.tokens import Tokenizer
+from spamnb.tokens import TOKENS_VERSION, Tokenizer
 
 if TYPE_CHECKING:
     from spamnb.message import Message
@@ -23,6 +23,9 @@ try:
     import spamnb._kernel as kernel
 except ImportError:
     kernel = None
+else:
+    if getattr(kernel, "MADE_FOR", None) != TOKENS_VERSION:  # built from the source of another version
+        kernel = None
 
 
 def new_numbers() -> Numbers:
@@ -37,7 +40,7 @@ class Numbering:
     >>> from spamnb.tokens import TokenOptions
     >>> numbering = Numbering(Tokenizer(TokenOptions(body_only=True, ngrams=1)))
     >>> numbering.add(parse(b"\\nlunch, lunch")), numbering.add(parse(b"\\nno lunch"))
-    (4, 4)
+    (6, 6)
     >>> numbers, repeats = numbering.take()
     >>> list(zip(numbering.numbers.some(numbers[:4]), repeats.tolist()))
     [('lunch', 2), ('p:,', 1), ('length:2', 1), ('caps:0', 1)]
@@ -64,8 +67,8 @@ class Numbering:
             self._kernel.begin()
             self._tokenizer.read(message, self._kernel)
             return self._kernel.end()
-        counted = Counter(self._tokenizer(message))
-        self._numbers.extend(self.numbers.at(counted).tolist())
+        counted = Counter(self.numbers.at(self._tokenizer(message)).tolist())
+        self._numbers.extend(counted)
         self._repeats.extend(counted.values())
         return len(counted)
 

@@ -1,12 +1,12 @@
 """Tokens by the million: numbers for them, keys of 64 bits, and their text in one piece of memory.
 
 A list of a million Python strings takes 70 MB and a second to sort or to merge; a key of 64 bits does for everything
-but reading. Two tokens of one key would be one token: among a million, one pair in 37 million models.
+but reading. Two tokens of one key are one token: by chance one pair in 37 million models of a million tokens. Whoever
+wants can make two such words; all he has of it is that they count as one.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
@@ -134,25 +134,25 @@ class Numbers:
 
     def __init__(self) -> None:
         self._tokens: list[str] = []
-        # A dictionary that numbers what it misses, read through map: no bytecode per token.
-        self._of: defaultdict[str, int] = defaultdict(None)
-        self._of.default_factory = self._of.__len__
+        self._of: dict[str, int] = {}
+        self._of_key: dict[int, int] = {}  # whoever writes mail can make two tokens of one key: they are one token
 
     def __len__(self) -> int:
-        return len(self._of)
+        return len(self._tokens)
 
     def at(self, tokens: Iterable[str]) -> np.ndarray:
         """(k,) the numbers of these tokens."""
-        return np.fromiter(map(self._of.__getitem__, tokens), np.intp)
-
-    def _all(self) -> list[str]:
-        if len(self._tokens) < len(self._of):
-            self._tokens = list(self._of)
-        return self._tokens
+        tokens = list(tokens)
+        if new := [token for token in dict.fromkeys(tokens) if token not in self._of]:
+            for token, key in zip(new, Tokens.of(new).keys.tolist()):
+                number = self._of[token] = self._of_key.setdefault(key, len(self._tokens))
+                if number == len(self._tokens):
+                    self._tokens.append(token)
+        return np.fromiter(map(self._of.__getitem__, tokens), np.intp, len(tokens))
 
     def some(self, at: np.ndarray) -> list[str]:
         """The tokens of these numbers."""
-        return list(map(self._all().__getitem__, at.tolist()))
+        return list(map(self._tokens.__getitem__, at.tolist()))
 
     def keys(self, at: np.ndarray) -> np.ndarray:
         """(k,) int64 keys of the tokens of these numbers."""
@@ -160,7 +160,7 @@ class Numbers:
 
     def tokens(self) -> Tokens:
         """The token of every number."""
-        return Tokens.of(self._all())
+        return Tokens.of(self._tokens)
 
 
 class Numbered(Sequence[str]):
@@ -185,7 +185,7 @@ class Numbered(Sequence[str]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return Numbered(self.numbers, self.at[place])
-        return self.numbers.some(self.at[place : place + 1] if place != -1 else self.at[-1:])[0]
+        return self.numbers.some(self.at[[place]])[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.numbers.some(self.at))

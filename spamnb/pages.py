@@ -40,7 +40,8 @@ class Pages(NamedTuple):
         """From the keys, held and cells of pages in their order. Damaged where they do not belong together."""
         keys, held, cells = _arrays(pages, "<i8", "<u2", CELL)
         starts = np.concatenate([[0], np.cumsum(held, dtype=np.int64)])
-        if len(keys) != len(held) or starts[-1] != len(cells) or cells["class"].max(initial=0) > max(classes - 1, 0):
+        fit = len(keys) == len(held) and starts[-1] == len(cells) and (cells["class"] < classes).all()
+        if not fit or (keys[1:] <= keys[:-1]).any():
             raise Damaged("pages of tokens that do not fit together")
         return cls(keys, starts, cells)
 
@@ -111,12 +112,22 @@ def names(pages: Iterable[tuple[bytes, bytes]], keys: np.ndarray) -> Tokens:
     ends = np.cumsum(lengths, dtype=np.int64)
     if len(lengths) != len(keys) or lengths.sum(dtype=np.int64) != len(text):
         raise Damaged("pages of tokens that do not fit together")
-    return Tokens(text, ends - lengths, lengths, keys)
+    begins = ends - lengths
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError:
+        raise Damaged("tokens that are not UTF-8") from None
+    if (text[begins[begins < len(text)]] & 0xC0 == 0x80).any():
+        raise Damaged("tokens that begin inside a character")
+    return Tokens(text, begins, lengths, keys)
 
 
 def _arrays(pages: Iterable[tuple[bytes, ...]], *dtypes: Any) -> list[np.ndarray]:
     """One array of each of the pages' columns."""
-    joined = [b"".join(column) for column in zip(*pages)] or [b""] * len(dtypes)
+    try:
+        joined = [b"".join(column) for column in zip(*pages)] or [b""] * len(dtypes)
+    except TypeError:
+        raise Damaged("pages of tokens that are no bytes") from None
     if any(len(data) % np.dtype(dtype).itemsize for data, dtype in zip(joined, dtypes)):
         raise Damaged("pages of tokens that do not fit together")
     return [np.frombuffer(data, dtype) for data, dtype in zip(joined, dtypes)]

@@ -11,7 +11,7 @@
     arrays       parameters of models that are not counts
     vectors      one vector a token, float32, for models of such
 
-The file opens in the ``sqlite3`` shell; ``exchange.py`` reads and writes it whole.
+The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``exchange.py`` reads and writes it whole.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 # Rows kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB, however many new
 # words hostile mail brings.
 CACHED_ROWS = 400_000
+CACHED_FIGURES = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
 
-_PAGES_WITH = "WHERE first IN (SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?))"
+ALL_PAGES = "SELECT keys, held, cells FROM trained ORDER BY first"
+PAGES_OF = """SELECT keys, held, cells FROM trained WHERE first IN
+(SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?)) ORDER BY first"""
 
 
 class Totals(NamedTuple):
@@ -61,6 +64,7 @@ class Store(Records):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _numbers: Numbers | None = None  # outlives the rows: a token keeps its number
+    _ahead = False
 
     def _drop_cache(self) -> None:
         super()._drop_cache()
@@ -109,7 +113,8 @@ class Store(Records):
     @property
     def numbers(self) -> Numbers:
         """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
-        if self._numbers is None or len(self._numbers) > CACHED_ROWS:
+        most = CACHED_ROWS if self._rows is None else min(CACHED_ROWS, CACHED_FIGURES // max(len(self._rows.table), 1))
+        if self._numbers is None or len(self._numbers) > most:
             self._before_commit()
             self._numbers, self._rows = new_numbers(), None
         return self._numbers
@@ -144,13 +149,14 @@ class Store(Records):
             return tokens, counts.present()
 
     def read_ahead(self) -> None:
-        """Keep in memory what training wrote of all tokens: for whoever looks up those of thousands of messages."""
-        with self.reading():
-            self._trained = self._read_pages()
+        """From now on keep in memory what training wrote of all tokens: for whoever looks up those of thousands of
+        messages."""
+        self._ahead = True
 
-    def _read_pages(self, where: str = "", keys: str = "[]") -> Pages:
-        query = f"SELECT keys, held, cells FROM trained {where} ORDER BY first"  # noqa: S608 (one of two texts)
-        return Pages.of(self._connection.execute(query, (keys,) if where else ()), self._width() // 2)
+    def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
+        """All pages, or those that can hold ``keys``."""
+        asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
+        return Pages.of(self._connection.execute(*asked), self._width() // 2)
 
     def _read_learned(self, keys: np.ndarray) -> list[tuple]:
         """The (place in ``keys``, figure, ...) of those that have a row."""
@@ -188,7 +194,9 @@ class Store(Records):
         at = self._rows.at(tokens)
         if missing := self._rows.missing(at):
             keys = missing.keys
-            pages = self._trained or self._read_pages(_PAGES_WITH, json.dumps(keys.tolist()))
+            if self._ahead and self._trained is None:
+                self._trained = self._read_pages()
+            pages = self._trained or self._read_pages(keys)
             learned = [] if self._as_trained() else self._read_learned(keys)
             self._rows.fill(missing, *pages.look_up(keys, len(self._rows.table)), learned)
         return self._rows, at
@@ -202,11 +210,11 @@ class Store(Records):
             number = self.class_id(label)
             meta = self.meta()
             rows, at = self._read_rows(list(occurrences))
-            repeats = np.fromiter(occurrences.values(), np.int64, len(occurrences))
-            tokens = np.array(list(occurrences), object)
+            at, place = np.unique(at, return_inverse=True)  # two tokens of one key are one
+            repeats = np.bincount(place, list(occurrences.values()), len(at)).astype(np.int64)
             if rows.closed:  # a model of chosen words keeps to them
                 known = rows.present[at]
-                at, repeats, tokens = at[known], repeats[known], tokens[known]
+                at, repeats = at[known], repeats[known]
             documents = rows.table[2 * number, at]
             occurring = rows.table[2 * number + 1, at] + sign * repeats
             if len(at) and (documents.min() + sign < 0 or occurring.min() < 0):

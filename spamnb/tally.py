@@ -170,10 +170,7 @@ def portion(
     classes = tuple(sorted(number))
     sorted_label = np.array([classes.index(name) for name in number], dtype=np.intp)
     # In the order of their keys: the same columns whoever counted what, and the order that the model file wants.
-    seen = numbering.numbers.tokens()
-    order = np.argsort(seen.keys)
-    place_of = np.empty(len(seen), np.intp)
-    place_of[order] = np.arange(len(seen))
+    tokens, (place_of,) = union([numbering.numbers.tokens()])
     rows = Rows(
         path,
         np.array(numbers, np.int64),
@@ -183,7 +180,7 @@ def portion(
         place_of,
         np.ones(len(numbers), bool),
     )
-    return Portion(seen.some(order), classes, _sums([rows], len(classes), len(seen)), rows)
+    return Portion(tokens, classes, _sums([rows], len(classes), len(tokens)), rows)
 
 
 def _sums(rows: Sequence[Rows], classes: int, size: int) -> tuple[Cells, ...]:

@@ -14,10 +14,11 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export, parse_export
+from spamnb.exchange import Content, export, fill, fresh_model, load, parse_export
 from spamnb.message import parse
 from spamnb.settings import Settings
-from spamnb.tokens import Tokenizer
+from spamnb.store import Store
+from spamnb.tokens import Tokenizer, TokenOptions
 
 
 def trained(messages: list[tuple[str, bytes]], **chosen: object) -> Classifier:
@@ -52,6 +53,33 @@ def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary
             np.testing.assert_allclose(list(judgement.posterior.values()), expected, rtol=1e-9, atol=1e-15)
             joint = estimator.predict_joint_log_proba(vectorizer.transform([parse(raw)]))[0]
             np.testing.assert_allclose(judgement.scores, joint, atol=1e-10)
+
+
+def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    content = load(trained(mail(8)).store)
+    other = load(trained(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)).store)
+    with fresh_model(path, content.meta) as store:
+        fill(store, content)
+    raw = message("spam", 500)
+    with Classifier.open(path, writable=True) as classifier:
+        classifier.charge(false_positive_cost=3)
+        before = classifier.classify(raw)
+        with fresh_model(path, other.meta, force=True) as store:
+            fill(store, other)
+        with Classifier.open(path) as fresh:
+            told = fresh.classify(raw)
+        after = classifier.classify(raw)
+        assert after.scores.tolist() == told.scores.tolist() != before.scores.tolist()
+        assert classifier.settings.loss.false_positive_cost == 3
+        assert classifier.learn("spam", raw) and classifier.forget("spam", raw)
+        assert list(export(classifier.store)) == list(export(trained_as(other)))
+
+
+def trained_as(content: Content) -> Store:
+    store = Store.create(":memory:", content.meta)
+    fill(store, content)
+    return store
 
 
 def test_it_tells_unseen_messages_apart_and_says_why() -> None:

@@ -85,6 +85,20 @@ def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
+    path, content = tmp_path / "m", load(learned(mail(2)))
+    with fresh_model(path, content.meta) as store:
+        store._connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(SpamnbError, match="older spamnb"):
+        Store.open(path)
+    with pytest.raises(SpamnbError, match="--force"), fresh_model(path, content.meta):
+        pass
+    with fresh_model(path, content.meta, force=True) as store:
+        fill(store, content)
+    with Store.open(path) as store:
+        assert list(load(store).tokens) == list(content.tokens)
+
+
 def test_lines_are_plain_json(tmp_path: Path) -> None:
     records = [json.loads(line) for line in export(learned(mail(1)))]
     assert records[0]["spamnb"] == 1

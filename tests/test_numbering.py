@@ -16,7 +16,7 @@ from spamnb import numbering as module
 from spamnb.message import Message, parse
 from spamnb.numbering import Numbering
 from spamnb.numbers import Numbers, Tokens
-from spamnb.tokens import MAX_WORDS, PAIRED, Tokenizer, TokenOptions
+from spamnb.tokens import MAX_WORDS, PAIRED, TOKENS_VERSION, Tokenizer, TokenOptions
 from spamnb.words import Folded, fold, fold_whole, raw_words
 
 needs_kernel = pytest.mark.skipif(
@@ -116,6 +116,11 @@ def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
         assert first == second
         assert len(numbering) == len(set(numbering.numbers.tokens()))
         assert numbering.take()[0].shape == (0,)
+
+
+def test_the_kernel_is_made_for_these_tokens() -> None:
+    source = (Path(__file__).parents[1] / "spamnb" / "_kernel.pyx").read_text()
+    assert f"MADE_FOR = {TOKENS_VERSION}  #" in source
 
 
 @needs_kernel
@@ -226,8 +231,12 @@ def test_numbers_are_shared() -> None:
     first = Numbering(Tokenizer(TokenOptions(body_only=True)), numbers)
     second = Numbering(Tokenizer(TokenOptions("treebank", body_only=True)), numbers)
     assert rows(first, [made([], ["lunch before"], "")]) == [
-        {"lunch": 1, "before": 1, "lunch before": 1, "length:2": 1, "caps:0": 1}
+        {"lunch": 1, "before": 1, "lunch before": 1, "length:2": 1, "caps:0": 1, "line:4": 1, "capitals:0": 1}
     ]
-    assert rows(second, [made([], ["lunch"], "")]) == [{"lunch": 1, "length:1": 1, "caps:0": 1}]
+    assert rows(second, [made([], ["lunch"], "")]) == [
+        {"lunch": 1, "length:1": 1, "caps:0": 1, "line:3": 1, "capitals:0": 1}
+    ]
     assert first.numbers is second.numbers is numbers
-    assert list(numbers.tokens()) == ["before", "lunch", "lunch before", "length:2", "caps:0", "length:1"]
+    assert list(numbers.tokens()) == [
+        "before", "lunch", "lunch before", "length:2", "caps:0", "line:4", "capitals:0", "length:1", "line:3",
+    ]  # fmt: skip

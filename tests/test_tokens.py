@@ -52,7 +52,8 @@ def test_every_place_has_its_tokens() -> None:
         "click", "here", "click here", "caps:1", "subject:free", "subject:50%", "subject:#00%", "subject:caps:1",
         "from:offers", "from:promo.example.com", "to:example.org", "header:from", "header:references",
         "header:list-unsubscribe", "received:mx.example.net", "received:example.net", "received:192.0.2",
-        "return-path:lists.example.net", "date:+0100", "message-id:example.com", "message-id:#0.a0a0",
+        "sender:lists.example.net", "date:+0100", "date:#aaa,_00_aaa_0000_00:00:00_+0000", "from:#a",
+        "message-id:example.com", "message-id:#0.a0a0",
         "x-mailer:mass", "x-mailer:5.0", "x-mailer:#0.0", "x-folder-colour:green", "url:shop.example.com",
         "url:example.com", "html:tag:a", "html:hidden", "hidden:poetry", "part:application/pdf", "attachment:pdf",
         "charset:us-ascii",
@@ -120,7 +121,39 @@ def test_only_the_first_words_are_read() -> None:
     found = Counter(tokens(b"\n" + b"early " * MAX_WORDS + b"late", body_only=True, ngrams=1))
     assert found["early"] == MAX_WORDS
     assert "late" not in found
-    assert found["length:11"] == 1  # of all 2,001
+    assert found["length:10"] == 1  # of all 1,001
+
+
+def test_words_of_the_subject_are_words_of_the_text_too() -> None:
+    found = tokens(b"Subject: Free lunch at noon !!\n\nNo lunch")
+    assert {"free", "lunch", "free lunch", "lunch at", "at noon", "subject:lunch", "subject:p:!!"} <= set(found)
+    assert {"subject:length:3", "length:2"} <= set(found)
+    assert found.count("lunch") == 2
+    assert "noon no" not in found  # neighbours are of one place
+    for other in ({"body_only": True}, {"ignore_headers": ("Subject",)}):
+        assert "free" not in tokens(b"Subject: Free lunch\n\nNo lunch", **other)
+
+
+def test_fields_that_name_the_same_people_tell_it_once() -> None:
+    head = b"Return-Path: <a@list.example>\nErrors-To: a@list.example\nSender: a@list.example\nTo: you@x.example\n"
+    found = tokens(head + b"Cc: you@x.example\nDelivered-To: you@x.example\n\n")
+    places = {token.partition(":")[0] for token in found if token.endswith((":list.example", ":x.example"))}
+    assert places == {"sender", "to"}
+    assert {"header:return-path", "header:errors-to", "header:cc"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"", {"line:0", "capitals:0"}),
+        (b"ABCD", {"line:3", "capitals:7"}),
+        (b"ab\n\n\ncd\n", {"line:1", "capitals:0"}),
+        ("ЯЯ Ab".encode(), {"line:3", "capitals:5"}),
+    ],
+)
+def test_layout_is_told_by_two_tokens(text: bytes, expected: set[str]) -> None:
+    found = tokens(b"Content-Type: text/plain; charset=utf-8\n\n" + text, body_only=True)
+    assert {token for token in found if token.startswith(("line:", "capitals:"))} == expected
 
 
 def test_stemming_joins_forms_of_a_word() -> None:
