@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -79,9 +80,10 @@ def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
     """Per task and program a command line; "train" makes the model that "classify" uses."""
     ham, spam = f"{folder}/ham.list", f"{folder}/spam.list"
     lexicon = work / "bogofilter"
+    train = shlex.join([*SPAMNB, "train", "-m", f"{work}/m", f"ham={folder}/ham", f"spam={folder}/spam"])
     made = {
         "train": {
-            "spamnb": [*SPAMNB, "train", "--force", "-m", f"{work}/m", f"ham={folder}/ham", f"spam={folder}/spam"]
+            "spamnb": ["sh", "-c", f"rm -f {work}/m && exec {train}"]
         },
         "classify": {"spamnb": [*SPAMNB, "classify", "-m", f"{work}/m", f"{folder}/ham", f"{folder}/spam"]},
     }

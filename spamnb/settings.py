@@ -36,7 +36,7 @@ class Settings:
 
     model_type: str = "boolean"
     # 1-ROCA% on SpamAssassin / enron3 / Ling-Spam / SMS and accuracy on 20news (scripts/experiment_evidence.py):
-    # α .03 .034 / .037 / .031 / .490 / 86.9; .1 .031 / .033 / .028 / .399 / 86.8; 1 .077 / .100 / .034 / .364 / 81.7
+    # α .03 .035 / .008 / .023 / .402 / 88.9; .1 .031 / .006 / .022 / .295 / 88.4; 1 .068 / .019 / .032 / .227 / 83.0
     alpha: float = 0.1
     prior: str = "mle"
     pooling: str = POOLINGS[0]

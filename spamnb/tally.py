@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,6 +64,24 @@ class Portion(NamedTuple):
     classes: tuple[str, ...]
     sums: tuple[Cells, ...]  # one a class
     rows: Rows
+
+    def save(self, path: Path) -> None:
+        """Write its arrays. Through a file 30 MB of them reach another process in a third of the time that a pipe,
+        which copies them five times, takes."""
+        tokens = self.tokens.gathered(), self.tokens.lengths, self.tokens.keys
+        with path.open("wb") as file:
+            for array in chain(tokens, *self.sums, self.rows[1:]):
+                np.save(file, array, allow_pickle=False)
+
+    @classmethod
+    def load(cls, path: Path, classes: tuple[str, ...], rows: Path) -> Portion:
+        """What was saved; ``rows`` is the path of its rows."""
+        with path.open("rb") as file:
+            read = partial(np.load, file, allow_pickle=False)
+            text, lengths, keys = read(), read(), read()
+            tokens = Tokens(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, keys)
+            sums = tuple(Cells(read(), read(), read()) for _ in classes)
+            return cls(tokens, classes, sums, Rows(rows, *(read() for _ in Rows._fields[1:])))
 
 
 class Tally(NamedTuple):
@@ -200,7 +220,8 @@ def _sums(rows: Sequence[Rows], classes: int, size: int) -> tuple[Cells, ...]:
                 document_counts += np.bincount(columns, minlength=size)
                 occurrences += np.bincount(columns, repeats, minlength=size)  # as floats, exact up to 2**53
         held = np.flatnonzero(document_counts)
-        out.append(Cells(held, document_counts[held], occurrences[held].astype(np.int64)))
+        counts = document_counts[held].astype(np.int32), occurrences[held].astype(np.int64)
+        out.append(Cells(held.astype(np.int32), *counts))
     return tuple(out)
 
 

@@ -40,31 +40,25 @@ def judged(
     """The verdict of the model at ``path`` on each message, in their order and as they come.
 
     ``tell(name, judgement)`` makes a text of each, with ``tokens`` of its evidence (None: all), in the process that
-    judged it. The few first messages are judged here; only if more follow are ``workers`` processes started (default:
-    one a core). The verdicts are the same either way. Raises SpamnbError where the model cannot be opened.
+    judged it: this one, or ``workers`` of them (default: one a core) where there are many messages. The verdicts are
+    the same either way. Raises SpamnbError where the model cannot be opened.
     """
     source = iter(entries)
+    first = list(islice(source, FEW))
+    every = chain(first, source)
+    chunks = iter(lambda: list(islice(every, CHUNK)), [])
     judge = partial(_judge, tell=tell, tokens=tokens)
-    chunks = iter(lambda: list(islice(source, CHUNK)), [])
     with Classifier.open(path) as classifier:
         classifier.charge(*charges)
-        for chunk in islice(chunks, -(-FEW // CHUNK)):
-            yield from _told(judge(classifier, chunk), on_unreadable)
-        following = next(chunks, None)
-        if following is None:
-            return
-        rest = chain([following], chunks)
-        from spamnb.engines.workers import cores, spread  # imported here: one message needs no multiprocessing
-
-        workers = workers or cores()
-        if workers == 1:
-            classifier.store.read_ahead()
-            for chunk in rest:
+        if len(first) < FEW:
+            for chunk in chunks:
                 yield from _told(judge(classifier, chunk), on_unreadable)
             return
+    from spamnb.engines.workers import cores, spread  # imported here: one message needs no multiprocessing
+
     waiting: dict[int, Any] = {}
     due = 0
-    for number, told in spread(partial(_work, path, charges, judge), rest, workers, ahead=AHEAD):
+    for number, told in spread(partial(_work, path, charges, judge), chunks, workers or cores(), ahead=AHEAD):
         assert number is not None
         waiting[number] = told
         while due in waiting:

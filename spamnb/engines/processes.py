@@ -17,7 +17,7 @@ from typing import Any
 from spamnb.engines.workers import cores, spread
 from spamnb.errors import SpamnbError
 from spamnb.sources import Entry
-from spamnb.tally import Tally, merge, portion, tally
+from spamnb.tally import Portion, Tally, merge, portion, tally
 from spamnb.tokens import Tokenizer, TokenOptions
 
 CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
@@ -124,7 +124,8 @@ def _count(
         unreadable.append((name, getattr(error, "strerror", None) or str(error)))
 
     own = portion(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
-    reply(own)
+    own.save(folder / f"sums{os.getpid()}")
+    reply((folder / f"sums{os.getpid()}", own.classes, own.rows.path))
 
 
 def _shared(
@@ -152,7 +153,8 @@ def _shared(
 
     for number, value in spread(partial(_count, options, folder), chunks, workers, idle):
         if number is None:
-            tallies.append(Tally.of(value))
+            tallies.append(Tally.of(Portion.load(*value)))
+            value[0].unlink()
             continue
         messages, unreadable = value
         for name, reason in unreadable:
