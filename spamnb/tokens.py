@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from spamnb.hosts import fold_host, fold_received, id_shape, url_tokens
-from spamnb.message import is_volatile
-from spamnb.words import Folded, fold, fold_whole, punctuation, raw_words
+from spamnb.fields import FIELD_ROOM, Fields
+from spamnb.hosts import fold_host, id_shape, url_tokens
+from spamnb.words import Folded, fold, punctuation, raw_words
 
 if TYPE_CHECKING:
     from spamnb.message import Message
@@ -37,35 +37,9 @@ PAIRED = 75
 # .006 / .022, 88.4; 500 .032 / .093 / .005 / .027, 88.4.
 MAX_WORDS = 1000
 TOKENIZERS = ("own", "tweet", "treebank")
-TEXT_HEADERS = frozenset(("subject", "keywords", "comments", "summary", "thread-topic"))
-# Of these only the presence counts. The words of ten List-* headers say one thing ten times: .0309 without them, .0357
-# with. Those of References are ids of other messages: .0309 without and with.
-PRESENCE = (
-    "list-",
-    "in-reply-to",
-    "references",
-    "x-original-date",
-    "delivery-date",
-    "x-originalarrivaltime",
-    "content-id",
-)
-# Fields that name the same people tell it once: .0309, where each in its own name gives .0318; trained on the first of
-# SpamAssassin's collections and judged on the second (easy_ham_2, spam_2), or the other way round, .55 and .82.
-SAME_PLACE = {
-    "return-path": "sender",
-    "errors-to": "sender",
-    "x-sender": "sender",
-    "cc": "to",
-    "delivered-to": "to",
-    "x-beenthere": "to",
-}
-
 MAX_VALUE = 2000  # characters of a header value that are read
 MAX_URLS = 200  # of each kind
 MAX_LAID_OUT = 20_000  # characters of text whose layout is looked at
-MAX_HEADER_NAMES = 300  # whose folding is remembered
-FIELD_ROOM = 20_000  # words of each
-
 # What begins with "://" is found in a quarter of the time that "https?://" in any case takes: 2 µs a mail instead of 8.
 _URL = re.compile(r"://(?:(?<=[Hh][Tt][Tt][Pp]://)|(?<=[Hh][Tt][Tt][Pp][Ss]://))([^\s<>\"')]{1,200})")
 _ZONE = re.compile(r"[+-]\d{4}\b")
@@ -179,12 +153,9 @@ class Tokenizer:
         self.options = options or TokenOptions()
         self._split = _splitter(self.options.tokenizer)
         text = _folding(self.options.stem)
-        self._text_fold = text
         self._words = Folded(text)
         self._hidden = Folded(text, "hidden:", FIELD_ROOM)
-        self._received = Folded(fold_received, "received:", FIELD_ROOM)
-        self._ignored = frozenset(self.options.ignore_headers)
-        self._fields: dict[str, tuple[str, Folded | None] | None] = {}
+        self._fields = Fields(text, self.options.ignore_headers)
 
     def __call__(self, message: Message) -> list[str]:
         """All tokens of ``message``."""
@@ -203,36 +174,18 @@ class Tokenizer:
             self._headers(message, found)
             self._structure(message, found)
 
-    def _field(self, name: str) -> tuple[str, Folded | None] | None:
-        """How a header is read: the token of its presence and what folds its words; None where it is no evidence."""
-        low = name.lower()
-        if low in self._ignored or is_volatile(low):
-            return None
-        presence = "header:" + low[:40]
-        if low == "received":
-            return presence, self._received
-        if low in ("date", "message-id") or low.startswith(PRESENCE):
-            return presence, None
-        fold = self._text_fold if low in TEXT_HEADERS else fold_whole
-        place = SAME_PLACE.get(low, low[:40]) + ":"
-        return presence, Folded(fold, place, FIELD_ROOM)
-
     def _headers(self, message: Message, found: Found) -> None:
         fields = self._fields
         for name, value in message.headers:
-            if name not in fields:
-                if len(fields) >= MAX_HEADER_NAMES:
-                    fields.clear()
-                fields[name] = self._field(name)
             field = fields[name]
             if field is None:
                 continue
-            presence, folded = field
+            presence, shorten, folded = field
             found.add((presence,))
             value = value[:MAX_VALUE]
+            if shorten is not None:
+                value = shorten(value)
             if folded is not None:
-                if folded is self._received:
-                    value = value.rpartition(";")[0] or value  # the date behind it tells when mail was collected
                 found.words(folded, value)
                 if presence == "header:subject":
                     self._subject(value, found)

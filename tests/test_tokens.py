@@ -68,6 +68,20 @@ def test_what_is_no_evidence_leaves_no_token() -> None:
     assert not [token for token in found if token.startswith("received:") and "aug" in token]
 
 
+def test_of_a_signature_its_signer_counts_and_of_what_is_opaque_that_it_is_there() -> None:
+    signature = "".join(chr(65 + i * 7 % 26) + chr(97 + i * 5 % 26) + str(i % 10) + "/+"[i % 2] for i in range(80))
+    found = tokens(
+        f"DKIM-Signature: v=1; a=rsa-sha256; d=example.org; s=mail; t=1700000000;\n bh={signature[:40]}=;"
+        f" h=From:To;\n b={signature}\n {signature}==\nX-Gm-Message-State: {signature}\n\nx".encode()
+    )
+    assert [token for token in found if "dkim-signature" in token or "x-gm" in token] == [
+        "header:dkim-signature", "dkim-signature:v", "dkim-signature:1", "dkim-signature:#0", "dkim-signature:a",
+        "dkim-signature:rsa-sha256", "dkim-signature:#rsa-sha000", "dkim-signature:d", "dkim-signature:example.org",
+        "dkim-signature:s", "dkim-signature:mail", "dkim-signature:h", "dkim-signature:from", "dkim-signature:to",
+        "header:x-gm-message-state",
+    ]  # fmt: skip
+
+
 def test_ignored_headers_are_an_option() -> None:
     assert "header:newsgroups" in tokens(MAIL, ignore_headers=())
     assert not [token for token in tokens(MAIL, ignore_headers=("X-Mailer",)) if "x-mailer" in token]
