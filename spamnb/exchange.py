@@ -17,6 +17,7 @@ from spamnb.errors import Outdated, SpamnbError
 from spamnb.numbers import Tokens, union
 from spamnb.pages import LONGEST, MOST, pack
 from spamnb.records import VECTOR
+from spamnb.sources import check_class_name
 from spamnb.store import Store
 
 LINES = 1  # version of what ``export`` writes: it changes more seldom than the file
@@ -130,6 +131,7 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
         except (OSError, SpamnbError) as error:
             reason = getattr(error, "strerror", None) or "its folder takes no new files"
             raise SpamnbError(f"{target}: cannot be written ({reason}); --model names another place") from None
+        store.path = str(target)  # what an error names
         with store:
             # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
             store._connection.execute("PRAGMA journal_mode = OFF")
@@ -219,7 +221,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                     raise SpamnbError(f"{name}: made by a newer spamnb (format {record['spamnb']}); upgrade spamnb")
                 meta = dict(record["meta"])
             elif "class" in record and "documents" in record:
-                documents[str(record["class"])] = _count(record["documents"])
+                documents[check_class_name(str(record["class"]))] = _count(record["documents"])
             elif "token" in record:
                 for c, (held, occurring) in record["counts"].items():
                     if c not in documents:
@@ -231,19 +233,16 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
             elif "lesson" in record:
-                counted = {str(token): int(n) for token, n in record["tokens"].items()}
+                counted = {str(token): _count(n) for token, n in record["tokens"].items()}
+                "".join(counted).encode()  # UnicodeEncodeError as above
                 lessons.append((bytes.fromhex(record["lesson"]), bytes.fromhex(record["message"]), counted))
             elif "message" in record:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
                 messages.append((bytes.fromhex(record["message"]), record["class"], bool(record["taught"])))
             elif "calibration" in record:
-                cell = (
-                    record["calibration"],
-                    int(record["own"]),
-                    int(record["bin"]),
-                    int(record["messages"]),
-                )
-                calibration.append(cell)
+                own, bin_, n = _count(record["own"], 1), _count(record["bin"]), record["messages"]
+                _count(abs(n))  # taken away before it was added: below 0
+                calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:
                 values = np.frombuffer(base64.b64decode(record["base64"]), np.dtype(record["dtype"]))
                 arrays[str(record["array"])] = values.reshape(record["shape"])

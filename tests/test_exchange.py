@@ -85,6 +85,12 @@ def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError) as error, fresh_model(tmp_path / "m", Settings().as_meta()) as store:
+        store.add("\x07", {"a": 1})
+    assert str(error.value).startswith(f"{tmp_path / 'm'}: ")
+
+
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
     path, content = tmp_path / "m", load(learned(mail(2)))
     with fresh_model(path, content.meta) as store:
@@ -114,6 +120,8 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
         (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
         (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
         (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
+        (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
+        (lambda lines: [re.sub(r'"bin": \d+', '"bin": 1' + "0" * 23, line) for line in lines], "too large"),
     ],
 )
 def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:
