@@ -242,3 +242,19 @@ def test_which_class_is_learned_first_does_not_matter() -> None:
             found.append([classifier.classify(raw).probabilities for raw in unseen])
     for one, other in zip(*found):
         assert one == pytest.approx(other, abs=1e-9)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_two_words_of_one_key_do_no_harm(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
+    if not compiled:
+        monkeypatch.setattr("spamnb.numbering.kernel", None)
+    raw = b"Subject: x\n\nbbbbba1b6aa%0ad0bfcbbabb and l%c%g-1$_bc,0!%p!9!acaac\n"  # found by lattice reduction
+    classifier = trained(mail(3))
+    before = exported(classifier)
+    assert classifier.learn("spam", raw)
+    assert parse_export(exported(classifier), "-").counts.documents.sum() == 7
+    totals, content = classifier.store.totals(), load(classifier.store)
+    assert totals.document_counts.tolist() == content.counts.document_counts.sum(axis=1).tolist()
+    assert totals.occurrences.tolist() == content.counts.occurrences.sum(axis=1).tolist()
+    assert classifier.forget("spam", raw)
+    assert exported(classifier) == before

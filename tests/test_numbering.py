@@ -240,3 +240,19 @@ def test_numbers_are_shared() -> None:
     assert list(numbers.tokens()) == [
         "before", "lunch", "lunch before", "length:2", "caps:0", "line:4", "capitals:0", "length:1", "line:3",
     ]  # fmt: skip
+
+
+# Found by lattice reduction: Fowler, Noll and Vo's hash is nearly linear, so anybody can find such words.
+ONE_KEY = "bbbbba1b6aa%0ad0bfcbbabb", "l%c%g-1$_bc,0!%p!9!acaac"
+
+
+def test_two_tokens_of_one_key_are_one_token() -> None:
+    keys = Tokens.of(ONE_KEY).keys
+    assert keys[0] == keys[1]
+    for numbers in (module.new_numbers(), Numbers()):
+        assert numbers.at(["a", *ONE_KEY, "b", *ONE_KEY[::-1]]).tolist() == [0, 1, 1, 2, 1, 1]
+        assert list(numbers.tokens()) == ["a", ONE_KEY[0], "b"]
+    for compiled in (True, False):
+        numbering = Numbering(Tokenizer(TokenOptions(body_only=True, ngrams=1)), compiled=compiled)
+        assert numbering.add(made([], [" ".join(ONE_KEY)], "")) == len(numbering.take()[0])
+        assert len(set(numbering.numbers.tokens().keys.tolist())) == len(numbering)
