@@ -168,7 +168,7 @@ cdef class Kernel:
         """Begin a message."""
         if self.asked.used + self.firsts[self.asked.used] > self.room or len(self.fields) > self.most_fields:
             self.forget()
-        self.rows.row.clear()
+        self.rows.begin()
         self.waiting = 0
 
     def end(self):
@@ -176,7 +176,7 @@ cdef class Kernel:
         return self.rows.end()
 
     def take(self):
-        """The token numbers and occurrences of all messages since the last call, row after row."""
+        """(k, 2) token numbers and occurrences of all messages since the last call, row after row."""
         return self.rows.take()
 
     def add(self, tokens):
@@ -199,6 +199,24 @@ cdef class Kernel:
         if ngrams == 2 and self.opened:
             self.pairs()
         return self.count, self.capitals, signs
+
+    def layout(self, str text):
+        """See tokens.Found: 2 µs a message where Python takes 4."""
+        cdef bytes data = text.encode()
+        cdef Py_ssize_t i, size = len(data), ends = 0, empty = 0, beyond = 0, capitals = 0
+        cdef uint8_t byte
+        cdef bint ended = False
+        for i in range(size):
+            byte = <uint8_t> data[i]
+            if byte == c"\n":
+                ends += 1
+                empty += ended
+                ended = not ended
+                continue
+            ended = False
+            capitals += KIND[byte] & UPPER
+            beyond += byte >> 7
+        return ends, empty, size - beyond, capitals
 
     cdef bytes word_text(self, str text, set signs):
         """words.word_text, in which ASCII stays as it is; its punctuation is added to the signs."""
@@ -245,11 +263,13 @@ cdef class Kernel:
 
     cdef int flush(self, Field field, bytes data) except -1:
         """Look up what waits; before the field or the data are others."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, number
         cdef Word* word
         cdef bytes prefix
         for i in range(self.waiting):
-            self.numbers.table.expect_more(self.queue[i].hash)
+            number = self.numbers.table.expect_more(self.queue[i].hash)
+            if number >= 0:
+                self.rows.expect(number)
         for i in range(self.waiting):
             word = &self.queue[i]
             prefix = field.sharp if word.become == SHAPE else field.prefix

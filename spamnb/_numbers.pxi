@@ -29,8 +29,9 @@ cdef uint64_t hashed(uint64_t h, bytes data, Py_ssize_t start, Py_ssize_t stop, 
 
 def _grown(old, Py_ssize_t size):
     """A copy with ``size`` places, those that are new 0."""
-    after = np.zeros(size, np.asarray(old).dtype)
-    after[: len(old)] = old
+    before = np.asarray(old)
+    after = np.zeros((size, *before.shape[1:]), before.dtype)
+    after[: len(before)] = before
     return after
 
 
@@ -76,12 +77,12 @@ cdef class Table:
         prefetch(&self.slots[self.home(key)])
         return 0
 
-    cdef int expect_more(self, uint64_t key) except -1:
-        """What it will read next."""
+    cdef Py_ssize_t expect_more(self, uint64_t key) except -2:
+        """What it will read next; the number that the key is likely to have, −1 where it has none."""
         cdef uint32_t entry = self.slots[self.home(key)]
         if entry:
             prefetch(&self.keys[entry - 1])
-        return 0
+        return <Py_ssize_t> entry - 1
 
     cdef Py_ssize_t slot(self, uint64_t key) except -1:
         """Where the key is, or would be put."""
@@ -176,16 +177,18 @@ cdef class Numbers:
         self, uint64_t h, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t stop, const uint8_t* become
     ) except -1:
         """The number of the token of this hash: the prefix, then what becomes of these bytes."""
-        cdef Py_ssize_t known = self.table.used, number, end = self.begins[known], i
+        cdef Py_ssize_t number = self.table.find(h), end, i
+        if number >= 0:
+            return number
         self.reserve(len(prefix) + stop - start)
         number = self.table.place(h)
-        if number == known:
-            for i in range(len(prefix)):
-                self.text[end + i] = <uint8_t> prefix[i]
-            end += len(prefix) - start
-            for i in range(start, stop):
-                self.text[end + i] = become[<uint8_t> data[i]]
-            self.begins[known + 1] = end + stop
+        end = self.begins[number]
+        for i in range(len(prefix)):
+            self.text[end + i] = <uint8_t> prefix[i]
+        end += len(prefix) - start
+        for i in range(start, stop):
+            self.text[end + i] = become[<uint8_t> data[i]]
+        self.begins[number + 1] = end + stop
         return number
 
     cdef int reserve(self, Py_ssize_t size) except -1:
@@ -204,43 +207,55 @@ cdef class Numbers:
 
 @cython.final
 cdef class Rows:
-    """Messages as rows of (number of a token, occurrences), tokens as first met."""
+    """Messages as rows of (number of a token, occurrences), tokens as first met.
 
-    cdef Table row  # of the message at hand
-    cdef int32_t[::1] repeats
+    Where in the rows a token was last put tells whether the row at hand has it: a sparse set (Briggs and Torczon
+    1993), that needs no clearing and half the time of a hash table of the row's tokens.
+    """
+
     cdef int32_t[:, ::1] cells  # until they are taken
-    cdef Py_ssize_t used
+    cdef int32_t[::1] places  # by number of a token: where in the cells it was last put, if ever
+    cdef Py_ssize_t start, used  # of the row at hand
 
     def __init__(self):
-        self.row = Table()
-        self.repeats = np.zeros(1 << 9, np.int32)
-        self.cells = np.zeros((2, 1 << 12), np.int32)
+        self.cells = np.zeros((1 << 12, 2), np.int32)
+        self.places = np.zeros(1 << 9, np.int32)
+
+    cdef int expect(self, Py_ssize_t number) except -1:
+        """What adding this token will read is fetched meanwhile."""
+        if number < self.places.shape[0]:
+            prefetch(&self.places[number])
+        return 0
 
     cdef int add(self, Py_ssize_t number) except -1:
         """One more occurrence of a token."""
-        cdef Py_ssize_t known = self.row.used, place = self.row.place(<uint64_t> number)
-        if place == known:
-            if place == self.repeats.shape[0]:
-                self.repeats = _grown(self.repeats, 2 * place)
-            self.repeats[place] = 0
-        self.repeats[place] += 1
+        cdef Py_ssize_t place
+        if number >= self.places.shape[0]:
+            self.places = _grown(self.places, 2 * number)
+        place = self.places[number]
+        if self.start <= place < self.used and self.cells[place, 0] == number:
+            self.cells[place, 1] += 1
+            return 0
+        if self.used == self.cells.shape[0]:
+            self.cells = _grown(self.cells, 2 * self.used)
+        self.cells[self.used, 0] = <int32_t> number
+        self.cells[self.used, 1] = 1
+        self.places[number] = <int32_t> self.used
+        self.used += 1
+        return 0
+
+    cdef int begin(self) except -1:
+        """A row; one that was not ended is given up."""
+        self.used = self.start
         return 0
 
     cdef Py_ssize_t end(self) except -1:
         """The row is complete; how many different tokens it has."""
-        cdef Py_ssize_t i, used = self.used, size = self.row.used
-        if used + size > self.cells.shape[1]:
-            cells = np.zeros((2, 2 * (used + size)), np.int32)
-            cells[:, :used] = self.cells[:, :used]
-            self.cells = cells
-        for i in range(size):
-            self.cells[0, used + i] = <int32_t> self.row.keys[i]
-            self.cells[1, used + i] = self.repeats[i]
-        self.used += size
-        self.row.clear()
+        cdef Py_ssize_t size = self.used - self.start
+        self.start = self.used
         return size
 
-    cdef tuple take(self):
-        taken = np.array(self.cells[:, : self.used])
-        self.used = 0
-        return taken[0], taken[1]
+    cdef object take(self):
+        taken = np.array(self.cells[: self.start])
+        self.start = self.used = 0
+        return taken

@@ -41,8 +41,8 @@ class Numbering:
     >>> numbering = Numbering(Tokenizer(TokenOptions(body_only=True, ngrams=1)))
     >>> numbering.add(parse(b"\\nlunch, lunch")), numbering.add(parse(b"\\nno lunch"))
     (6, 6)
-    >>> numbers, repeats = numbering.take()
-    >>> list(zip(numbering.numbers.some(numbers[:4]), repeats.tolist()))
+    >>> numbers, repeats = numbering.take()[:4].T
+    >>> list(zip(numbering.numbers.some(numbers), repeats.tolist()))
     [('lunch', 2), ('p:,', 1), ('length:2', 1), ('caps:0', 1)]
     """
 
@@ -72,10 +72,10 @@ class Numbering:
         self._repeats.extend(counted.values())
         return len(counted)
 
-    def take(self) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) numbers and (k,) occurrences of the rows added since the last call, tokens as first met in each."""
+    def take(self) -> np.ndarray:
+        """(k, 2) numbers and occurrences of the rows added since the last call, tokens as first met in each."""
         if self._kernel is not None:
             return self._kernel.take()
-        taken = np.array(self._numbers, np.int32), np.array(self._repeats, np.int32)
+        taken = np.stack([np.array(self._numbers, np.int32), np.array(self._repeats, np.int32)], axis=1)
         self._numbers, self._repeats = array("i"), array("i")
         return taken

@@ -167,7 +167,7 @@ def portion(
     with path.open("wb") as file:
 
         def flush() -> None:
-            np.stack(numbering.take(), axis=1).tofile(file)
+            numbering.take().tofile(file)
 
         for place, entry in entries:
             on_message()

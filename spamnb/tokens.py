@@ -134,6 +134,12 @@ class Found:
             self.tokens += map(" ".join, zip(*(first[i:] for i in range(n))))
         return count, capitals, signs
 
+    def layout(self, text: str) -> tuple[int, int, int, int]:
+        """How often a line ends, and how often with an empty one behind it; ASCII characters, and capitals of these."""
+        octets = text.encode("ascii", "ignore")
+        capitals = len(octets) - len(octets.translate(None, _CAPITALS))
+        return text.count("\n"), text.count("\n\n"), len(octets), capitals
+
 
 def in_capitals(raw: Iterable[str]) -> int:
     """How many of these words of more than one character are in capitals."""
@@ -169,7 +175,7 @@ class Tokenizer:
         found.add(["p:" + sign for sign in sorted(signs)])
         # Capitals are counted, not kept as words: one fact, where FREE beside free would tell it once a word
         # (SpamAssassin .0373 and .0362, SMS .448 and .470). The length: SMS .295 with, .344 without, others the same.
-        found.add((f"length:{count.bit_length()}", f"caps:{capitals.bit_length()}", *_layout(message.texts)))
+        found.add((f"length:{count.bit_length()}", f"caps:{capitals.bit_length()}", *_layout(message.texts, found)))
         if not self.options.body_only:
             self._headers(message, found)
             self._structure(message, found)
@@ -231,17 +237,15 @@ class Tokenizer:
                 found.add(("attachment:" + part.filename.rpartition(".")[2].lower()[:12],))
 
 
-def _layout(texts: Iterable[str]) -> tuple[str, str]:
+def _layout(texts: Iterable[str], found: Found) -> tuple[str, str]:
     """How long the lines are that are not empty, and how many of 64 ASCII characters are capitals, as bit lengths.
 
     SMS .295, without the lines .389, without the capitals .302; SpamAssassin .0309, .0311 and .0313.
 
-    >>> _layout(["Buy NOW\\n\\nand here"])
+    >>> _layout(["Buy NOW\\n\\nand here"], Found())
     ('line:3', 'capitals:4')
     """
     text = "\n".join(texts)[:MAX_LAID_OUT]
-    ends = text.count("\n")
-    octets = text.encode("ascii", "ignore")
-    share = 64 * (len(octets) - len(octets.translate(None, _CAPITALS))) // max(len(octets), 1)
-    lines = ends + 1 - text.count("\n\n")
-    return f"line:{((len(text) - ends) // lines).bit_length()}", f"capitals:{share.bit_length()}"
+    ends, empty, size, capitals = found.layout(text)
+    share = 64 * capitals // max(size, 1)
+    return f"line:{((len(text) - ends) // (ends + 1 - empty)).bit_length()}", f"capitals:{share.bit_length()}"
