@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line."""
+    # numpy's and scipy's OpenBLAS start a thread a core, which spin: 0.1 s of processor time for nothing, but where
+    # vectors are made (lsa:200 of 10,000 messages in 16 s instead of 19).
+    if not any(word.startswith("--emb") for word in sys.argv):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from spamnb.cli import cli
 
     # What programs read is UTF-8 whatever the locale; a terminal of another encoding gets escapes for what it lacks.

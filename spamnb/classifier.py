@@ -172,7 +172,8 @@ class Classifier:
         if self._numbering.numbers is not self.store.numbers:
             self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
         lengths = [self._numbering.add(message) for message in messages]
-        return Batch.numbered(self._numbering.numbers, *self._numbering.take().T, lengths)
+        numbers, repeats = self._numbering.take().T
+        return Batch.numbered(self._numbering.numbers, numbers, repeats, lengths)
 
     def _calibration(self, totals: Totals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""

@@ -56,18 +56,24 @@ class NaiveBayes(Learner):
 
 
 def log_likelihoods(
-    settings: Settings, totals: Totals, document_counts: np.ndarray, occurrences: np.ndarray
+    settings: Settings,
+    totals: Totals,
+    document_counts: np.ndarray,
+    occurrences: np.ndarray,
+    lengths: np.ndarray | None = None,
 ) -> np.ndarray:
     """log p(token | class) in nats (Bernoulli: log-odds of its presence) for tokens with these counts, (C, k).
 
-    The figures of ``totals`` are (C,), or (C, k) where each token sees its own, as when its message is left out.
+    The figures of ``totals`` are (C,), or (C, n) where the ``lengths`` (n,) tokens of each of n messages see their own,
+    as when their message is left out.
     """
     if settings.model_type == "bernoulli":
-        return token_log_odds(document_counts, totals.documents, settings.alpha)
+        documents = totals.documents if lengths is None else np.repeat(totals.documents, lengths, axis=1)
+        return token_log_odds(document_counts, documents, settings.alpha)
     boolean = settings.model_type == "boolean"
     sums = document_counts if boolean else occurrences
     of_class = totals.document_counts if boolean else totals.occurrences
-    return token_log_probability(sums, of_class, totals.vocabulary_size, settings.alpha)
+    return token_log_probability(sums, of_class, totals.vocabulary_size, settings.alpha, lengths)
 
 
 def base(settings: Settings, totals: Totals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
@@ -189,13 +195,14 @@ def without_itself(
     n, classes = len(block.labels), len(totals.classes)
     distinct = np.diff(block.indptr)
     row = np.repeat(np.arange(n), distinct)
-    label = block.labels[row]
     found = np.ascontiguousarray(np.take(table, block.columns, axis=0).T)
-    cell = label * len(row) + np.arange(len(row))
-    own_counts = np.take(found, cell)
-    np.put(found, cell, own_counts - 1)
+    own = np.zeros((classes, n), found.dtype)
+    own[block.labels, np.arange(n)] = 1
+    mine = np.repeat(own, distinct, axis=1)
+    own_counts = (found[:classes] * mine).sum(axis=0)
+    found[:classes] -= mine
     if len(found) > classes:
-        np.put(found, cell + classes * len(row), np.take(found, cell + classes * len(row)) - block.repeats)
+        found[classes:] -= mine * block.repeats.astype(found.dtype)
     shared = np.ones(len(row), bool)
     if settings.top_words is None:
         shared = np.any(found[:classes], axis=0)
@@ -203,15 +210,13 @@ def without_itself(
     kept = np.bincount(row[shared], minlength=n)
     starts = starts_without(settings, totals, frequencies, block.labels, row, own_counts, ~shared)
     repeats, found = block.repeats[shared], np.compress(shared, found, axis=1)
-    own = np.zeros((classes, n), np.int64)
-    own[block.labels, np.arange(n)] = 1
     seen = Totals(
         totals.classes,
-        np.repeat(totals.documents[:, None] - own, kept, axis=1),
-        np.repeat(totals.document_counts[:, None] - own * distinct, kept, axis=1),
-        np.repeat(totals.occurrences[:, None] - own * length, kept, axis=1),
-        np.repeat(totals.vocabulary_size - (distinct - kept), kept),  # type: ignore[arg-type]
+        totals.documents[:, None] - own,
+        totals.document_counts[:, None] - own * distinct,
+        totals.occurrences[:, None] - own * length,
+        totals.vocabulary_size - (distinct - kept),  # type: ignore[arg-type]
     )
-    contributions = log_likelihoods(settings, seen, found[:classes], found[classes:])
+    contributions = log_likelihoods(settings, seen, found[:classes], found[classes:], kept)
     indptr = np.concatenate([[0], np.cumsum(kept)])
     return score(settings, contributions, repeats, indptr, starts)[0]
