@@ -17,95 +17,16 @@ import numpy as np
 from spamnb import numbers, tokens, words
 
 include "_numbers.pxi"
+include "_words.pxi"
 
-MADE_FOR = 4  # TOKENS_VERSION of tokens.py
+MADE_FOR = 4, 2  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
 
 cdef enum:
-    NEAR = 64  # bytes of ASCII that are read with the other characters around them; 8 and 24 take the same time
     WAITING = 32  # tokens looked up together; 16 and 64 take the same time
-    # What a byte is: what it may be in a word, and what becomes of it there.
-    UPPER = 1
-    LOWER = 2
-    DIGIT = 4
-    INSIDE = 8
-    BEYOND = 16  # ASCII
-    LEFT = 32  # trimmed there
-    RIGHT = 64
-    CUT = 128
-    # Who folds the words of a field.
-    PARTS = 0  # words.fold
-    WHOLE = 1  # words.fold_whole
-    PYTHON = 2
 
-cdef Py_ssize_t LONGEST = words.MAX_WORD
 cdef Py_ssize_t PAIRED = tokens.PAIRED
 cdef Py_ssize_t MAX_WORDS = tokens.MAX_WORDS
-cdef Py_ssize_t READ = 64 * words.MAX_WORD  # of a word that is cut
-cdef Py_ssize_t MAX_PUNCTUATION = words.MAX_PUNCTUATION
-# By byte: what it is, whether it is punctuation, and what becomes of it.
-cdef uint8_t[256] KIND, SIGN, LOW, SHAPE, SAME
-
-
-def _prepare():
-    cdef int i
-    for i in range(256):
-        char = chr(i)
-        ascii_letter = i < 128 and char.isalpha()
-        SAME[i] = LOW[i] = SHAPE[i] = <uint8_t> i
-        KIND[i] = (
-            (UPPER if ascii_letter and char.isupper() else 0) | (LOWER if ascii_letter and char.islower() else 0)
-            | (DIGIT if i < 128 and char.isdigit() else 0) | (INSIDE if char in words.INSIDE else 0)
-            | (BEYOND if i > 127 else 0) | (LEFT if char in words._LEFT else 0) | (RIGHT if char in words._RIGHT else 0)
-            | (CUT if i in words._CUT else 0)
-        )
-        if i < 128:
-            SIGN[i] = words._PUNCTUATION_ASCII[i] != " "
-            LOW[i] = <uint8_t> ord(char.lower())
-            SHAPE[i] = <uint8_t> words._NUMBER_SHAPE.get(LOW[i], LOW[i])
-
-
-_prepare()
-
-
-cdef tuple segment(bytes data, Py_ssize_t i):
-    """Where the next stretch begins and ends that has other characters than ASCII: from a space to a space, with no
-    NEAR bytes of ASCII in it. No character joins a space before it or ASCII behind it, so that what NFKC makes of the
-    stretch alone is what it makes of it in the text.
-    """
-    cdef Py_ssize_t size = len(data), start, last
-    start = i
-    while i < size and not KIND[<uint8_t> data[i]] & BEYOND:
-        if <uint8_t> data[i] == c" " or <uint8_t> data[i] == c"\n":
-            start = i
-        i += 1
-    if i == size:
-        return size, size
-    last = i
-    while i < size and (i - last < NEAR or (<uint8_t> data[i] != c" " and <uint8_t> data[i] != c"\n")):
-        if KIND[<uint8_t> data[i]] & BEYOND:
-            last = i
-        i += 1
-    return start, i
-
-
-@cython.final
-cdef class Field:
-    """How the words of one place of a message become tokens: a words.Folded."""
-
-    cdef object folded  # kept, as it is known by its identity
-    cdef int how
-    cdef bytes prefix, sharp  # sharp: before the shape of a word
-    cdef uint64_t state, sharp_state  # the hashes of these
-    cdef uint64_t salt
-
-    def __init__(self, folded, uint64_t salt):
-        self.folded = folded
-        self.how = PARTS if folded.fold is words.fold else WHOLE if folded.fold is words.fold_whole else PYTHON
-        self.prefix = folded.prefix.encode()
-        self.sharp = self.prefix + b"#"
-        self.state = hashed(OFFSET, self.prefix, 0, len(self.prefix), SAME)
-        self.sharp_state = (self.state ^ 0x23) * PRIME
-        self.salt = salt
+cdef Py_ssize_t MAX_VALUE = tokens.MAX_VALUE
 
 
 cdef struct Word:  # that waits for its number
@@ -123,7 +44,7 @@ cdef class Kernel:
 
     cdef readonly Numbers numbers
     cdef Py_ssize_t room, most_fields
-    cdef dict fields
+    cdef dict fields, known_headers
     cdef Field plain
     cdef uint64_t salt
     # What Python made of a word: the numbers of its tokens, and whether it is in capitals.
@@ -157,7 +78,7 @@ cdef class Kernel:
 
     def forget(self):
         """Start afresh with fields and with what Python made of words."""
-        self.fields = {}
+        self.fields, self.known_headers = {}, {}
         self.salt = secrets.randbits(64)
         self.asked = Table()
         self.firsts = np.zeros(1 << 9, np.int64)
@@ -166,7 +87,8 @@ cdef class Kernel:
 
     def begin(self):
         """Begin a message."""
-        if self.asked.used + self.firsts[self.asked.used] > self.room or len(self.fields) > self.most_fields:
+        cdef Py_ssize_t asked = self.asked.used + self.firsts[self.asked.used]
+        if asked > self.room or len(self.fields) + len(self.known_headers) > self.most_fields:
             self.forget()
         self.rows.begin()
         self.waiting = 0
@@ -183,6 +105,31 @@ cdef class Kernel:
         """Tokens that need no folding."""
         for token in tokens:
             self.rows.add(self.numbers.named(token))
+
+    def headers(self, fields, headers):
+        """See tokens.Found."""
+        cdef Header header
+        cdef str value
+        for name, value in headers:
+            field = fields[name]
+            if field is None:
+                continue
+            header = self.header(field)
+            self.rows.add(header.presence)
+            value = value[:MAX_VALUE]
+            if header.shorten is not None:
+                value = header.shorten(value)
+            if header.words is not None:
+                self.read(header.words, self.word_text(value, None), 0, 0, False)
+            if header.more is not None:
+                header.more(value, self)
+
+    cdef Header header(self, field):
+        found = self.known_headers.get(id(field))
+        if found is None:
+            words = None if field.folded is None else self.field(field.folded)
+            found = self.known_headers[id(field)] = Header(field, self.numbers.named(field.presence), words)
+        return <Header> found
 
     def words(self, folded, str value):
         """The words of a header or of what is hidden."""
@@ -223,7 +170,7 @@ cdef class Kernel:
         cdef bytes data = text.encode()
         cdef Py_ssize_t size = len(data), i = 0, start, stop
         cdef list parts
-        if text.isascii():
+        if size == len(text):  # ASCII
             if signs is not None:
                 self.punctuation(data, 0, size, signs)
             return data
@@ -272,8 +219,11 @@ cdef class Kernel:
                 self.rows.expect(number)
         for i in range(self.waiting):
             word = &self.queue[i]
-            prefix = field.sharp if word.become == SHAPE else field.prefix
-            self.rows.add(self.numbers.number(word.hash, prefix, data, word.start, word.stop, word.become))
+            number = self.numbers.table.find(word.hash)
+            if number < 0:
+                prefix = field.sharp if word.become == SHAPE else field.prefix
+                number = self.numbers.number(word.hash, prefix, data, word.start, word.stop, word.become)
+            self.rows.add(number)
         self.waiting = 0
         return 0
 

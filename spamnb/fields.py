@@ -6,8 +6,8 @@ The figures are those of tokens.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from spamnb.hosts import fold_received
 from spamnb.message import is_volatile
@@ -74,22 +74,30 @@ class Field(NamedTuple):
     presence: str  # token that it is there
     shorten: Callable[[str], str] | None  # leaves out a part of its value
     folded: Folded | None  # makes tokens of its words; None where they are no evidence
+    more: Callable[[str, Any], None] | None  # tells a tokens.Found what else the value says
 
 
 class Fields(dict[str, "Field | None"]):
     """``fields[name]`` says how a field is read, None where it is no evidence at all; remembers the names it met.
 
-    ``text_fold`` folds the words of fields that are text, ``ignored`` are names in lower case.
+    ``text_fold`` folds the words of fields that are text, ``ignored`` are names in lower case, ``more`` is by name what
+    reads the value once more.
 
     >>> from spamnb.words import fold
-    >>> fields = Fields(fold, ["path"])
+    >>> fields = Fields(fold, ["path"], {})
     >>> fields["Subject"].folded["Now"], fields["Subject"].presence, fields["Path"]
     (('subject:now',), 'header:subject', None)
     """
 
-    def __init__(self, text_fold: Callable[[str], tuple[str, ...]], ignored: Iterable[str]) -> None:
+    def __init__(
+        self,
+        text_fold: Callable[[str], tuple[str, ...]],
+        ignored: Iterable[str],
+        more: Mapping[str, Callable[[str, Any], None]],
+    ) -> None:
         self._text_fold = text_fold
         self._ignored = frozenset(ignored)
+        self._more = more
         self._received = Folded(fold_received, "received:", FIELD_ROOM)
 
     def __missing__(self, name: str) -> Field | None:
@@ -101,11 +109,11 @@ class Fields(dict[str, "Field | None"]):
     def _made(self, low: str) -> Field | None:
         if low in self._ignored or is_volatile(low):
             return None
-        presence = "header:" + low[:40]
+        presence, more = "header:" + low[:40], self._more.get(low)
         if low == "received":
-            return Field(presence, _without_date, self._received)
+            return Field(presence, _without_date, self._received, more)
         if low in ("date", "message-id") or low.startswith(PRESENCE):
-            return Field(presence, None, None)
+            return Field(presence, None, None, more)
         fold = self._text_fold if low in TEXT_HEADERS else fold_whole
         place = SAME_PLACE.get(low, low[:40]) + ":"
-        return Field(presence, _without_signature if low in SIGNED else None, Folded(fold, place, FIELD_ROOM))
+        return Field(presence, _without_signature if low in SIGNED else None, Folded(fold, place, FIELD_ROOM), more)

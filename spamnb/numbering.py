@@ -19,12 +19,14 @@ from spamnb.tokens import TOKENS_VERSION, Tokenizer
 if TYPE_CHECKING:
     from spamnb.message import Message
 
+KERNEL_VERSION = 2  # rises whenever what follows asks other things of the kernel
+
 try:
     import spamnb._kernel as kernel
 except ImportError:
     kernel = None
 else:
-    if getattr(kernel, "MADE_FOR", None) != TOKENS_VERSION:  # built from the source of another version
+    if getattr(kernel, "MADE_FOR", None) != (TOKENS_VERSION, KERNEL_VERSION):  # built from the source of another version
         kernel = None
 
 

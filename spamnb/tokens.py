@@ -106,6 +106,21 @@ class Found:
         """Tokens as they are."""
         self.tokens += tokens
 
+    def headers(self, fields: Fields, headers: Iterable[tuple[str, str]]) -> None:
+        """What the header fields (name, value) say."""
+        for name, value in headers:
+            field = fields[name]
+            if field is None:
+                continue
+            self.tokens.append(field.presence)
+            value = value[:MAX_VALUE]
+            if field.shorten is not None:
+                value = field.shorten(value)
+            if field.folded is not None:
+                self.words(field.folded, value)
+            if field.more is not None:
+                field.more(value, self)
+
     def words(self, folded: Folded, value: str) -> None:
         """The words of a header or of what is hidden."""
         self.tokens += chain.from_iterable(map(folded.__getitem__, raw_words(value)))
@@ -161,7 +176,8 @@ class Tokenizer:
         text = _folding(self.options.stem)
         self._words = Folded(text)
         self._hidden = Folded(text, "hidden:", FIELD_ROOM)
-        self._fields = Fields(text, self.options.ignore_headers)
+        more = {"subject": self._subject, "from": _sender, "date": _date, "message-id": _message_id}
+        self._fields = Fields(text, self.options.ignore_headers, more)
 
     def __call__(self, message: Message) -> list[str]:
         """All tokens of ``message``."""
@@ -177,34 +193,8 @@ class Tokenizer:
         # (SpamAssassin .0373 and .0362, SMS .448 and .470). The length: SMS .295 with, .344 without, others the same.
         found.add((f"length:{count.bit_length()}", f"caps:{capitals.bit_length()}", *_layout(message.texts, found)))
         if not self.options.body_only:
-            self._headers(message, found)
+            found.headers(self._fields, message.headers)
             self._structure(message, found)
-
-    def _headers(self, message: Message, found: Found) -> None:
-        fields = self._fields
-        for name, value in message.headers:
-            field = fields[name]
-            if field is None:
-                continue
-            presence, shorten, folded = field
-            found.add((presence,))
-            value = value[:MAX_VALUE]
-            if shorten is not None:
-                value = shorten(value)
-            if folded is not None:
-                found.words(folded, value)
-                if presence == "header:subject":
-                    self._subject(value, found)
-                elif presence == "header:from":
-                    # Which kind of address it is, and how a program writes dates: .0309, without either .0311.
-                    found.add(("from:#" + id_shape(value.rpartition("<")[2].partition("@")[0][:30]),))
-            elif presence == "header:date":
-                zone = _ZONE.search(value)
-                shape = "#" + value[:60].translate(_DATE_SHAPE)
-                found.add(("date:" + (zone.group() if zone else "no-zone"), "date:" + shape))
-            elif presence == "header:message-id":
-                left, _, host = value.strip("<> ").rpartition("@")
-                found.add(["message-id:" + token for token in (*fold_host(host), "#" + id_shape(left))])
 
     def _subject(self, value: str, found: Found) -> None:
         """A text too: its words and neighbours are those of the text, so that each place learns from the other and what
@@ -235,6 +225,22 @@ class Tokenizer:
             )
             if part.filename:
                 found.add(("attachment:" + part.filename.rpartition(".")[2].lower()[:12],))
+
+
+def _sender(value: str, found: Found) -> None:
+    """Which kind of address it is; with how a program writes dates .0309, without either .0311."""
+    found.add(("from:#" + id_shape(value.rpartition("<")[2].partition("@")[0][:30]),))
+
+
+def _date(value: str, found: Found) -> None:
+    zone = _ZONE.search(value)
+    shape = "#" + value[:60].translate(_DATE_SHAPE)
+    found.add(("date:" + (zone.group() if zone else "no-zone"), "date:" + shape))
+
+
+def _message_id(value: str, found: Found) -> None:
+    left, _, host = value.strip("<> ").rpartition("@")
+    found.add(["message-id:" + token for token in (*fold_host(host), "#" + id_shape(left))])
 
 
 def _layout(texts: Iterable[str], found: Found) -> tuple[str, str]:

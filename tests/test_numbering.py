@@ -120,7 +120,7 @@ def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
 
 def test_the_kernel_is_made_for_these_tokens() -> None:
     source = (Path(__file__).parents[1] / "spamnb" / "_kernel.pyx").read_text()
-    assert f"MADE_FOR = {TOKENS_VERSION}  #" in source
+    assert f"MADE_FOR = {TOKENS_VERSION}, {module.KERNEL_VERSION}  #" in source
 
 
 @needs_kernel
