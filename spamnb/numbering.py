@@ -26,7 +26,7 @@ try:
 except ImportError:
     kernel = None
 else:
-    if getattr(kernel, "MADE_FOR", None) != (TOKENS_VERSION, KERNEL_VERSION):  # built from the source of another version
+    if getattr(kernel, "MADE_FOR", None) != (TOKENS_VERSION, KERNEL_VERSION):  # built of other source
         kernel = None
 
 

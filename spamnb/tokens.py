@@ -211,8 +211,10 @@ class Tokenizer:
         for text in message.texts:
             if "://" in text:
                 urls += ["http://" + url for url in _URL.findall(text)[:MAX_URLS]]
-        found.add(url_tokens(urls))
-        found.add(["html:" + fact for fact in message.html])
+        if urls:
+            found.add(url_tokens(urls))
+        if message.html:
+            found.add(["html:" + fact for fact in message.html])
         if message.hidden:
             found.words(self._hidden, message.hidden)
         for part in message.parts:

@@ -10,8 +10,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from spamnb.engines.workers import cores, spread
@@ -138,18 +140,16 @@ def _shared(
 ) -> Tally:
     done = 0
     tallies: list[Tally] = []
-    prepared = False
+    # What merge will need is imported while others work, and by a thread, or workers have nothing to do for the 0.05 s
+    # that it takes.
+    merging = Thread(target=import_module, args=("scipy.sparse",))
 
     def idle() -> bool:
-        nonlocal prepared
         if chunks.list_one():
             return True
-        if prepared:
-            return False
-        import scipy.sparse  # noqa: F401  (0.1 s that merge would take later, when nobody else works)
-
-        prepared = True
-        return True
+        if merging.ident is None:
+            merging.start()
+        return False
 
     for number, value in spread(partial(_count, options, folder), chunks, workers, idle):
         if number is None:
@@ -161,4 +161,6 @@ def _shared(
             on_unreadable(name, OSError(reason))
         done += messages
         on_progress(done, chunks.total)
+    if merging.ident is not None:
+        merging.join()
     return merge(tallies)

@@ -118,14 +118,14 @@ def _replies(
     upcoming = next(chunks, None)
     ending = False
     while working:
-        for connection, numbers in at_hand.items():
-            while upcoming and len(numbers) < AT_HAND:
-                first = min((held[0] for held in at_hand.values() if held), default=upcoming[0])
-                if ahead is not None and upcoming[0] - first >= ahead:
-                    break
-                _send(connection, upcoming[1], working)
-                numbers.append(upcoming[0])
-                upcoming = next(chunks, None)
+        while upcoming:
+            connection, numbers = min(at_hand.items(), key=lambda one: len(one[1]))
+            first = min((held[0] for held in at_hand.values() if held), default=upcoming[0])
+            if len(numbers) == AT_HAND or (ahead is not None and upcoming[0] - first >= ahead):
+                break
+            _send(connection, upcoming[1], working)
+            numbers.append(upcoming[0])
+            upcoming = next(chunks, None)
         if upcoming is None and not ending:  # each hears once that this was all
             ending = True
             for connection in working:
