@@ -14,9 +14,11 @@ cdef enum:
     # Who folds the words of a field.
     PARTS = 0  # words.fold
     WHOLE = 1  # words.fold_whole
-    PYTHON = 2
+    HOST = 2  # hosts.fold_received
+    PYTHON = 3
 
 cdef Py_ssize_t LONGEST = words.MAX_WORD
+cdef Py_ssize_t MAX_HOST = hosts.MAX_HOST
 cdef Py_ssize_t READ = 64 * words.MAX_WORD  # of a word that is cut
 cdef Py_ssize_t MAX_PUNCTUATION = words.MAX_PUNCTUATION
 # By byte: what it is, whether it is punctuation, and what becomes of it.
@@ -77,7 +79,8 @@ cdef class Field:
 
     def __init__(self, folded, uint64_t salt):
         self.folded = folded
-        self.how = PARTS if folded.fold is words.fold else WHOLE if folded.fold is words.fold_whole else PYTHON
+        known = {words.fold: PARTS, words.fold_whole: WHOLE, hosts.fold_received: HOST}
+        self.how = known.get(folded.fold, PYTHON)
         self.prefix = folded.prefix.encode()
         self.sharp = self.prefix + b"#"
         self.state = hashed(OFFSET, self.prefix, 0, len(self.prefix), SAME)

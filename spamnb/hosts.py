@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from spamnb.words import fold_whole
 
+MAX_HOST = 60  # characters
 _HOST = re.compile(r"\s*+[a-z]{2,9}:/{1,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s\"<>]{1,200})", re.IGNORECASE)
 
 
@@ -20,7 +21,7 @@ def fold_host(raw: str) -> tuple[str, ...]:
     (('mail.example.org', 'example.org'), ('192', '192.0', '192.0.2', '192.0.2.7'), ('localhost',))
     """
     word = raw.strip("-._,'!%$").lower()
-    if not word or len(word) > 60:
+    if not word or len(word) > MAX_HOST:
         return ()
     parts = word.split(".")
     if len(parts) == 4 and parts[3].isdigit():

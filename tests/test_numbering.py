@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spamnb import numbering as module
+from spamnb.hosts import fold_received
 from spamnb.message import Message, parse
 from spamnb.numbering import Numbering
 from spamnb.numbers import Numbers, Tokens
@@ -28,6 +29,8 @@ PIECES = st.sampled_from(
     " \\ ~ | ^ ` “ ” € \U0001f600 𝔘".split(" ")
 ) | st.sampled_from(["w" * 30, "w" * 31, "W" * 60, "W" * 61, "-" * 70, "1" * 40, "ä" * 29, "ä" * 31])  # fmt: skip
 TEXT = st.lists(PIECES | st.text(max_size=8), max_size=40).map(" ".join) | st.lists(PIECES, max_size=30).map("".join)
+ASCII = st.text(st.characters(max_codepoint=127), max_size=70)
+HOSTS = "1.2.3.4 a.2.3.4 .1.2.3. a.b.c.d1 a1.b.c.d.e ab cd.ef 12 g7LBx45 a..b.1 8.11.6 [1.2.3.4] -_ ..1.2.3 1..2.3".split()
 HEADERS = st.lists(
     st.tuples(st.sampled_from("Subject From Received Date Message-ID X-Odd List-Id".split()), TEXT), max_size=6
 )
@@ -164,11 +167,13 @@ def test_an_error_of_a_fold_is_passed_on() -> None:
 
 
 @given(
-    st.lists(st.text(st.characters(max_codepoint=127), max_size=70) | PIECES, max_size=8),
-    st.sampled_from([fold, fold_whole, str.split]),
+    st.lists(ASCII | st.text("aB19.-_'", max_size=70) | PIECES, max_size=8),
+    st.sampled_from([fold, fold_whole, fold_received, str.split]),
     st.sampled_from(["", "subject:", "hidden:", "café:"]),
 )
 @example(["ab.c'd" * 400, "%" * 3000 + "a", "x" * 30_000, "$", "$'%.$%", "a1" * 15, "-a1" * 11], fold, "")
+@example(HOSTS, fold_received, "received:")
+@example([c * n for c in ("a", "1", "a1", "1.", "a.") for n in (15, 16, 30, 31, 60, 61)], fold_received, "")
 @needs_kernel
 def test_words_are_folded_as_in_python(values: list[str], fold: Any, prefix: str) -> None:
     kernel = module.kernel.Kernel(module.new_numbers())
