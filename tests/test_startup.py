@@ -6,6 +6,7 @@ Modules are watched, not seconds: scipy.sparse takes 0.1 s to import, nltk over 
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,17 @@ try:
     main()
 finally:
     sys.stderr.write("\\n" + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+THREADS = """
+import os, sys
+from spamnb.__main__ import main
+sys.argv = ["spamnb", *sys.argv[1:]]
+try:
+    main()
+finally:
+    sys.stderr.write(f"\\n{'numpy' in sys.modules} {len(os.listdir('/proc/self/task'))}")
 """
 
 
@@ -76,6 +88,15 @@ def test_selectolax_is_imported_for_html(model: str) -> None:
     found = imported("classify", "-m", model, stdin=page)
     assert "selectolax" in found
     assert not found & HEAVY
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+def test_no_threads_are_started_for_a_message(model: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run(
+        [sys.executable, "-c", THREADS, "info", "-m", model], capture_output=True, timeout=60, env=environment
+    )
+    assert ran.stderr.decode().splitlines()[-1] == "True 1"
 
 
 def steps(path: Path) -> int:

@@ -150,6 +150,16 @@ def test_every_chunk_is_answered_once(workers: int) -> None:
     assert list(spread(echo, iter(()), workers)) == []
 
 
+def tells_who(chunks: Iterator[int], reply: Callable[[Any], None]) -> None:
+    for _ in chunks:
+        reply(os.getpid())
+
+
+def test_few_chunks_are_dealt_out_in_turn() -> None:
+    done = [who for _, who in spread(tells_who, iter(range(6)), 3)]
+    assert sorted(done.count(who) for who in set(done)) == [2, 2, 2]
+
+
 @pytest.mark.parametrize(
     ("what", "error", "says"),
     [
