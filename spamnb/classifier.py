@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.calibration import Calibration
+from spamnb.errors import SpamnbError
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
@@ -62,7 +63,10 @@ class Classifier:
     def _prepare(self) -> None:
         own = Settings.from_meta(self._meta, self.store.path)
         self.settings = replace(own, loss=replace(own.loss, **self._charges))
-        self.tokenizer = Tokenizer(self.settings.tokens)
+        try:
+            self.tokenizer = Tokenizer(self.settings.tokens)
+        except ValueError as error:
+            raise SpamnbError(f"{self.store.path}: {error}; train again") from None
         self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
         self.learner = learner_for(self.settings)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spamnb.errors import Damaged, Outdated, SpamnbError
+from spamnb.sources import shown
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 FORMAT = 2
@@ -99,24 +100,26 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
-                raise SpamnbError(f"{self.path}: another process keeps writing to it; try again") from None
-            if "readonly" in str(error):
-                raise SpamnbError(
-                    f"{self.path}: cannot be written; are its permissions and its folder's right?"
-                ) from None
-            raise SpamnbError(f"{self.path}: {error}; if this lasts, restore a copy or train again") from None
-        except (sqlite3.DatabaseError, Damaged) as error:
-            raise SpamnbError(
-                f"{self.path}: no spamnb model, or a damaged one ({error}); restore a copy or train again"
-            ) from None
+        except (sqlite3.Error, Damaged) as error:
+            raise SpamnbError(f"{self.path}: {_advice(error)}") from None
 
     def _before_commit(self) -> None:
         """Write what was held back until the end of the change."""
 
     def _drop_cache(self) -> None:
         """Forget what was read: the file has changed, or a change was undone."""
+
+
+def _advice(error: Exception) -> str:
+    """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
+    said = shown(str(error)[:100])
+    if isinstance(error, sqlite3.OperationalError):
+        if "locked" in said or "busy" in said:
+            return "another process keeps writing to it; try again"
+        if "readonly" in said:
+            return "cannot be written; are its permissions and its folder's right?"
+        return f"{said}; if this lasts, restore a copy or train again"
+    return f"no spamnb model, or a damaged one ({said}); restore a copy or train again"
 
 
 def _connect(name: str, writable: bool) -> sqlite3.Connection:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -32,10 +33,10 @@ class Loss:
     unsure_cost: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.false_positive_cost > 0:
-            raise SpamnbError(f"the false-positive cost is {self.false_positive_cost:g}: it must be above 0")
-        if self.unsure_cost is not None and not self.unsure_cost > 0:
-            raise SpamnbError(f"the cost of unsure is {self.unsure_cost:g}: it must be above 0")
+        if not 0 < self.false_positive_cost < inf:
+            raise SpamnbError(f"the false-positive cost is {self.false_positive_cost:g}: it must be above 0 and finite")
+        if self.unsure_cost is not None and not 0 < self.unsure_cost < inf:
+            raise SpamnbError(f"the cost of unsure is {self.unsure_cost:g}: it must be above 0 and finite")
 
     @property
     def threshold(self) -> float:

@@ -1,165 +1,24 @@
-"""Whole models in and out of their files: filled from sums, published in one piece, exported, imported, merged."""
+"""Models out of and into lines of JSON, and several added up to one."""
 
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
+from spamnb.content import Content, load
 from spamnb.counts import Counts
-from spamnb.errors import Outdated, SpamnbError
+from spamnb.errors import SpamnbError
 from spamnb.numbers import Tokens, union
-from spamnb.pages import LONGEST, MOST, pack
+from spamnb.pages import LONGEST, MOST
 from spamnb.records import VECTOR
 from spamnb.sources import check_class_name
 from spamnb.store import Store
 
 LINES = 1  # version of what ``export`` writes: it changes more seldom than the file
-
-
-class Content(NamedTuple):
-    """All that a model file holds."""
-
-    meta: dict[str, Any]
-    tokens: Tokens  # ascending by key
-    counts: Counts
-    messages: list[tuple[bytes, str, bool]]  # digest, class, taught by a person
-    calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
-    arrays: dict[str, np.ndarray]
-    vectors: np.ndarray | None = None  # (V, d) one vector a token
-    lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
-
-
-def fill(store: Store, content: Content, rest: Callable[[], Content] | None = None) -> None:
-    """Write everything into a new, empty store.
-
-    What is no sum is taken from ``rest()``, where that is given, when the sums are written: it may take its time.
-    """
-    counts = content.counts
-    with store.writing():
-        for name in counts.classes:
-            store.class_id(name)
-        execute = store._connection.executemany
-        try:
-            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pack(content.tokens, counts))
-        except OverflowError as error:
-            raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
-        figures = (counts.documents, counts.document_counts.sum(axis=1), counts.occurrences.sum(axis=1))
-        execute(
-            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(*(figure.tolist() for figure in figures), counts.classes),
-        )
-        for c in range(len(counts.classes)):
-            n, tokens = np.unique_counts(counts.document_counts[[c]].data)
-            held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
-            execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
-        number = {name: c for c, name in enumerate(counts.classes)}
-        execute(
-            "INSERT INTO messages VALUES (?, ?, ?)",
-            sorted((digest, number[label], int(taught)) for digest, label, taught in content.messages),
-        )
-        if rest is not None:
-            content = rest()
-        for identity, digest, counted in content.lessons:
-            store.put_lesson(identity, digest, counted)
-        store.add_calibration(content.calibration)
-        store.put_arrays(content.arrays)
-        if content.vectors is not None:
-            told = np.flatnonzero(content.vectors.any(axis=1)).tolist()
-            told.sort(key=content.tokens.__getitem__)
-            store.put_vectors([content.tokens[i] for i in told], content.vectors[told])
-        store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
-
-
-def load(store: Store) -> Content:
-    """Everything a store holds, in memory."""
-    with store.reading():
-        tokens, counts = store.whole()
-        return Content(
-            store.meta(),
-            tokens,
-            counts,
-            [
-                (digest, name, bool(taught))
-                for digest, name, taught in store._connection.execute(
-                    "SELECT digest, name, taught FROM messages JOIN classes ON classes.id = class ORDER BY digest"
-                )
-            ],
-            store.calibration(),
-            store.arrays(),
-            _vectors(store, tokens),
-            store.lessons(),
-        )
-
-
-def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
-    found = store.vectors()
-    if not found:
-        return None
-    vectors = np.zeros((len(tokens), max(map(len, found.values()))), VECTOR)
-    for j, token in enumerate(tokens):
-        if token in found:
-            vectors[j, : len(found[token])] = found[token]
-    return vectors
-
-
-@contextlib.contextmanager
-def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
-    """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
-
-    Whoever kills this leaves the model that was there, or none. Raises SpamnbError where there is one already
-    (unless ``force``), and where what is there is no model at all.
-    """
-    target = Path(path)
-    if target.exists():
-        if not force:
-            raise SpamnbError(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
-        with contextlib.suppress(Outdated):
-            Store.open(target, writable=True).close()  # only a model is ever replaced
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            fresh.unlink(missing_ok=True)
-            store = Store.create(fresh, meta)
-        except (OSError, SpamnbError) as error:
-            reason = getattr(error, "strerror", None) or "its folder takes no new files"
-            raise SpamnbError(f"{target}: cannot be written ({reason}); --model names another place") from None
-        store.path = str(target)  # what an error names
-        with store:
-            # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
-            store._connection.execute("PRAGMA journal_mode = OFF")
-            store._connection.execute("PRAGMA synchronous = OFF")
-            yield store
-            store._connection.execute("PRAGMA journal_mode = WAL")
-        _publish(fresh, target)
-    finally:
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{fresh}{suffix}").unlink(missing_ok=True)
-
-
-def _publish(fresh: Path, target: Path) -> None:
-    descriptor = os.open(fresh, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    try:
-        os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
-        return
-    except FileExistsError:
-        pass
-    # A rename over a model that others have open would leave its write-ahead log beside the new file. SQLite's own
-    # backup replaces the content in one transaction instead: readers go on with the old state until it ends.
-    with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
-        source._connection.backup(store._connection)
-        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def export(store: Store) -> Iterator[str]:

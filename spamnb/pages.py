@@ -36,9 +36,14 @@ class Pages(NamedTuple):
     cells: np.ndarray  # (nnz,) of CELL
 
     @classmethod
-    def of(cls, pages: Iterable[tuple[bytes, bytes, bytes]], classes: int) -> Pages:
-        """From the keys, held and cells of pages in their order. Damaged where they do not belong together."""
-        keys, held, cells = _arrays(pages, "<i8", "<u2", CELL)
+    def of(cls, pages: Iterable[tuple[int, bytes, bytes, bytes]], classes: int) -> Pages:
+        """From the first key, keys, held and cells of pages in their order. Damaged where they do not belong
+        together."""
+        firsts, *columns = list(zip(*pages)) or [()] * 4
+        keys, held, cells = _arrays(columns, "<i8", "<u2", CELL)
+        begins = np.cumsum([0, *map(len, columns[0])]) // keys.itemsize
+        if begins[:-1].max(initial=-1) >= len(keys) or keys[begins[:-1]].tolist() != list(firsts):
+            raise Damaged("pages of tokens that are not where they should be")
         starts = np.concatenate([[0], np.cumsum(held, dtype=np.int64)])
         fit = len(keys) == len(held) and starts[-1] == len(cells) and (cells["class"] < classes).all()
         if not fit or (keys[1:] <= keys[:-1]).any():
@@ -107,7 +112,7 @@ def _cut(values: np.ndarray, bounds: Iterable[int]) -> Iterator[bytes]:
 
 def names(pages: Iterable[tuple[bytes, bytes]], keys: np.ndarray) -> Tokens:
     """The tokens of pages, from their lengths and text. Damaged where they do not belong together."""
-    lengths, text = _arrays(pages, "<u2", "u1")
+    lengths, text = _arrays(list(zip(*pages)) or [(), ()], "<u2", "u1")
     lengths = lengths.astype(np.int32)
     ends = np.cumsum(lengths, dtype=np.int64)
     if len(lengths) != len(keys) or lengths.sum(dtype=np.int64) != len(text):
@@ -122,10 +127,10 @@ def names(pages: Iterable[tuple[bytes, bytes]], keys: np.ndarray) -> Tokens:
     return Tokens(text, begins, lengths, keys)
 
 
-def _arrays(pages: Iterable[tuple[bytes, ...]], *dtypes: Any) -> list[np.ndarray]:
+def _arrays(columns: Iterable[Iterable[bytes]], *dtypes: Any) -> list[np.ndarray]:
     """One array of each of the pages' columns."""
     try:
-        joined = [b"".join(column) for column in zip(*pages)] or [b""] * len(dtypes)
+        joined = [b"".join(column) for column in columns]
     except TypeError:
         raise Damaged("pages of tokens that are no bytes") from None
     if any(len(data) % np.dtype(dtype).itemsize for data, dtype in zip(joined, dtypes)):

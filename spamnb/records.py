@@ -9,8 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from spamnb import sound
+from spamnb.calibration import BINS
 from spamnb.database import APPLICATION_ID, FORMAT, Database
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.pages import MOST
 from spamnb.sources import check_class_name
 
 VECTOR = np.dtype("<f4")
@@ -35,6 +38,9 @@ CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT 
     content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
 """
+
+_MESSAGES = "SELECT digest, name, taught FROM messages LEFT JOIN classes ON classes.id = class"
+_LESSONS = "SELECT identity, digest, tokens FROM lessons"
 
 
 class Records(Database):
@@ -74,13 +80,14 @@ class Records(Database):
     def _drop_cache(self) -> None:
         self._meta: dict[str, Any] | None = None
         self._arrays: dict[str, np.ndarray] | None = None
+        self._class_ids: dict[str, int] | None = None
 
     def meta(self) -> dict[str, Any]:
         """Settings and single figures."""
         with self.reading():
             if self._meta is None:
-                rows = self._connection.execute("SELECT key, value FROM meta")
-                self._meta = {key: json.loads(value) for key, value in rows}
+                rows = sound.rows("meta", self._connection.execute("SELECT key, value FROM meta"), key=sound.text)
+                self._meta = {key: sound.parsed("meta", key, value) for key, value in rows}
             return self._meta
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
@@ -95,12 +102,24 @@ class Records(Database):
             if self._meta is not None:
                 self._meta = {**self._meta, **json.loads(json.dumps(changes))}
 
+    def class_ids(self) -> dict[str, int]:
+        """The number of each class in the tables, in their order."""
+        with self.reading():
+            if self._class_ids is None:
+                rows = self._connection.execute("SELECT name, id FROM classes ORDER BY id")
+                found = sound.rows("classes", rows, name=sound.name)
+                columns = [row[0] for row in self._connection.execute("SELECT name FROM pragma_table_info('learned')")]
+                if [number for _, number in found] != list(range(len(found))) or columns != _columns(len(found)):
+                    raise Damaged("classes and the columns of table learned do not belong together")
+                self._class_ids = dict(found)
+            return self._class_ids
+
     def class_id(self, name: str) -> int:
         """The number of a class in the tables, a new one where there was none."""
-        row = self._connection.execute("SELECT id FROM classes WHERE name = ?", (name,)).fetchone()
-        if row:
-            return row[0]
-        number = self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+        known = self.class_ids()
+        if name in known:
+            return known[name]
+        number = len(known)
         if number >= MOST_CLASSES:
             raise SpamnbError(
                 f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
@@ -111,10 +130,8 @@ class Records(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
         self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
-        for column in ("documents", "occurrences"):
-            self._connection.execute(
-                f"ALTER TABLE learned ADD COLUMN {column}_{number} INTEGER NOT NULL DEFAULT 0"
-            )
+        for column in _columns(number + 1)[-2:]:
+            self._connection.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
         self._drop_cache()
         return number
 
@@ -123,11 +140,13 @@ class Records(Database):
     def learned(self, digest: bytes) -> tuple[str, bool] | None:
         """As what a message was learned, and whether a person taught it (or the filter itself); None if it was not."""
         with self.reading():
-            row = self._connection.execute(
-                "SELECT name, taught FROM messages JOIN classes ON classes.id = class WHERE digest = ?",
-                (digest,),
-            ).fetchone()
-            return (row[0], bool(row[1])) if row else None
+            found = self._connection.execute(f"{_MESSAGES} WHERE digest = ?", (digest,))
+            return next((known[1:] for known in _messages(found)), None)
+
+    def messages(self) -> list[tuple[bytes, str, bool]]:
+        """(digest, class, whether a person taught it) of all that was learned, ascending by digest."""
+        with self.reading():
+            return _messages(self._connection.execute(f"{_MESSAGES} ORDER BY digest"))
 
     def remember(self, digest: bytes, label: str, taught: bool = True) -> None:
         with self.writing():
@@ -143,16 +162,13 @@ class Records(Database):
     def lesson(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
         """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
         with self.reading():
-            row = self._connection.execute(
-                "SELECT digest, tokens FROM lessons WHERE identity = ?", (identity,)
-            ).fetchone()
-            return (row[0], json.loads(row[1])) if row else None
+            found = self._connection.execute(f"{_LESSONS} WHERE identity = ?", (identity,))
+            return next((lesson[1:] for lesson in _lessons(found)), None)
 
     def lessons(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
         """(identity, digest, tokens) of all of them, the oldest first."""
         with self.reading():
-            rows = self._connection.execute("SELECT identity, digest, tokens FROM lessons ORDER BY sequence")
-            return [(identity, digest, json.loads(tokens)) for identity, digest, tokens in rows]
+            return _lessons(self._connection.execute(f"{_LESSONS} ORDER BY sequence"))
 
     def put_lesson(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
         """Keep what the filter learns by itself, and let go of the oldest of many."""
@@ -169,10 +185,13 @@ class Records(Database):
     def calibration(self) -> list[tuple[str, int, int, int]]:
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
         with self.reading():
-            return self._connection.execute(
-                "SELECT name, own, bin, messages FROM calibration JOIN classes ON classes.id = calibration.class"
+            rows = self._connection.execute(
+                "SELECT name, own, bin, messages FROM calibration LEFT JOIN classes ON classes.id = calibration.class"
                 " ORDER BY name, own, bin"
-            ).fetchall()
+            )
+            # Below 0: of a message taken away that had another score when it was added.
+            cell = {"class": sound.name, "own": sound.whole(1), "bin": sound.whole(BINS - 1)}
+            return sound.rows("calibration", rows, **cell, messages=sound.whole(MOST, -MOST))
 
     def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
         with self.writing():
@@ -188,10 +207,8 @@ class Records(Database):
         with self.reading():
             if self._arrays is None:
                 rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
-                self._arrays = {
-                    name: np.frombuffer(content, np.dtype(dtype)).reshape(json.loads(shape))
-                    for name, dtype, shape, content in rows
-                }
+                found = sound.rows("arrays", rows, name=sound.text, dtype=sound.text, shape=sound.text)
+                self._arrays = {name: _array(name, *stored) for name, *stored in found}
             return self._arrays
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -213,13 +230,13 @@ class Records(Database):
                 "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
                 (json.dumps(list(tokens), ensure_ascii=False),),
             )
-            return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
+            return _vectors(rows)
 
     def vectors(self) -> dict[str, np.ndarray]:
         """The vectors (d,) of all tokens that have one."""
         with self.reading():
             rows = self._connection.execute("SELECT token, vector FROM vectors")
-            return {token: np.frombuffer(vector, VECTOR) for token, vector in rows}
+            return _vectors(rows)
 
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
         """Keep one vector a token, the rows of ``vectors`` (k, d)."""
@@ -228,3 +245,40 @@ class Records(Database):
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
             )
+
+
+def _columns(classes: int) -> list[str]:
+    """The columns of table ``learned``."""
+    return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]
+
+
+def _messages(rows: Iterable[tuple]) -> list[tuple[bytes, str, bool]]:
+    found = sound.rows("messages", rows, digest=sound.digest, **{"class": sound.name}, taught=sound.whole(1))
+    return [(digest, name, bool(taught)) for digest, name, taught in found]
+
+
+def _lessons(rows: Iterable[tuple]) -> list[tuple[bytes, bytes, dict[str, int]]]:
+    found = sound.rows("lessons", rows, identity=sound.digest, digest=sound.digest)
+    return [(identity, digest, sound.counted("lessons", "tokens", tokens)) for identity, digest, tokens in found]
+
+
+def _array(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
+    try:
+        sides = json.loads(shape)
+        if not all(map(sound.whole(MOST), sides)):
+            raise ValueError("no shape")
+        array = np.frombuffer(content, np.dtype(dtype)).reshape(sides)
+        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+            raise ValueError("no finite numbers")
+    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: numpy, of some types
+        raise Damaged(f"array {name} does not hold what it should") from None
+    return array
+
+
+def _vectors(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
+    found = sound.rows("vectors", rows, token=sound.text, vector=sound.blob)
+    if any(len(vector) % VECTOR.itemsize for _, vector in found):
+        raise Damaged("vectors that were cut short")
+    if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():
+        raise Damaged("vectors that hold no numbers")
+    return {token: np.frombuffer(vector, VECTOR) for token, vector in found}

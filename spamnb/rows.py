@@ -6,7 +6,6 @@ Most tokens of a message were in the last few hundred too, so nearly every row t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -21,7 +20,7 @@ class Rows:
     >>> from spamnb.numbers import Numbers
     >>> rows = Rows(2, Numbers())
     >>> at = rows.at(["a", "b", "c"])
-    >>> rows.fill(rows.missing(at), np.array([1]), np.array([[3], [4]]), [(1, 1, 2)])
+    >>> rows.fill(rows.missing(at), np.array([1]), np.array([[3], [4]]), np.array([[1, 1, 2]]))
     >>> rows.table[:, at], rows.present[at]
     (array([[0, 4, 0],
            [0, 6, 0]]), array([False,  True, False]))
@@ -54,17 +53,15 @@ class Rows:
         """Those tokens among ``at`` that are not filled yet."""
         return Numbered(self.numbers, at[~self._filled[at]])
 
-    def fill(self, missing: Numbered, found: np.ndarray, trained: np.ndarray, learned: Sequence[tuple]) -> None:
+    def fill(self, missing: Numbered, found: np.ndarray, trained: np.ndarray, learned: np.ndarray | None) -> None:
         """What training wrote of those at the places ``found`` (f,) of ``missing``: ``trained`` (width, f); ``learned``
-        are the (place, figure, ...) of those that have learned something since."""
+        (l, 1 + width) are the place and figures of those that have learned something since."""
         at = missing.at[found]
         self._trained[:, at] = self.table[:, at] = trained
         self.present[at] = True
-        if learned:
-            width = len(self.table) + 1
-            figures = np.fromiter(chain.from_iterable(learned), np.int64, width * len(learned)).reshape(-1, width)
-            at = missing.at[figures[:, 0]]
-            self.table[:, at] += figures[:, 1:].T
+        if learned is not None and len(learned):
+            at = missing.at[learned[:, 0]]
+            self.table[:, at] += learned[:, 1:].T
             if not self.closed:
                 self.present[at] = self.table[:, at].any(axis=0)
         self._filled[missing.at] = True

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import inf
+from types import NoneType
 from typing import Any
 
 from spamnb.decision import Loss
 from spamnb.errors import SpamnbError
 from spamnb.evidence import POOLINGS
-from spamnb.tokens import TOKENS_VERSION, TokenOptions
+from spamnb.tokens import PAIRED, TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
@@ -60,12 +62,16 @@ class Settings:
             raise SpamnbError(
                 f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"
             )
+        if self.alpha == inf:
+            raise SpamnbError("alpha is infinite: all words would have the same probability")
         if self.prior not in PRIORS:
             raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
         if self.pooling not in POOLINGS:
             raise SpamnbError(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
         if self.top_words is not None and self.top_words < 1:
             raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
+        if self.tokens.ngrams > PAIRED:
+            raise SpamnbError(f"ngrams is {self.tokens.ngrams}: at most {PAIRED}, the words of a text that are joined")
 
     def as_meta(self) -> dict[str, Any]:
         """The settings as the model file keeps them."""
@@ -74,15 +80,41 @@ class Settings:
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], path: str) -> Settings:
         """The settings a model file holds; SpamnbError where its tokens are not those this version makes."""
-        if meta.get("tokens_version") != TOKENS_VERSION:
+        version = meta.get("tokens_version")
+        if version != TOKENS_VERSION:
             raise SpamnbError(
-                f"{path}: trained with tokens of version {meta.get('tokens_version')}, this spamnb makes version"
+                f"{path}: trained with tokens of version {str(version)[:20]}, this spamnb makes version"
                 f" {TOKENS_VERSION}; train again"
             )
-        names = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding", "spam")
         try:
-            tokens = TokenOptions(**{**meta["tokens"], "ignore_headers": tuple(meta["tokens"]["ignore_headers"])})
-            chosen = {name: meta[name] for name in names if name in meta}
-            return cls(**chosen, tokens=tokens, loss=Loss(**meta["loss"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({error}); train again") from None
+            tokens = _fitting(meta["tokens"], _OF_TOKENS)
+            tokens["ignore_headers"] = tuple([name.lower() for name in tokens["ignore_headers"]])
+            loss = Loss(**_fitting(meta["loss"], _OF_LOSS))
+            return cls(**_fitting(meta, _OF_MODEL), tokens=TokenOptions(**tokens), loss=loss)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, SpamnbError) as error:
+            told = f"no {error}" if isinstance(error, KeyError) else error
+            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({told}); train again") from None
+
+
+_NUMBER = (int, float)
+_OF_MODEL = {
+    "model_type": str,
+    "alpha": _NUMBER,
+    "prior": str,
+    "pooling": str,
+    "top_words": (int, NoneType),
+    "embedding": (str, NoneType),
+    "spam": str,
+}
+_OF_TOKENS = {"tokenizer": str, "stem": (str, NoneType), "ngrams": int, "body_only": bool, "ignore_headers": list}
+_OF_LOSS = {"false_positive_cost": _NUMBER, "unsure_cost": (*_NUMBER, NoneType)}
+
+
+def _fitting(found: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """What is found under these names. KeyError where one is missing, TypeError where one is of another kind."""
+    for name, kind in kinds.items():
+        if not isinstance(found[name], kind) or (isinstance(found[name], bool) and kind is not bool):
+            raise TypeError(f"{name.replace('_', ' ')} is {found[name]!r:.60}")
+        if kind is _NUMBER:
+            float(found[name])  # OverflowError, of some whole numbers
+    return {name: found[name] for name in kinds}

@@ -11,34 +11,32 @@
     arrays       parameters of models that are not counts
     vectors      one vector a token, float32, for models of such
 
-The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``exchange.py`` reads and writes it whole.
+The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``content.py`` reads and writes it whole.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.errors import SpamnbError
+from spamnb import sound
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.numbering import new_numbers
-from spamnb.numbers import Numbers, Tokens, union
-from spamnb.pages import Pages, names
+from spamnb.numbers import Numbers
+from spamnb.pages import MOST, Pages
 from spamnb.records import Records
 from spamnb.rows import Rows
-
-if TYPE_CHECKING:
-    from spamnb.counts import Counts
 
 # Rows kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB, however many new
 # words hostile mail brings.
 CACHED_ROWS = 400_000
 CACHED_FIGURES = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
 
-ALL_PAGES = "SELECT keys, held, cells FROM trained ORDER BY first"
-PAGES_OF = """SELECT keys, held, cells FROM trained WHERE first IN
+ALL_PAGES = "SELECT first, keys, held, cells FROM trained ORDER BY first"
+PAGES_OF = """SELECT first, keys, held, cells FROM trained WHERE first IN
 (SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?)) ORDER BY first"""
 
 
@@ -60,6 +58,10 @@ class Found(NamedTuple):
     occurrences: np.ndarray  # (C, k) T_jc
 
 
+# A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
+_OF_CLASSES = {"documents": MOST, "document_counts": sound.ROOM, "occurrences": sound.ROOM}
+
+
 class Store(Records):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
@@ -74,6 +76,7 @@ class Store(Records):
         self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
         self._totals: Totals | None = None
         self._ids: np.ndarray = np.zeros(0, np.intp)
+        self._of_classes: np.ndarray = np.zeros((0, 3), np.int64)
         self._frequencies: list[dict[int, int]] | None = None
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
@@ -83,14 +86,19 @@ class Store(Records):
     def totals(self) -> Totals:
         with self.reading():
             if self._totals is None:
-                rows = self._connection.execute(
-                    "SELECT id, name, documents, document_counts, occurrences FROM classes"
-                    " WHERE documents > 0 ORDER BY name"
-                ).fetchall()
-                self._ids = np.array([row[0] for row in rows], dtype=np.intp)
-                sums = np.array([row[2:] for row in rows], dtype=np.int64).reshape(-1, 3)
-                size = self.meta()["vocabulary_size"]
-                self._totals = Totals(tuple(row[1] for row in rows), sums[:, 0], sums[:, 1], sums[:, 2], size)
+                classes = self.class_ids()
+                kinds = {name: sound.whole(most) for name, most in _OF_CLASSES.items()}
+                rows = self._connection.execute(f"SELECT {', '.join(kinds)} FROM classes ORDER BY id")  # noqa: S608
+                self._of_classes = np.array(sound.rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
+                size = self.meta().get("vocabulary_size", -1)
+                if not sound.whole(MOST)(size):
+                    raise Damaged(f"vocabulary_size in table meta: {size!r}")
+                documents, held, occurring = self._of_classes.T
+                if (held > documents * float(size)).any() or (held > occurring).any():
+                    raise Damaged("figures in table classes that do not fit together")
+                present = sorted(name for name, number in classes.items() if documents[number])
+                ids = self._ids = np.array([classes[name] for name in present], np.intp)
+                self._totals = Totals(tuple(present), documents[ids], held[ids], occurring[ids], size)
             return self._totals
 
     def frequencies(self) -> list[dict[int, int]]:
@@ -100,12 +108,16 @@ class Store(Records):
             self._before_commit()
             if self._frequencies is None:
                 size = self.meta()["vocabulary_size"]
-                by_id: dict[int, dict[int, int]] = {int(number): {0: size} for number in self._ids}
-                for number, documents, tokens in self._connection.execute("SELECT * FROM frequencies"):
-                    if number in by_id:
-                        by_id[number][documents] = tokens
-                        by_id[number][0] -= tokens
-                self._frequencies = [by_id[int(number)] for number in self._ids]
+                every: list[dict[int, int]] = [{0: size} for _ in self.class_ids()]
+                rows = self._connection.execute("SELECT class, documents, tokens FROM frequencies")
+                kinds = {"class": sound.whole(len(every) - 1), "documents": sound.whole(MOST, 1)}
+                for number, documents, tokens in sound.rows("frequencies", rows, **kinds, tokens=sound.whole(MOST)):
+                    every[number][documents] = tokens
+                    every[number][0] -= tokens
+                for held, (most, sums, _) in zip(every, self._of_classes.tolist()):
+                    if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
+                        raise Damaged("figures in table frequencies that do not fit those of classes")
+                self._frequencies = [every[int(number)] for number in self._ids]
             return self._frequencies
 
     # -- tokens ----------------------------------------------------------------------------------------------
@@ -119,34 +131,16 @@ class Store(Records):
             self._numbers, self._rows = new_numbers(), None
         return self._numbers
 
-    def whole(self) -> tuple[Tokens, Counts]:
-        """All tokens, ascending by key, and the sums: what training wrote, plus what was learned since."""
-        from spamnb.counts import Counts
-
+    def class_sums(self) -> np.ndarray:
+        """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
         with self.reading():
-            self._before_commit()
-            by_id = self._connection.execute("SELECT name, documents FROM classes ORDER BY id").fetchall()
-            classes = sorted(name for name, _ in by_id)
-            row = np.array([classes.index(name) for name, _ in by_id], np.intp)
-            documents = np.zeros(len(classes), np.int64)
-            documents[row] = [n for _, n in by_id]
-            pages = self._trained or self._read_pages()
-            tokens = names(self._connection.execute("SELECT lengths, text FROM trained ORDER BY first"), pages.keys)
-            cells = row[pages.cells["class"]], pages.columns, pages.cells["documents"], pages.cells["occurrences"]
-            counts = Counts.from_cells(classes, documents, len(tokens), cells)
-            if learned := self._connection.execute("SELECT * FROM learned ORDER BY key").fetchall():
-                _, since, *figures = zip(*learned)
-                table = np.array(figures, np.int64).reshape(-1, 2, len(since))
-                label, column = np.nonzero(table.any(axis=1))
-                cells = row[label], column, table[label, 0, column], table[label, 1, column]
-                more = Counts.from_cells(classes, 0 * documents, len(since), cells)
-                tokens, places = union([tokens, Tokens.of(since)])
-                counts, more = (part.reindex(at, len(tokens)) for part, at in zip((counts, more), places))
-                counts = counts + more
-                if self.meta().get("top_words") is None:
-                    held = np.flatnonzero(counts.document_counts.sum(axis=0))
-                    tokens, counts = tokens.some(held), counts.columns(held)
-            return tokens, counts.present()
+            self.totals()
+            return self._of_classes
+
+    def pages(self) -> Pages:
+        """What training wrote."""
+        with self.reading():
+            return self._trained or self._read_pages()
 
     def read_ahead(self) -> None:
         """From now on keep in memory what training wrote of all tokens: for whoever looks up those of thousands of
@@ -158,15 +152,16 @@ class Store(Records):
         asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
         return Pages.of(self._connection.execute(*asked), self._width() // 2)
 
-    def _read_learned(self, keys: np.ndarray) -> list[tuple]:
-        """The (place in ``keys``, figure, ...) of those that have a row."""
+    def _read_learned(self, keys: np.ndarray) -> np.ndarray:
+        """(place in ``keys``, figure, ...) of those that have a row, (k, 1 + width)."""
         # One statement for the whole message, not one a token.
         columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(self._width() // 2))
-        return self._connection.execute(
-            f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (names of our own making)
+        found = self._connection.execute(
+            f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (our own names)
             " JOIN learned ON learned.key = wanted.value",
             (json.dumps(keys.tolist()),),
-        ).fetchall()
+        )
+        return sound.figures("learned", found.fetchall())
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
@@ -197,8 +192,11 @@ class Store(Records):
             if self._ahead and self._trained is None:
                 self._trained = self._read_pages()
             pages = self._trained or self._read_pages(keys)
-            learned = [] if self._as_trained() else self._read_learned(keys)
+            learned = None if self._as_trained() else self._read_learned(keys)
             self._rows.fill(missing, *pages.look_up(keys, len(self._rows.table)), learned)
+            held, occurring = self._rows.table[0::2, missing.at], self._rows.table[1::2, missing.at]
+            if (held < 0).any() or (held > self.class_sums()[:, :1]).any() or (held > occurring).any():
+                raise Damaged("sums of tokens that cannot be")
         return self._rows, at
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.calibration import Calibration
+from spamnb.content import Content, fill, fresh_model
 from spamnb.errors import SpamnbError
-from spamnb.exchange import Content, fill, fresh_model
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Trained
 from spamnb.settings import Settings

@@ -13,8 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
+from spamnb.content import Content, fill, fresh_model, load
 from spamnb.errors import SpamnbError
-from spamnb.exchange import Content, export, fill, fresh_model, load, parse_export
+from spamnb.exchange import export, parse_export
 from spamnb.message import parse
 from spamnb.settings import Settings
 from spamnb.store import Store

@@ -12,8 +12,9 @@ import pytest
 from mail import mail, message
 
 from spamnb.classifier import Classifier
+from spamnb.content import fill, fresh_model, load
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export, fill, fresh_model, load, merge, parse_export
+from spamnb.exchange import export, merge, parse_export
 from spamnb.settings import Settings
 from spamnb.store import Store
 

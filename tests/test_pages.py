@@ -36,7 +36,7 @@ def test_what_is_packed_is_found_again(
         sums = Counts(tuple("abc"[:classes]), np.ones(classes), *map(csr_array, counts))
         packed = list(pack(tokens, sums))
     assert [first for first, *_ in packed] == tokens.keys[::page].tolist()
-    pages = Pages.of([(keys, held, cells) for _, keys, held, cells, _, _ in packed], classes)
+    pages = Pages.of([page[:4] for page in packed], classes)
     assert list(names([(lengths, text) for *_, lengths, text in packed], pages.keys)) == list(tokens)
     table = counts.swapaxes(0, 1).reshape(2 * classes, -1)
     asked = Tokens.of([*others, *words])

@@ -67,7 +67,7 @@ def test_the_table_grows_with_what_is_asked_for() -> None:
     rows = Rows(4, Numbers())
     at = rows.at([f"t{i}" for i in range(5000)])
     known = np.arange(0, 5000, 7)
-    rows.fill(rows.missing(at), known, np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3]), [])
+    rows.fill(rows.missing(at), known, np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3]), None)
     assert list(rows.missing(at)) == []
     assert rows.table[0, at[::7]].tolist() == list(range(0, 5000, 7))
     assert rows.present[at].sum() == len(range(0, 5000, 7))

@@ -26,6 +26,8 @@ def test_round_trip_through_json() -> None:
         ({"model_type": "svm"}, "model type 'svm' is not one of"),
         ({"alpha": 0.0}, "must be above 0"),
         ({"alpha": float("nan")}, "must be above 0"),
+        ({"alpha": float("inf")}, "is infinite"),
+        ({"tokens": TokenOptions(ngrams=10**9)}, "at most 75"),
         ({"prior": "flat"}, "prior 'flat' is not one of"),
         ({"pooling": "max"}, "pooling 'max' is not one of"),
         ({"top_words": 0}, "at least 1"),

@@ -18,8 +18,8 @@ from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
+from spamnb.content import Content, fill
 from spamnb.counts import Counts
-from spamnb.exchange import Content, fill
 from spamnb.numbers import Tokens
 from spamnb.settings import Settings
 from spamnb.store import Store

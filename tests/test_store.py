@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.content import fill, load
 from spamnb.database import APPLICATION_ID, FORMAT
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export, fill, load
+from spamnb.exchange import export
 from spamnb.store import Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)

@@ -9,6 +9,7 @@ import pytest
 from mail import mail, message
 
 from spamnb.classifier import Classifier
+from spamnb.content import whole
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export
 from spamnb.settings import Settings
@@ -88,7 +89,7 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
     report = words(full.counts, full.tokens, 10)
     train(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
-        tokens, counts = store.whole()
+        tokens, counts = whole(store)
     bits = {word.token: word.value for word in report.informative}
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}

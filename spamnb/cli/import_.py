@@ -20,8 +20,9 @@ def command(file: object, model: Path, force: bool) -> None:
     Example:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
+    from spamnb.content import fill, fresh_model
     from spamnb.errors import SpamnbError
-    from spamnb.exchange import fill, fresh_model, parse_export
+    from spamnb.exchange import parse_export
 
     name = getattr(file, "name", "-")
     try:

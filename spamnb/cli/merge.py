@@ -22,7 +22,8 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     Example:
       spamnb merge alice.spamnb bob.spamnb -m both.spamnb
     """
-    from spamnb.exchange import fill, fresh_model, load, merge
+    from spamnb.content import fill, fresh_model, load
+    from spamnb.exchange import merge
     from spamnb.store import Store
 
     contents = []

@@ -24,19 +24,23 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     Example:
       spamnb words --top 20 --body
     """
+    import numpy as np
+
+    from spamnb.content import whole
     from spamnb.errors import SpamnbError
     from spamnb.ranking import words
     from spamnb.report.words import words_csv, words_json, words_text
     from spamnb.store import Store
 
     with Store.open(model) as store:
-        tokens, counts = store.whole()
+        tokens, counts = whole(store)
     if not len(counts.classes):
         raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
     if body:
         # Tokens of other places have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
-        chosen = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
-        counts, tokens = counts.columns(chosen), [tokens[j] for j in chosen]
+        told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
+        chosen = np.array(told, np.intp)
+        counts, tokens = counts.columns(chosen), tokens.some(chosen)
     report = words(counts, tokens, top)
     show = {"text": words_text, "json": words_json, "csv": words_csv}[form]
     click.echo(show(report), nl=False)

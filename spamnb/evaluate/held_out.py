@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.calibration import Calibration
+from spamnb.content import fill
 from spamnb.counts import Counts
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Remark, Result
-from spamnb.exchange import fill
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Scored

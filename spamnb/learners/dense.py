@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.embeddings import embed, embed_rows, explain, parse_embedding
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.batch import Batch
-from spamnb.learners.learner import Direction, Learner, Scored, Trained
+from spamnb.learners.learner import Direction, Learner, Scored, Trained, class_names
 from spamnb.models.discriminant import QuadraticForm
 from spamnb.models.gaussian import GaussianNB
 from spamnb.models.lda import LinearDiscriminantAnalysis
@@ -138,12 +138,20 @@ class Dense(Learner):
         _, form, order = self._of(store, totals)
         known, vectors = _known(store, batch)
         told = explain(form, vectors[known.columns], known.repeats)
-        poles = store.meta()["dense_directions"]
-        return [Direction(tuple(up), tuple(down), told.directions[i][order]) for i, (up, down) in enumerate(poles)]
+        poles = store.meta().get("dense_directions")
+        try:
+            if not isinstance(poles, list):
+                raise TypeError
+            ends = [(tuple(map(str, up)), tuple(map(str, down))) for up, down in poles]
+        except (TypeError, ValueError):
+            raise Damaged("dense_directions in table meta are no pairs of words") from None
+        if len(ends) not in (0, len(told.directions)):
+            raise Damaged("dense_directions in table meta are not as many as the embedding has")
+        return [Direction(up, down, told.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
     def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         x = self._message(store, counted)
-        names, arrays = store.meta()["dense_classes"], store.arrays()
+        names, arrays = self._stored(store)
         if not self._sums:
             if label not in names:
                 raise SpamnbError(f"{store.path}: no class {label!r} in this logistic regression; train again with it")
@@ -168,7 +176,10 @@ class Dense(Learner):
                 f"{store.path}: logistic regression cannot forget: its steps are no sums that can be taken back; train"
                 " again without the message"
             )
-        names, sums = store.meta()["dense_classes"], _sums_of(store.arrays())
+        names, arrays = self._stored(store)
+        if label not in names:
+            raise Damaged(f"dense_classes in table meta lack {label!r}")
+        sums = _sums_of(arrays)
         sums = sums.plus(self._one(self._message(store, counted), names.index(label), sums), -1)
         if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
             names, sums = names[:-1], Sums(*(part[:-1] for part in sums))
@@ -187,14 +198,38 @@ class Dense(Learner):
 
     def _of(self, store: Store, totals: Totals) -> tuple[Any, QuadraticForm, np.ndarray]:
         """The estimator, its scores as polynomials, and for each class of ``totals`` its column in the scores."""
-        names, arrays = store.meta().get("dense_classes"), store.arrays()
-        if not names:
-            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model begins with 'spamnb train'")
+        names, arrays = self._stored(store)
+        if not set(names).issuperset(totals.classes):
+            raise Damaged("dense_classes in table meta lack some")
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
-            estimator = self._estimator(_sums_of(arrays)) if self._sums else self._logistic(arrays, names)
             with _spanned():
+                estimator = self._estimator(_sums_of(arrays)) if self._sums else self._logistic(arrays, names)
                 self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
+
+    def _stored(self, store: Store) -> tuple[list[str], Mapping[str, np.ndarray]]:
+        """The classes, and the arrays in which they are the rows."""
+        names, arrays = store.meta().get("dense_classes"), store.arrays()
+        if names is None and not arrays:
+            raise SpamnbError(f"{store.path}: a {self.settings.model_type} model begins with 'spamnb train'")
+        if names is None or not class_names(names):
+            raise Damaged("dense_classes in table meta are no names")
+        width = _width(arrays)
+        if self._sums:
+            second = (width,) if self.settings.model_type == "gaussian" else (width, width)
+            shapes = {"dense_documents": (), "dense_first": (width,), "dense_second": second}
+            rows = len(names)
+        else:
+            shapes = {"dense_coef": (width,), "dense_intercept": ()}
+            rows = 1 if len(names) == 2 else len(names)
+        kind = "i" if self._sums else "f"
+        fit = all(
+            name in arrays and arrays[name].shape == (rows, *rest) and arrays[name].dtype.kind == kind
+            for name, rest in shapes.items()
+        )
+        if not fit or not (self._sums or arrays.get("dense_seen", np.zeros(0)).shape == (1,)):
+            raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
+        return names, arrays
 
     def _estimator(self, sums: Sums) -> Any:
         estimator = self._new()
@@ -220,7 +255,8 @@ def _scores(estimator: Any, X: np.ndarray) -> np.ndarray:
 def _spanned() -> Iterator[None]:
     """A covariance that has no inverse as advice: it is the number of messages that a person can do something about."""
     try:
-        yield
+        with np.errstate(invalid="ignore"):
+            yield
     except ValueError as error:
         what, _, _ = str(error).partition(":")  # the rest is for programmers
         raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
@@ -230,14 +266,20 @@ def _sums_of(arrays: Mapping[str, np.ndarray]) -> Sums:
     return Sums(arrays["dense_documents"], arrays["dense_first"], arrays["dense_second"])
 
 
+def _width(arrays: Mapping[str, np.ndarray]) -> int:
+    """The dimensions of the embedding."""
+    return (arrays.get("dense_first", arrays.get("dense_coef", np.zeros((1, 1)))).shape or (0,))[-1]
+
+
 def _known(store: Store, batch: Batch) -> tuple[Batch, np.ndarray]:
     """The messages of the tokens that have a vector, in the order of the tokens, and these vectors (k, d)."""
     found = store.look_up_vectors(batch.tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
     order = sorted((i for i, token in enumerate(batch.tokens) if token in found), key=batch.tokens.__getitem__)
     known = batch.only(np.array(order, np.intp)).sorted()
-    arrays = store.arrays()
-    width = arrays.get("dense_first", arrays.get("dense_coef", np.zeros((1, 1)))).shape[1]
+    width = _width(store.arrays())
+    if any(len(vector) != width for vector in found.values()):
+        raise Damaged(f"vectors in table vectors that have not {width} numbers")
     return known, np.array([found[token] for token in known.tokens]).reshape(-1, width)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spamnb.errors import Damaged
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained
 from spamnb.learners.logistic import Logistic
@@ -41,6 +42,8 @@ class Hybrid(Learner):
 
     def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
         spread = store.arrays().get("hybrid_spread", UNTRAINED)
+        if spread.shape != (2,) or not (spread > 0).all():
+            raise Damaged("the array hybrid_spread does not hold two numbers above 0")
         parts = [learner.score(store, totals, batch) for learner in (self.naive_bayes, self.logistic)]
         of_parts = [set(part.known.tokens) for part in parts]
         known = batch.only(

@@ -66,3 +66,8 @@ class Learner:
     def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
         """Take one message out of what is not a sum. Raises SpamnbError where that cannot be done, unless the message
         is ``moved`` and learning it anew is all that can be."""
+
+
+def class_names(value: object) -> bool:
+    """Is this a list of different names, as a model file should keep them?"""
+    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)

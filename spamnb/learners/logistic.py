@@ -9,14 +9,14 @@ of the model's meta holds; a class that came later has weight 0 in the vectors t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.batch import Batch
-from spamnb.learners.learner import Learner, Scored, Trained
+from spamnb.learners.learner import Learner, Scored, Trained, class_names
 from spamnb.records import VECTOR
 from spamnb.store import Store, Totals
 from spamnb.tally import Block, Tally
@@ -110,7 +110,7 @@ class Logistic(Learner):
 
     def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
         names, intercept = _parameters(store)
-        vectors = store.look_up_vectors(batch.tokens)
+        vectors = _vectors(store, batch.tokens, len(names))
         known = batch.only(np.array([i for i, token in enumerate(batch.tokens) if token in vectors], np.intp))
         order = [names.index(name) if name in names else -1 for name in totals.classes]
         table = np.zeros((len(known.tokens), len(names) + 1))  # the last column is 0: for classes never stepped to
@@ -126,7 +126,7 @@ class Logistic(Learner):
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
         tokens = list(counted)
-        vectors = store.look_up_vectors(tokens)
+        vectors = _vectors(store, tokens, len(names))
         table = np.zeros((len(tokens), len(names)))
         for row, token in enumerate(tokens):
             vector = vectors.get(token, ())
@@ -154,7 +154,18 @@ class Logistic(Learner):
 
 def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
     names = store.meta().get("linear_classes", [])
-    return names, store.arrays().get("linear_intercept", np.zeros(len(names)))
+    intercept = store.arrays().get("linear_intercept", np.zeros(0))
+    if not class_names(names) or intercept.shape != (len(names),):
+        raise Damaged("linear_classes in table meta and the array linear_intercept do not belong together")
+    return names, intercept
+
+
+def _vectors(store: Store, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
+    """Of those tokens that have one, a weight of each of the first classes."""
+    vectors = store.look_up_vectors(tokens)
+    if max(map(len, vectors.values()), default=0) > classes:
+        raise Damaged("vectors of more classes than there are")
+    return vectors
 
 
 def _rows(tally: Tally, held: np.ndarray) -> tuple[Any, np.ndarray]:

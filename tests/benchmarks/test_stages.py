@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from spamnb.classifier import Classifier
-from spamnb.exchange import fill, load
+from spamnb.content import fill, load
 from spamnb.learners import learner_for
 from spamnb.message import Message, parse
 from spamnb.numbering import Numbering

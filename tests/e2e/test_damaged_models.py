@@ -1,0 +1,214 @@
+"""Model files that somebody edited or that were damaged: one line that names the file, or the answer of the whole one.
+
+Every cell of a model's tables in turn is made what it cannot be, then every command that reads models is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.cli import cli
+from spamnb.settings import Settings
+
+KINDS = ("bernoulli", "hybrid", "lda", "logistic")
+COLUMNS = {
+    "meta": ["key", "value"],
+    "classes": ["id", "name", "documents", "document_counts", "occurrences"],
+    "trained": ["first", "keys", "held", "cells", "lengths", "text"],
+    "learned": ["key", "token", "documents_0", "occurrences_0", "documents_1", "occurrences_1"],
+    "frequencies": ["class", "documents", "tokens"],
+    "messages": ["digest", "class", "taught"],
+    "lessons": ["identity", "digest", "tokens"],
+    "calibration": ["class", "own", "bin", "messages"],
+    "arrays": ["name", "dtype", "shape", "content"],
+    "vectors": ["token", "vector"],
+}
+# NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
+LARGE = "4611686018427387905", "9223372036854775807"
+SPOILT = ("NULL", "'ü'", "''", "7.5", "-3", *LARGE, "x'ff'", "x''", "'ü' || char(10) || {0}")
+CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
+KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"}  # the others are full in every kind
+NEW_CLASS = "spamnb: a new class, new, beside ham, spam"
+
+
+def run(*arguments: object, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
+
+
+class Models(NamedTuple):
+    """A folder with a model of each kind and a folder of messages, and what each command says to the sound ones."""
+
+    root: Path
+    said: dict[tuple[str, str], str]
+
+
+def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]:
+    """What each command says to the file ``model``; those that write have a copy."""
+    raw = message("spam", 3)
+    reading = [["classify", root / "mail"], ["explain", root / "mail" / "0"], ["info"], ["words"], ["export"]]
+    for arguments in reading:
+        yield str(arguments[0]), run(*arguments, "-m", model)
+    for arguments in ([["learn", "spam"], ["learn", "ham"], ["forget", "ham"]], [["learn", "new"]])[kind == "hybrid"]:
+        (root / "copy").unlink(missing_ok=True)
+        shutil.copy(model, root / "copy")
+        yield " ".join(arguments), run(*arguments, "-m", root / "copy", stdin=raw)
+    if kind == "bernoulli":
+        yield "merge", run("merge", model, root / kind, "-m", root / "merged", "--force")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
+    root = tmp_path_factory.mktemp("models")
+    for n, (label, raw) in enumerate(mail(8)):
+        (root / "labelled" / label).mkdir(parents=True, exist_ok=True)
+        (root / "labelled" / label / str(n)).write_bytes(raw)
+    (root / "mail").mkdir()
+    for n in range(3):
+        (root / "mail" / str(n)).write_bytes(message("ham", n))
+    said = {}
+    for kind in KINDS:
+        embedding = ["--embedding", "lsa:2"] if kind == "lda" else []
+        path = root / kind
+        done = run("train", "--workers", 1, "-m", path, "--model-type", kind, *embedding, root / "labelled")
+        assert done.exit_code == 0, done.output
+        with Classifier.open(path, writable=True) as classifier:
+            classifier.learn("spam", message("spam", 30))
+            classifier.learn("ham", message("ham", 31), taught=False)
+        with sqlite3.connect(path) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        connection.close()
+        for name, result in commands(kind, root, path):
+            assert result.exit_code == 0 or name.startswith("forget"), (kind, name, result.output)
+            said[kind, name] = result.output
+    return Models(root, said)
+
+
+def check(models: Models, kind: str, *spoil: str) -> dict[str, bool]:
+    """Spoils a copy of the model; whether the commands that notice nothing say the same as before."""
+    path, same = models.root / "spoilt", {}
+    for old in models.root.glob("spoilt*"):
+        old.unlink()
+    shutil.copy(models.root / kind, path)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # Whoever edits files is not held back by the tables' constraints, nor is what damages them.
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '') WHERE sql LIKE 'CREATE TABLE%'")
+        connection.execute("PRAGMA writable_schema = RESET")
+        for statement in spoil:
+            with contextlib.suppress(sqlite3.IntegrityError):  # no key twice, and nothing but numbers in an INTEGER key
+                connection.execute(statement)
+    for name, result in commands(kind, models.root, path):
+        told = (kind, name, spoil, result.output)
+        assert result.exception is None or isinstance(result.exception, SystemExit), (told, result.exc_info)
+        assert all(line.isprintable() for line in result.output.replace("\t", " ").split("\n")), told
+        if result.exit_code == 0 or result.output == models.said[kind, name]:
+            same[name] = result.output == models.said[kind, name] or name == "info"  # which shows what is there
+            continue
+        *before, last = result.output.splitlines()
+        assert (result.exit_code, before) in ((1, []), (1, [NEW_CLASS])), told
+        assert last.startswith("Error: "), told
+        assert len(last.replace(str(models.root), "")) < 300, told
+        assert str(path) in last or str(models.root / "copy") in last or "too few messages" in last, told
+    return same
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [(table, column) for table, columns in COLUMNS.items() for column in columns]
+)
+def test_a_spoilt_column_is_noticed_or_harmless(models: Models, table: str, column: str) -> None:
+    for value in (*SPOILT, CUT):
+        spoil = f"UPDATE OR IGNORE {table} SET {column} = {value.format(column)}"  # noqa: S608
+        same = check(models, KIND_WITH.get(table, "bernoulli"), spoil)
+        # What looks at the whole file notices whatever a single message's verdict would silently be wrong by.
+        assert all(same.values()) or not same.get("export"), (spoil, same)
+
+
+# Of these the file does not show that anything is missing: an empty array or table is what a new model has.
+@pytest.mark.parametrize("table", COLUMNS)
+def test_a_missing_row_or_table_is_noticed_or_harmless(models: Models, table: str) -> None:
+    kind = KIND_WITH.get(table, "bernoulli")
+    keys = {"meta": "key", "frequencies": "documents", "messages": "digest", "calibration": "bin", "arrays": "name"}
+    keys |= {"vectors": "token"}
+    key = keys.get(table, "rowid")
+    for which in ("min", "max"):
+        row = f"{key} = (SELECT {which}({key}) FROM {table})"  # noqa: S608
+        same = check(models, kind, f"DELETE FROM {table} WHERE {row}")  # noqa: S608
+        assert all(same.values()) or not same.get("export"), same
+    emptied = check(models, kind, f"DELETE FROM {table}")  # noqa: S608
+    assert all(emptied.values()) or not emptied.get("export"), emptied
+    for gone in (f"DROP TABLE {table}", f"ALTER TABLE {table} RENAME COLUMN {COLUMNS[table][-1]} TO other"):
+        assert "export" not in check(models, kind, gone), gone
+
+
+BAD = ("null", "true", '"x"', "[]", "{}", "-1", "1e999", "NaN", "1" * 400, "[" * 100_000, "", "[[]]", '{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        *(("bernoulli", key) for key in (*Settings().as_meta(), "vocabulary_size")),
+        ("logistic", "linear_classes"),
+        ("lda", "dense_classes"),
+        ("lda", "dense_directions"),
+    ],
+)
+def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> None:
+    harmless = {"null": ("embedding", "top_words"), '"x"': ("spam",), "[]": ("dense_directions",)}
+    harmless["1" * 400] = ("top_words",)
+    for value in BAD:
+        same = check(models, kind, f"UPDATE meta SET value = '{value}' WHERE key = '{key}'")  # noqa: S608
+        if key not in harmless.get(value, ()):
+            assert "explain" not in same, (key, value)
+
+
+@pytest.mark.parametrize(
+    ("of", "key"),
+    [
+        ("tokens", key)
+        for key in ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")
+    ]
+    + [("loss", key) for key in ("false_positive_cost", "unsure_cost")],
+)
+def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, key: str) -> None:
+    harmless = {"null": ("stem", "unsure_cost"), "true": ("body_only",), "[]": ("ignore_headers",)}
+    for value in ("null", "true", '"x"', "[]", "{}", "-1", "1000000000", "[1]"):
+        if key not in harmless.get(value, ()) and (value, of) != ("1000000000", "loss"):
+            changed = f"json_set(value, '$.{key}', json('{value}'))"
+            spoil = f"UPDATE meta SET value = {changed} WHERE key = '{of}'"  # noqa: S608
+            assert "classify" not in check(models, "bernoulli", spoil), (key, value)
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(KINDS),
+    st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=40)), min_size=1, max_size=8),
+    st.booleans(),
+)
+def test_damaged_bytes_are_one_line(
+    models: Models, kind: str, damage: list[tuple[float, bytes]], cut_short: bool
+) -> None:
+    content = bytearray((models.root / kind).read_bytes())
+    for place, others in damage:
+        at = int(place * len(content))
+        content[at : at + len(others)] = others
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m"
+        path.write_bytes(content[: int(damage[0][0] * len(content))] if cut_short else content)
+        for arguments in (["classify", models.root / "mail"], ["export"], ["learn", "spam", models.root / "mail"]):
+            result = run(*arguments, "-m", path)
+            assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+            if result.exit_code:
+                assert result.output.splitlines()[-1].startswith("Error: "), result.output
