@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spamnb.errors import Damaged, Outdated, SpamnbError
-from spamnb.sources import shown
+from spamnb.naming import shown
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 FORMAT = 2

@@ -12,10 +12,10 @@ import numpy as np
 from spamnb.content import Content, load
 from spamnb.counts import Counts
 from spamnb.errors import SpamnbError
+from spamnb.naming import check_class_name
 from spamnb.numbers import Tokens, union
 from spamnb.pages import LONGEST, MOST
 from spamnb.records import VECTOR
-from spamnb.sources import check_class_name
 from spamnb.store import Store
 
 LINES = 1  # version of what ``export`` writes: it changes more seldom than the file

@@ -13,8 +13,8 @@ from spamnb import sound
 from spamnb.calibration import BINS
 from spamnb.database import APPLICATION_ID, FORMAT, Database
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.naming import check_class_name
 from spamnb.pages import MOST
-from spamnb.sources import check_class_name
 
 VECTOR = np.dtype("<f4")
 MOST_LESSONS = 10_000  # some 4 kB each

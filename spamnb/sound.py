@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.sources import check_class_name
+from spamnb.naming import check_class_name
 
 ROOM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
 

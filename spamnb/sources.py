@@ -19,20 +19,18 @@ import errno
 import gzip
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from spamnb.errors import SpamnbError
+from spamnb.lists import Report, first_line, index, label_and_text, labelled_texts
 from spamnb.mbox import contents, opened, split_mbox, too_long, unquoted
+from spamnb.naming import check_class_name, shown
 
-MAX_CLASS_NAME = 100
-
-_LONGEST_LINE = 1 << 20
-_HOPELESS = 20  # lines of an index that name no file before it is taken for something else
+_USUAL = frozenset({"ham", "spam"})
+_FEW = 10
 _FORMS = "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH or a file of label TAB text"
-
-Report = Callable[[str, Exception], None]
 
 
 class Entry(NamedTuple):
@@ -88,17 +86,45 @@ def unlabelled(paths: Iterable[str], on_unreadable: Report) -> Iterator[Entry]:
     return chain.from_iterable([_of_class(None, path, path, on_unreadable) for path in paths])
 
 
-def check_class_name(name: str) -> str:
-    """The name back; ValueError where it cannot name a class: empty, unprintable, over 100 letters, unsure.
+def one_too_high(spec: str) -> str | None:
+    """What to tell whoever gave a folder whose class folders each hold the same folders, as of a corpus in parts.
 
-    >>> check_class_name("talk.politics.misc")
-    'talk.politics.misc'
+    Said where these are called ham or spam and the class folders are not, and otherwise where there are several class
+    folders with hardly a message of their own; not of Maildirs, nor of folders by number or date. None where there is
+    nothing to tell.
     """
-    if not name or name != name.strip() or not name.isprintable() or len(name) > MAX_CLASS_NAME:
-        raise ValueError(f"{name[:MAX_CLASS_NAME]!r} cannot name a class")
-    if name == "unsure":
-        raise ValueError("'unsure' cannot name a class: it is the verdict when none is sure enough")
-    return name
+    try:
+        classes = sorted(_folders(spec) or ())
+        inside = _folders(os.path.join(spec, classes[0])) if classes else None
+        if not inside or len(inside) < 2 or any(_folders(os.path.join(spec, name)) != inside for name in classes[1:]):
+            return None
+    except OSError:  # not a folder, or gone, or not ours to read: reading it will tell
+        return None
+    by_name = not _USUAL.isdisjoint(inside)
+    dated = all(any(letter.isdecimal() for letter in name) for name in inside)
+    if not _USUAL.isdisjoint(classes) or not (by_name or (len(classes) > 1 and not dated)):
+        return None
+    within = ", ".join(map(shown, sorted(inside)[:4])) + (", …" if len(inside) > 4 else "")
+    several = f"its {len(classes)} folders become the classes, and each holds"
+    these = several if len(classes) > 1 else "its only folder becomes the class, and holds"
+    instead = shown(os.path.join(spec, classes[0])) + (" and the like" if len(classes) > 1 else "")
+    return f"{shown(spec)}: {these} {within}; if these are the classes, give {instead} instead"
+
+
+def _folders(path: str) -> frozenset[str] | None:
+    """The folders that ``path`` holds; None where it holds messages: more files than folders."""
+    folders, files = set(), 0
+    with os.scandir(path) as found:
+        for item in found:
+            if item.is_dir():
+                if not item.name.startswith("."):
+                    folders.add(item.name)
+            else:
+                files += 1
+            if files > max(_FEW, len(folders)):  # a folder of mail is not read to its end for this
+                return None
+    maildir = len({"cur", "new", "tmp"} & folders) > 1
+    return None if maildir or files > len(folders) else frozenset(folders)
 
 
 # What a SOURCE is
@@ -165,11 +191,6 @@ def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
             raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
         reason = getattr(error, "strerror", None) or error
         raise SpamnbError(f"{shown(spec)}: cannot be opened: {reason}") from error
-
-
-def shown(text: str) -> str:
-    """A path or token for a terminal: bytes that are no UTF-8 and control characters as escapes."""
-    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 # Folders
@@ -254,81 +275,17 @@ def _file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry
 
 def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
     """A message per line ``label TAB text``. The first line decides at once whether it is such a file."""
-
-    def generate() -> Iterator[Entry]:
-        try:
-            with opened(path) as stream:
-                for number, line in _numbered(stream, on_unreadable, path):
-                    name = f"{shown(path)}:{number}"
-                    try:
-                        label, text = _label_and_text(line)
-                    except ValueError as error:
-                        on_unreadable(name, error)
-                    else:
-                        # The blank line says that the message has no headers, whatever its text looks like.
-                        yield Entry(label, name, path, content=b"\n" + text + b"\n")
-        except OSError as error:
-            on_unreadable(shown(path), error)
-
     try:
-        with opened(path) as stream:
-            for first in iter(lambda: stream.readline(_LONGEST_LINE), b""):
-                if first.strip():
-                    _label_and_text(first)
-                    break
+        if first := first_line(path):
+            label_and_text(first)
     except ValueError as error:
         raise SpamnbError(f"{shown(path)}: {error}; for a mailbox or a message write CLASS={shown(path)}") from error
     except OSError as error:
         raise SpamnbError(f"{shown(path)}: cannot be read: {error.strerror}") from error
-    return generate()
-
-
-def _label_and_text(line: bytes) -> tuple[str, bytes]:
-    label, tab, text = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").partition(b"\t")
-    if not tab:
-        raise ValueError("no label TAB text in this line")
-    return check_class_name(label.decode("utf-8", "replace").strip()), text
+    # The blank line says that the message has no headers, whatever its text looks like.
+    found = labelled_texts(path, on_unreadable)
+    return (Entry(label, name, path, content=b"\n" + text + b"\n") for label, name, text in found)
 
 
 def _index(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    folder = os.path.dirname(path)
-    found = False
-    try:
-        with opened(path) as stream:
-            for number, line in _numbered(stream, on_unreadable, path):
-                if not found and number > _HOPELESS:
-                    what = f"none of its first {_HOPELESS} lines is a class and a file"
-                    raise SpamnbError(f"{shown(path)}: {what}; no index")
-                try:
-                    label, name = os.fsdecode(line).split(maxsplit=1)
-                    check_class_name(label)
-                except ValueError:
-                    on_unreadable(f"{shown(path)}:{number}", ValueError("not a class and a path"))
-                    continue
-                target = os.path.join(folder, name.rstrip())
-                try:
-                    status = os.stat(target)
-                    if not stat.S_ISREG(status.st_mode):
-                        raise OSError(errno.EINVAL, "not a file", target)
-                except (OSError, ValueError) as error:
-                    on_unreadable(shown(target), error)
-                else:
-                    found = True
-                    if status.st_size:
-                        yield Entry(label, shown(target), target)
-    except OSError as error:
-        on_unreadable(shown(path), error)
-
-
-def _numbered(stream: BinaryIO, on_unreadable: Report, path: str) -> Iterator[tuple[int, bytes]]:
-    """(number, line) of the lines that are not blank; one over a mebibyte is reported and passed over."""
-    number, inside = 0, False
-    for line in iter(lambda: stream.readline(_LONGEST_LINE), b""):
-        whole = line.endswith(b"\n") or len(line) < _LONGEST_LINE
-        if not inside:
-            number += 1
-            if not whole:
-                on_unreadable(f"{shown(path)}:{number}", ValueError("a line longer than 1 MiB"))
-            elif line.strip():
-                yield number, line
-        inside = not whole
+    return (Entry(label, shown(target), target) for label, target in index(path, on_unreadable))

@@ -16,7 +16,7 @@ import pytest
 
 from spamnb import mbox
 from spamnb.errors import SpamnbError
-from spamnb.sources import Entry, check_class_name, entries, messages, unlabelled
+from spamnb.sources import Entry, entries, messages, one_too_high, unlabelled
 
 Unreadable = list[tuple[str, Exception]]
 
@@ -264,48 +264,42 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
 # index:PATH and label TAB text
 
 
-def test_trec_index(tmp_path: Path) -> None:
-    for number in (1, 2, 3):
-        write(tmp_path / f"data/inmail.{number}", b"Subject: %d\n\n" % number)
-    write(tmp_path / "data/empty", b"")
-    index = write(
-        tmp_path / "full/index",
-        b"spam ../data/inmail.3\r\nham ../data/inmail.1\n\nham ../data/empty\nspam ../data/missing\nodd\n"
-        b"ham ../data\nunsure ../data/inmail.1\nspam ../data/inmail.2",
-    )
-    unreadable: Unreadable = []
-    result = read(f"index:{index}", unreadable=unreadable)
-    assert [(label, raw) for label, _, raw in result] == [
-        ("spam", b"Subject: 3\n\n"),
-        ("ham", b"Subject: 1\n\n"),
-        ("spam", b"Subject: 2\n\n"),
-    ]
-    assert [os.path.basename(name) for name, _ in unreadable] == ["missing", "index:6", "data", "index:8"]
+def test_files_that_list_messages(tmp_path: Path) -> None:
+    write(tmp_path / "data/1", b"Subject: 1\n\n")
+    index = write(tmp_path / "full/index", b"spam ../data/1\n")
+    assert [(label, raw) for label, _, raw in read(f"index:{index}")] == [("spam", b"Subject: 1\n\n")]
+    path = write(tmp_path / "sms.txt", b"ham\tSubject: tea\n")  # text, though it looks like a header
+    assert read(path) == [("ham", f"{path}:1", b"\nSubject: tea\n")]
 
 
-def test_label_tab_text(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "sms.txt",
-        b"\xef\xbb\xbfham\tSee you at 5: tea?\r\n\nspam\tWIN a \xc2\xa3 prize\tnow\nno label here\n"
-        b"ham\t" + b"x" * (1 << 21) + b"\nham\tlast",
-    )
-    unreadable: Unreadable = []
-    assert read(path, unreadable=unreadable) == [
-        ("ham", f"{path}:1", b"\nSee you at 5: tea?\n"),
-        ("spam", f"{path}:3", b"\nWIN a \xc2\xa3 prize\tnow\n"),
-        ("ham", f"{path}:6", b"\nlast\n"),
-    ]
-    assert [name for name, _ in unreadable] == [f"{path}:4", f"{path}:5"]
+# One too high
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a/ham/1", "a/spam/1", "b/ham/1", "b/spam/1", "a/Summary.txt"], "its 2 folders"),
+        (["train/rec.autos/1", "train/sci.med/1", "test/rec.autos/2", "test/sci.med/2"], "/test and the like"),
+        (["corpus/ham/1", "corpus/spam/1"], "its only folder becomes the class, and holds ham, spam; if"),
+        (["ham/1", "spam/1"], None),
+        (["ham/inbox/1", "ham/old/1", "spam/inbox/1", "spam/old/1"], None),  # above them are the classes
+        (["work/2001/1", "work/2002/1", "home/2001/1", "home/2002/1"], None),  # by year
+        (["a/cur/1", "a/new/1", "b/cur/1", "b/new/1"], None),  # Maildirs
+        (["comp/graphics/1", "comp/windows/1", "rec/autos/1", "rec/sport/1"], None),  # newsgroups
+        (["a/ham/1", "a/spam/1", "b/ham/1", "b/spam/1", *(f"b/{n}" for n in range(30))], None),  # has mail of its own
+        (["a/ham/1", "b/ham/1"], None),
+        (["a/1"], None),
+    ],
+)
+def test_a_folder_of_corpora_is_told_and_nothing_else(tmp_path: Path, names: list[str], told: str | None) -> None:
+    for name in names:
+        write(tmp_path / name)
+    note = one_too_high(str(tmp_path))
+    assert (told in note) if told and note else note is told
+    assert one_too_high(f"ham={tmp_path}") is one_too_high(str(tmp_path / "missing")) is None
 
 
 # Mistakes
-
-
-def test_what_is_no_index_is_told_once(tmp_path: Path) -> None:
-    words = write(tmp_path / "essay", b"It was a dark and stormy night.\n" * 500)
-    unreadable: Unreadable = []
-    with pytest.raises(SpamnbError, match="essay: none of its first 20 lines is a class and a file"):
-        read(f"index:{words}", unreadable=unreadable)
 
 
 @pytest.mark.parametrize(
@@ -337,14 +331,6 @@ def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, 
     with pytest.raises(SpamnbError) as caught:
         entries([f"ham={tmp_path}/loose", spec], lambda name, error: None)  # not iterated
     assert what in str(caught.value) and str(caught.value).isprintable()
-
-
-def test_class_names() -> None:
-    for name in ("ham", "comp.windows.x", "Спам", "a b", "x" * 100):
-        assert check_class_name(name) == name
-    for name in ("", " ham", "a\tb", "\ud800", "unsure", "x" * 101):
-        with pytest.raises(ValueError, match="cannot name a class"):
-            check_class_name(name)
 
 
 # Unlabelled, memory, real corpora

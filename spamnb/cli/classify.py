@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.options import Unreadable, messages_of, model_option, workers_option
-from spamnb.sources import shown
+from spamnb.naming import shown
 
 if TYPE_CHECKING:
     from spamnb.classifier import Judgement

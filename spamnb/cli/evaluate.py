@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, progress, workers_option
+from spamnb.cli.options import Unreadable, progress, tell_of_folders_too_high, workers_option
 from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def command(
     if not online and (by_date or feedback_for is not None or feedback_delay or feedback_share != 1):
         raise click.UsageError("--by-date and --feedback-… go with --online")
     other = read_scores(compare) if compare else None
+    tell_of_folders_too_high(sources)
     unreadable = Unreadable()
     if online:
         from spamnb.evaluate.online import Feedback

@@ -53,6 +53,14 @@ class Unreadable:
         click.echo(f"spamnb: {name}: {reason}; left out", err=True)
 
 
+def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
+    """A note on standard error for each SOURCE whose classes look like the parts of a corpus."""
+    from spamnb.sources import one_too_high
+
+    for note in filter(None, map(one_too_high, sources)):
+        click.echo(f"spamnb: {note}", err=True)
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Callable[..., None]]:
     """A counter with rate and time left on standard error when that is a terminal.

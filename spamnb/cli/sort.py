@@ -29,11 +29,11 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
       spamnb sort ~/Maildir
     """
     from spamnb.classifier import Classifier
+    from spamnb.naming import shown
     from spamnb.serve import maildir
     from spamnb.serve.headers import rewritten
     from spamnb.serve.moves import Places
     from spamnb.serve.score import score
-    from spamnb.sources import shown
 
     unreadable = Unreadable()
     maildir.checked(box)

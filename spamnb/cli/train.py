@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, model_option, progress, workers_option
+from spamnb.cli.options import Unreadable, model_option, progress, tell_of_folders_too_high, workers_option
 from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def command(
 
     if model.exists() and not force:
         raise SpamnbError(f"{model}: exists already; --force replaces it, 'spamnb learn' adds to it")
+    tell_of_folders_too_high(sources)
     unreadable = Unreadable()
     with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
         with progress("Reading") as show:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from spamnb.classifier import Judgement
 from spamnb.learners.learner import Direction
+from spamnb.naming import shown
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.sources import shown
 from spamnb.store import Found, Totals
 
 

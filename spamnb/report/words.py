@@ -6,8 +6,8 @@ import csv
 import io
 import json
 
+from spamnb.naming import shown
 from spamnb.ranking import Word, Words
-from spamnb.sources import shown
 
 
 def words_text(report: Words, width: int | None = None) -> str:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -295,6 +296,18 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
 
 def test_a_model_of_one_class_says_how_many_messages(folder: Path, tmp_path: Path) -> None:
     assert "60 messages" in run("train", "-m", tmp_path / "m", f"ham={folder / 'ham'}").output
+
+
+def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "both" / "one")
+    for n, (label, raw) in enumerate(mail(80)[120:]):
+        (tmp_path / "both" / "two" / label).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "both" / "two" / label / str(n)).write_bytes(raw)
+    for arguments in (["train", "-m", tmp_path / "m"], ["evaluate", "--split", "0.5"]):
+        note = run(*arguments, tmp_path / "both").stderr
+        assert note.startswith(f"spamnb: {tmp_path}/both: its 2 folders become the classes, and each holds ham, spam;")
+        assert f"give {tmp_path}/both/one and the like instead" in note
+    assert run("train", "-m", tmp_path / "m", "--force", folder).stderr == ""
 
 
 def test_train_says_what_was_there_twice(folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,27 @@
+"""What may name a class, and how names are shown to people."""
+
+from __future__ import annotations
+
+MAX_CLASS_NAME = 100
+
+
+def check_class_name(name: str) -> str:
+    """The name back; ValueError where it cannot name a class: empty, unprintable, over 100 letters, unsure.
+
+    >>> check_class_name("talk.politics.misc")
+    'talk.politics.misc'
+    """
+    if not name or name != name.strip() or not name.isprintable() or len(name) > MAX_CLASS_NAME:
+        raise ValueError(f"{name[:MAX_CLASS_NAME]!r} cannot name a class")
+    if name == "unsure":
+        raise ValueError("'unsure' cannot name a class: it is the verdict when none is sure enough")
+    return name
+
+
+def shown(text: str) -> str:
+    """A path or token for a terminal: bytes that are no UTF-8 and control characters as escapes.
+
+    >>> shown("caf\\x1b[2J")
+    'caf\\\\x1b[2J'
+    """
+    return text if text.isprintable() else ascii(text)[1:-1]
