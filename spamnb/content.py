@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb import sound
 from spamnb.counts import Counts
-from spamnb.errors import Damaged, Outdated, SpamnbError
+from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.numbers import Tokens, union
 from spamnb.pages import names, pack
 from spamnb.records import VECTOR
@@ -145,13 +145,14 @@ def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
 def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
     """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
 
-    Whoever kills this leaves the model that was there, or none. Raises SpamnbError where there is one already
-    (unless ``force``), and where what is there is no model at all.
+    Whoever kills this leaves the model that was there, or none. Raises InTheWay where there is one already (unless
+    ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
     """
     target = Path(path)
+    in_the_way = InTheWay(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
     if target.exists():
         if not force:
-            raise SpamnbError(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
+            raise in_the_way
         with contextlib.suppress(Outdated):
             Store.open(target, writable=True).close()  # only a model is ever replaced
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
@@ -161,8 +162,7 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)
         except (OSError, SpamnbError) as error:
-            reason = getattr(error, "strerror", None) or "its folder takes no new files"
-            raise SpamnbError(f"{target}: cannot be written ({reason}); --model names another place") from None
+            raise SpamnbError(f"{target}: cannot be written ({_reason(error)}); --model names another place") from None
         store.path = str(target)  # what an error names
         with store:
             # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
@@ -170,23 +170,42 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
             store._connection.execute("PRAGMA synchronous = OFF")
             yield store
             store._connection.execute("PRAGMA journal_mode = WAL")
-        _publish(fresh, target)
+        _sync(fresh)
+        try:
+            os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
+        except FileExistsError:
+            if not force:
+                raise in_the_way from None
+            _replace(fresh, target)
     finally:
         for suffix in ("", "-wal", "-shm"):
-            Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+            with contextlib.suppress(NotADirectoryError):  # where nothing could be made
+                Path(f"{fresh}{suffix}").unlink(missing_ok=True)
 
 
-def _publish(fresh: Path, target: Path) -> None:
-    descriptor = os.open(fresh, os.O_RDONLY)
+def _reason(error: Exception) -> str:
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        return "its folder is a file"
+    if "disk is full" in str(error):
+        return "the disk is full"
+    return getattr(error, "strerror", None) or "its folder takes no new files"
+
+
+def begin(path: str | Path, meta: dict[str, Any]) -> None:
+    """A model that holds nothing at ``path``, whole at once; where there is one, or another process was first, that."""
+    with contextlib.suppress(InTheWay), fresh_model(path, meta):
+        pass
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    try:
-        os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
-        return
-    except FileExistsError:
-        pass
+
+
+def _replace(fresh: Path, target: Path) -> None:
     # A rename over a model that others have open would leave its write-ahead log beside the new file. SQLite's own
     # backup replaces the content in one transaction instead: readers go on with the old state until it ends.
     with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():

@@ -118,6 +118,8 @@ def _advice(error: Exception) -> str:
             return "another process keeps writing to it; try again"
         if "readonly" in said:
             return "cannot be written; are its permissions and its folder's right?"
+        if "disk is full" in said:
+            return "the disk is full; nothing was changed"
         return f"{said}; if this lasts, restore a copy or train again"
     return f"no spamnb model, or a damaged one ({said}); restore a copy or train again"
 
@@ -125,22 +127,30 @@ def _advice(error: Exception) -> str:
 def _connect(name: str, writable: bool) -> sqlite3.Connection:
     if name == ":memory:":
         return sqlite3.connect(name, isolation_level=None)
-    uri = Path(name).absolute().as_uri()
+    mode = "rwc" if writable else "ro"
     try:
-        connection = sqlite3.connect(
-            f"{uri}?mode={'rwc' if writable else 'ro'}", uri=True, isolation_level=None, timeout=BUSY_SECONDS
-        )
-        connection.execute("PRAGMA schema_version")  # opens the file at last, and its write-ahead log
-        return connection
+        return _opened(name, f"mode={mode}")
     except sqlite3.OperationalError as error:
         # A reader needs the write-ahead index beside the file. Where the folder is not ours to write and no log is
         # there, nobody is writing either: the file is read as it stands.
         if not writable and not Path(name + "-wal").exists():
-            return sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
+            with contextlib.suppress(sqlite3.OperationalError):
+                return _opened(name, "mode=ro&immutable=1")
+        if "disk is full" in str(error):
+            raise SpamnbError(f"{name}: {_advice(error)}") from None
         raise SpamnbError(
             f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"
         ) from None
     except sqlite3.DatabaseError as error:
-        raise SpamnbError(
-            f"{name}: no spamnb model, or a damaged one ({error}); restore a copy or train again"
-        ) from None
+        raise SpamnbError(f"{name}: {_advice(error)}") from None
+
+
+def _opened(name: str, how: str) -> sqlite3.Connection:
+    uri = f"{Path(name).absolute().as_uri()}?{how}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+    try:
+        connection.execute("PRAGMA schema_version")  # opens the file at last, and its write-ahead log
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

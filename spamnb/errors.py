@@ -17,5 +17,9 @@ class Outdated(SpamnbError):
     """A model of an older format: it can be replaced, not read."""
 
 
+class InTheWay(SpamnbError):
+    """There is a model already, and it was not asked to be replaced."""
+
+
 class Damaged(Exception):
     """Parts of a file that do not fit together; whoever knows the file makes a SpamnbError of it."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from spamnb import sound
+from spamnb.calibration import BINS
 from spamnb.content import Content, load
 from spamnb.counts import Counts
 from spamnb.errors import SpamnbError
@@ -59,6 +61,13 @@ def _count(value: int, most: int = MOST) -> int:
     return value
 
 
+def _digest(written: str) -> bytes:
+    value = bytes.fromhex(written)
+    if not sound.digest(value):
+        raise ValueError("a digest that has not 16 bytes")
+    return value
+
+
 def parse_export(lines: Iterable[str], name: str) -> Content:
     """The content that ``export`` wrote. Raises SpamnbError naming the line that is not of it."""
     meta: dict[str, Any] | None = None
@@ -86,6 +95,8 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                     if c not in documents:
                         raise ValueError(f"counts of an unknown class, {c!r}")
                     _count(held, documents[c]), _count(occurring)
+                    if not min(1, occurring) <= held <= occurring:
+                        raise ValueError("a token that messages hold more often than it occurs, or not at all")
                 # UnicodeEncodeError, a ValueError, for half a surrogate pair.
                 if len(record["token"].encode()) > LONGEST:
                     raise ValueError("a token that is too long")
@@ -94,12 +105,12 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
             elif "lesson" in record:
                 counted = {str(token): _count(n) for token, n in record["tokens"].items()}
                 "".join(counted).encode()  # UnicodeEncodeError as above
-                lessons.append((bytes.fromhex(record["lesson"]), bytes.fromhex(record["message"]), counted))
+                lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
             elif "message" in record:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
-                messages.append((bytes.fromhex(record["message"]), record["class"], bool(record["taught"])))
+                messages.append((_digest(record["message"]), record["class"], bool(record["taught"])))
             elif "calibration" in record:
-                own, bin_, n = _count(record["own"], 1), _count(record["bin"]), record["messages"]
+                own, bin_, n = _count(record["own"], 1), _count(record["bin"], BINS - 1), record["messages"]
                 _count(abs(n))  # taken away before it was added: below 0
                 calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:

@@ -78,34 +78,6 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
         parse_export(lines, "file")
 
 
-def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), fresh_model(tmp_path / "m", Settings().as_meta()) as store:
-        store.add("spam", {"a": 1})
-        assert not (tmp_path / "m").exists()
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
-    with pytest.raises(SpamnbError) as error, fresh_model(tmp_path / "m", Settings().as_meta()) as store:
-        store.add("\x07", {"a": 1})
-    assert str(error.value).startswith(f"{tmp_path / 'm'}: ")
-
-
-def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", load(learned(mail(2)))
-    with fresh_model(path, content.meta) as store:
-        store._connection.execute("PRAGMA user_version = 1")
-    with pytest.raises(SpamnbError, match="older spamnb"):
-        Store.open(path)
-    with pytest.raises(SpamnbError, match="--force"), fresh_model(path, content.meta):
-        pass
-    with fresh_model(path, content.meta, force=True) as store:
-        fill(store, content)
-    with Store.open(path) as store:
-        assert list(load(store).tokens) == list(content.tokens)
-
-
 def test_lines_are_plain_json(tmp_path: Path) -> None:
     records = [json.loads(line) for line in export(learned(mail(1)))]
     assert records[0]["spamnb"] == 1
@@ -123,6 +95,9 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
         (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
         (lambda lines: [re.sub(r'"bin": \d+', '"bin": 1' + "0" * 23, line) for line in lines], "too large"),
+        (lambda lines: [re.sub(r'"bin": \d+', '"bin": 512', line) for line in lines], "too large"),
+        (lambda lines: [re.sub(r"\[(\d+), \d+\]", r"[\1, 0]", line) for line in lines], "more often than it occurs"),
+        (lambda lines: [re.sub(r'"message": "..', '"message": "', line) for line in lines], "16 bytes"),
     ],
 )
 def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:

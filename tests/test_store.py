@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -209,6 +210,31 @@ def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -
         store.look_up([f"token{i}" for i in range(5000)])
     assert "\n" not in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled([]).close()
+    path = tmp_path / "m"
+    with Store.create(path, {}):
+        pass
+    path.chmod(0)
+    if os.geteuid() == 0:  # whom permissions do not stop
+
+        def refused(*arguments: object, **options: object) -> None:
+            raise sqlite3.OperationalError("unable to open database file")
+
+        monkeypatch.setattr("spamnb.database.sqlite3.connect", refused)
+    for writable in (False, True):
+        with pytest.raises(SpamnbError, match=r"m: cannot be opened .unable to open"):
+            Store.open(path, writable=writable)
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "m", {}) as store:
+        store._connection.execute("PRAGMA max_page_count = 20")
+        with pytest.raises(SpamnbError, match="m: the disk is full; nothing was changed"):
+            store.add("spam", {f"token{i}": 1 for i in range(5000)})
+        assert store.totals().classes == ()
 
 
 def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:

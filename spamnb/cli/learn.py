@@ -24,19 +24,23 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
       spamnb learn spam < message.eml
     """
     from spamnb.classifier import Classifier
+    from spamnb.content import begin
     from spamnb.errors import SpamnbError
+    from spamnb.naming import check_class_name, shown
+    from spamnb.settings import Settings
 
+    if not sources and ("/" in label or Path(label).is_file()):
+        raise SpamnbError(f"{shown(label)}: a file and no class; write 'spamnb learn CLASS {shown(label)}'")
+    try:
+        check_class_name(label)
+    except ValueError as error:
+        raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
     entries = messages_of(sources, unreadable)
-    new = not model.exists()
-    if new:
-        try:
-            model.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SpamnbError(f"{model.parent}: cannot be made a folder: {error.strerror}") from None
+    if not model.exists():
+        begin(model, Settings().as_meta())
         click.echo(f"spamnb: a new model, {model}", err=True)
-    opened = Classifier.create(model) if new else Classifier.open(model, writable=True)
-    with opened as classifier:
+    with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
         if others and label not in others:
             click.echo(f"spamnb: a new class, {label}, beside {', '.join(others)}", err=True)

@@ -137,6 +137,8 @@ def each_message(
                 except OSError as error:
                     unreadable(entry.name, error)
                     continue
+                if not raw:  # as an empty file in a folder, no message
+                    continue
                 seen += 1
                 changed += change(raw)
     return seen, changed

@@ -20,7 +20,7 @@ _OPTIONS = (
         help="Naive Bayes of tokens drawn without or with repeats counted, or each there or not; logistic regression;"
         " its sum with naive Bayes; or Gaussian classes of embedded messages."
     ),
-    click.option("--alpha", type=float, default=None, help="Smoothing pseudo-count (Laplace: 1)."),
+    click.option("--alpha", type=float, help="Smoothing pseudo-count (Laplace: 1).  [default: 0.1]"),
     click.option(
         "--prior",
         type=click.Choice(["mle", "dirichlet", "map", "uniform"]),
@@ -44,7 +44,7 @@ _OPTIONS = (
     click.option(
         "--false-positive-cost",
         type=float,
-        help="How much worse losing a good message is than letting spam through.",
+        help="How much worse losing a good message is than letting spam through.  [default: 9]",
     ),
     click.option(
         "--unsure-cost", type=float, help="Cost of the verdict 'unsure'; without it every message gets a class."
@@ -54,8 +54,7 @@ _OPTIONS = (
     click.option(
         "--ngrams",
         type=click.IntRange(1, 5),
-        default=None,
-        help="Longest run of words that is one token.",
+        help="Longest run of words that is one token.  [default: 2]",
     ),
     click.option("--body-only", is_flag=True, help="Words of the body alone, no headers, links or structure."),
     click.option(

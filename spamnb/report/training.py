@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from spamnb.decision import UNSURE
+from spamnb.settings import Settings
 from spamnb.store import Totals
 from spamnb.training import LeftOut
 
@@ -20,7 +21,7 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
     if copies := read - int(documents.sum()):
         lines.append(f"copies of these, not learned again: {copies:,}")
     if unreadable:
-        lines.append(f"{unreadable:,} could not be read and were left out")
+        lines.append(f"left out, as told above: {unreadable:,}")
     if len(left_out.classes) < 2:
         return "\n".join(
             [*lines, f"Only class {left_out.classes[0]!r}: nothing to tell it from. Learn another class."]
@@ -41,6 +42,8 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
         good = truth != spam
         lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
         lines.append(f"  good mail lost {100 * lost:.2f} %, spam let through {100 * through:.2f} %")
+    elif spam != Settings().spam:
+        lines.append(f"  there is no class {spam!r}, so all errors cost the same")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
     if few:
         lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")

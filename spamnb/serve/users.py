@@ -6,14 +6,12 @@ shared model answers for that user: a filter that knows ten messages is worse th
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import tempfile
 from collections import OrderedDict
 from pathlib import Path
 
 from spamnb.classifier import Classifier
+from spamnb.content import begin
 
 SUFFIX = ".spamnb"
 OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
@@ -72,7 +70,7 @@ class Models:
             return self._shared
         own = self._owned(user)
         if own is None:
-            self._make(self._folder / (user + SUFFIX))
+            begin(self._folder / (user + SUFFIX), self._shared.settings.as_meta())  # two workers may
             own = self._owned(user)
             assert own is not None
         return own
@@ -94,14 +92,6 @@ class Models:
     def _knows_enough(self, own: Classifier) -> bool:
         totals = own.store.totals()
         return len(totals.classes) > 1 and totals.documents.min() >= self._minimum
-
-    def _make(self, path: Path) -> None:
-        """A new model with the shared one's settings, named once it is whole: two workers may make it."""
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
-            new = Path(folder) / path.name
-            Classifier.create(new, self._shared.settings).close()
-            with contextlib.suppress(FileExistsError):
-                os.link(new, path)
 
     def reopen(self) -> None:
         """Open the files anew, as after a model was replaced; the old ones stay open where that raises."""

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from mail import mail, message
 
 from spamnb.cli import COMMANDS, cli
+from spamnb.settings import Settings
 
 
 def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> Result:
@@ -45,6 +46,13 @@ def test_help_says_what_it_does_with_an_example(name: str) -> None:
     assert result.exit_code == 0
     assert f"spamnb {name}" in result.output.split("Example", 1)[1], "no worked example"
     assert cli.get_command(None, name).get_short_help_str().strip()  # type: ignore[union-attr, arg-type]
+
+
+def test_help_says_the_defaults_that_the_settings_have() -> None:
+    text = " ".join(run("train", "--help").output.split())
+    chosen = Settings()
+    for said in (chosen.alpha, chosen.tokens.ngrams, int(chosen.loss.false_positive_cost)):
+        assert f"[default: {said}]" in text or f"[default: {said};" in text
 
 
 def test_help_names_every_command() -> None:
@@ -188,6 +196,20 @@ def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], 
     assert not any(tmp_path.iterdir()), "something was left behind"
 
 
+def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, tmp_path: Path) -> None:
+    before = run("export", "-m", model).output
+    for label in (next((folder / "spam").iterdir()), "mail/1"):
+        result = run("learn", "-m", model, label, stdin=message("spam", 1))
+        assert result.exit_code == 1
+        assert result.output == f"Error: {label}: a file and no class; write 'spamnb learn CLASS {label}'\n"
+    assert run("learn", "spam", "-m", model, stdin=b"").output == "learned 0 of 0 as spam\n"
+    assert run("export", "-m", model).output == before
+
+
+def test_a_class_of_spam_that_is_not_there_is_told(folder: Path, tmp_path: Path) -> None:
+    assert "there is no class 'spma'" in run("train", "--spam", "spma", "-m", tmp_path / "m", folder).output
+
+
 def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) -> None:
     said = run("learn", "spma", "-m", model, stdin=message("spam", 801)).stderr
     assert said == "spamnb: a new class, spma, beside ham, spam\n"
@@ -198,13 +220,15 @@ def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) 
 def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for arguments, says in [
-        (["learn", "spam", "-m", tmp_path / "file" / "m"], "cannot be made a folder"),
+        (["learn", "spam", "-m", tmp_path / "file" / "m"], "cannot be written (its folder is a file)"),
         (["learn", "unsure", "-m", tmp_path / "m"], "cannot name a class"),
-        (["words", "-m", tmp_path / "m"], "has learned nothing yet"),
+        (["words", "-m", tmp_path / "m"], "no model there"),
     ]:
         result = run(*arguments, stdin=b"")
         assert (result.exit_code, type(result.exception)) == (1, SystemExit)
         assert says in result.output
+    assert run("learn", "spam", "-m", tmp_path / "m", stdin=b"").exit_code == 0
+    assert "has learned nothing yet" in run("words", "-m", tmp_path / "m").output
 
 
 def test_exit_code_tells_no_verdict_whatever_goes_wrong(
