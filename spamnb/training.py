@@ -30,14 +30,28 @@ class LeftOut(NamedTuple):
 
 
 def prepare(tally: Tally, settings: Settings) -> Tally:
-    """The tally that a model is made of: every message once, and only the top words where that is asked for."""
-    tally = without_copies(tally)
+    """The tally that a model is made of: every message once, classes that hold one, and only the top words where that
+    is asked for."""
+    tally = _of_present_classes(without_copies(tally))
     if settings.top_words is not None and settings.top_words < len(tally.tokens):
         from spamnb.ranking import mutual_information, top_columns
 
         bits = mutual_information(tally.counts.document_counts, tally.counts.documents)
         tally = restrict(tally, np.sort(top_columns(bits, settings.top_words, tally.tokens)))
     return tally
+
+
+def _of_present_classes(tally: Tally) -> Tally:
+    """The tally without classes that hold no message, or copies of others' alone: to the model they do not exist."""
+    counts = tally.counts
+    present = np.flatnonzero(counts.documents)
+    if len(present) == len(counts.classes):
+        return tally
+    number = np.full(len(counts.classes), -1, np.intp)
+    number[present] = np.arange(len(present))
+    return tally._replace(
+        counts=counts.present(), rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows)
+    )
 
 
 def leave_one_out(tally: Tally, settings: Settings) -> LeftOut:

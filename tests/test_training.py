@@ -82,6 +82,19 @@ def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
     assert made.counts.columns(order) == plain.counts.columns(other)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", ["boolean", "bernoulli", "hybrid", "gaussian"])
+def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> None:
+    messages = [*mail(12), *(("a", message("ham", n)) for n in range(40, 46))]
+    messages += [("ham", raw) for label, raw in messages if label == "a"]
+    settings = Settings(model_type=kind, embedding="lsa:2" if kind == "gaussian" else None)
+    left_out = train(tmp_path / "m", counted(tmp_path, messages), settings)
+    assert (left_out.classes, np.bincount(left_out.labels).tolist()) == (("ham", "spam"), [18, 12])
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert classifier.store.totals().documents.tolist() == [18, 12]
+        assert classifier.classify(message("ham", 40)).verdict == "ham"
+
+
 def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
     from spamnb.ranking import words
 

@@ -7,7 +7,7 @@ read or parsed twice, however many folds there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Scored
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
+from spamnb.store import Store
 from spamnb.tally import Block, Rows, Tally, restrict
 from spamnb.training import LeftOut, content_of, prepare, with_trained
 
@@ -79,7 +79,7 @@ def _at(rows: tuple[Rows, ...], places: NDArray[np.bool_]) -> tuple[Rows, ...]:
 
 def model_of(tally: Tally, settings: Settings) -> Store:
     """A model in memory, made of the tally's messages as ``train`` would make its file."""
-    model = prepare(restrict(_of_present_classes(tally)), settings)
+    model = prepare(restrict(tally), settings)
     store = Store.create(":memory:", settings.as_meta())
     fill(store, with_trained(content_of(model, settings), learner_for(settings).train(model)))
     return store
@@ -104,7 +104,7 @@ class Answers:
             store.read_ahead()
             totals = store.totals()
             calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
-            column = self._columns(totals)
+            column = self._columns(totals.classes)
             learner = learner_for(self._settings)
             asked = self._mail.tally._replace(rows=_at(self._mail.tally.rows, places))
             for block in asked.blocks(BATCH):
@@ -123,7 +123,7 @@ class Answers:
         """Keep what decided these rows, whose answers are known, in a model of ``trained`` without each of them."""
         with model_of(trained, self._settings) as store:
             learner = learner_for(self._settings)
-            column = self._columns(store.totals())
+            column = self._columns(store.totals().classes)
             for row in rows:
                 places = np.zeros(len(self._mail.names), bool)
                 places[self._mail.numbers[row]] = True
@@ -137,9 +137,9 @@ class Answers:
                     self._remarks[row] = Remark("", _heaviest(scored, 0, self._probabilities[row, column]))
                 store.add(label, counted)
 
-    def _columns(self, totals: Totals) -> NDArray[np.intp]:
+    def _columns(self, classes: Sequence[str]) -> NDArray[np.intp]:
         """Columns of a model's classes among all classes of the mail."""
-        return np.array([self._index[name] for name in totals.classes], dtype=np.intp)
+        return np.array([self._index[name] for name in classes], dtype=np.intp)
 
     def _batch(self, block: Block) -> Batch:
         """The block's messages over their own tokens."""
@@ -149,7 +149,8 @@ class Answers:
 
     def take(self, rows: NDArray[np.intp], left_out: LeftOut) -> None:
         """The answers of a leave-one-out estimate, for these rows of the mail."""
-        self._scores[rows], self._probabilities[rows] = left_out.scores, left_out.probabilities
+        cells = np.ix_(rows, self._columns(left_out.classes))
+        self._scores[cells], self._probabilities[cells] = left_out.scores, left_out.probabilities
         self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in left_out.verdicts]
         self._asked[rows] = True
 
@@ -189,16 +190,3 @@ def _heaviest(scored: Scored, row: int, p: NDArray) -> list[tuple[str, float]]:
     told = weights[order[0]] - weights[order[1]] if len(order) > 1 else weights[order[0]]
     heaviest = np.argsort(-np.abs(told), kind="stable")[:EVIDENCE]
     return [(scored.known.tokens[columns[i]], float(told[i])) for i in heaviest if told[i]]
-
-
-def _of_present_classes(tally: Tally) -> Tally:
-    """The tally without classes that no longer hold a message: to the model they do not exist."""
-    counts = tally.counts
-    present = np.flatnonzero(counts.documents)
-    if len(present) == len(counts.classes):
-        return tally
-    number = np.full(len(counts.classes), -1, np.intp)
-    number[present] = np.arange(len(present))
-    return tally._replace(
-        counts=counts.present(), rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows)
-    )

@@ -342,6 +342,11 @@ def test_train_says_what_was_there_twice(folder: Path, tmp_path: Path) -> None:
     assert "copies" not in run("train", "--force", "-m", tmp_path / "m", folder).output
 
 
+def test_train_says_when_a_class_is_all_copies(folder: Path, tmp_path: Path) -> None:
+    result = run("train", "-m", tmp_path / "m", f"a={folder / 'ham'}", f"b={folder / 'ham'}", f"c={folder / 'spam'}")
+    assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that\n"
+
+
 def test_train_says_how_many_tokens_the_model_keeps(folder: Path, tmp_path: Path) -> None:
     assert ", 7 different tokens" in run("train", "--top-words", "7", "-m", tmp_path / "m", folder).output
 

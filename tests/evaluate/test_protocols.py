@@ -108,6 +108,15 @@ def test_leave_one_out_is_forgetting_each(tmp_path):
     assert set(result.remarks) == set(wrong.tolist())
 
 
+def test_leave_one_out_of_a_class_of_copies_alone(tmp_path):
+    messages = [*mail(10), *(("a", message("ham", n)) for n in range(3))]
+    held = counted(tmp_path, messages + [("ham", raw) for label, raw in messages if label == "a"], Settings())
+    result = protocols.leave_one_out(held, Settings())
+    assert result.classes == ("a", "ham", "spam")
+    assert len(result) == 20 and not (result.truth == 0).any()
+    assert (result.probabilities[:, 0] == 0).all()
+
+
 def test_copies_stay_together_and_parts_are_even(tmp_path):
     messages = mail(50) + mail(10)
     held = counted(tmp_path, messages, Settings())
