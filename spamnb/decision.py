@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
 from spamnb.errors import SpamnbError
 
 UNSURE = "unsure"
+LARGEST = 1e9  # of what a person may set: above it the floating point of what is derived says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class Loss:
     unsure_cost: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.false_positive_cost < inf:
-            raise SpamnbError(f"the false-positive cost is {self.false_positive_cost:g}: it must be above 0 and finite")
-        if self.unsure_cost is not None and not 0 < self.unsure_cost < inf:
-            raise SpamnbError(f"the cost of unsure is {self.unsure_cost:g}: it must be above 0 and finite")
+        costs = {"the false-positive cost": self.false_positive_cost, "the cost of unsure": self.unsure_cost}
+        for name, cost in costs.items():
+            if cost is not None and not 0 < cost <= LARGEST:
+                raise SpamnbError(f"{name} is {cost:g}: it must be above 0, and at most {LARGEST:g}")
 
     @property
     def threshold(self) -> float:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import inf
 from types import NoneType
 from typing import Any
 
-from spamnb.decision import Loss
+from spamnb.decision import LARGEST, Loss
 from spamnb.errors import SpamnbError
 from spamnb.evidence import POOLINGS
 from spamnb.tokens import PAIRED, TOKENS_VERSION, TokenOptions
@@ -62,8 +61,8 @@ class Settings:
             raise SpamnbError(
                 f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"
             )
-        if self.alpha == inf:
-            raise SpamnbError("alpha is infinite: all words would have the same probability")
+        if self.alpha > LARGEST:
+            raise SpamnbError(f"alpha is {self.alpha:g}: at most {LARGEST:g}, or all words have the same probability")
         if self.prior not in PRIORS:
             raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
         if self.pooling not in POOLINGS:
