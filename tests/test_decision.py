@@ -45,7 +45,9 @@ def test_a_tie_is_not_spam() -> None:
     assert Loss(1).verdicts(["ham", "spam"], np.array([[0.5, 0.5]]), "spam") == ["ham"]
 
 
-@pytest.mark.parametrize("arguments", [(0.0, None), (-1.0, None), (9.0, 0.0), (float("nan"), None), (1e300, None), (9.0, float("inf"))])
+@pytest.mark.parametrize(
+    "arguments", [(0.0, None), (-1.0, None), (9.0, 0.0), (float("nan"), None), (1e300, None), (9.0, float("inf"))]
+)
 def test_costs_that_make_no_sense_are_refused(arguments: tuple[float, float | None]) -> None:
     with pytest.raises(SpamnbError, match="must be above 0"):
         Loss(*arguments)

@@ -37,8 +37,7 @@ COLUMNS = {
     "vectors": ["token", "vector"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
-LARGE = "4611686018427387905", "9223372036854775807"
-SPOILT = ("NULL", "'ü'", "''", "7.5", "-3", *LARGE, "x'ff'", "x''", "'ü' || char(10) || {0}")
+SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
 KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"}  # the others are full in every kind
 NEW_CLASS = "spamnb: a new class, new, beside ham, spam"
@@ -58,14 +57,14 @@ class Models(NamedTuple):
 def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]:
     """What each command says to the file ``model``; those that write have a copy."""
     raw = message("spam", 3)
-    reading = [["classify", root / "mail"], ["explain", root / "mail" / "0"], ["info"], ["words"], ["export"]]
-    for arguments in reading:
+    for arguments in (["classify", root / "mail"], ["explain", root / "mail" / "0"], ["info"], ["export"]):
         yield str(arguments[0]), run(*arguments, "-m", model)
-    for arguments in ([["learn", "spam"], ["learn", "ham"], ["forget", "ham"]], [["learn", "new"]])[kind == "hybrid"]:
+    for arguments in (["learn", "spam"], ["learn", "new"] if kind == "hybrid" else ["learn", "ham"]):
         (root / "copy").unlink(missing_ok=True)
         shutil.copy(model, root / "copy")
         yield " ".join(arguments), run(*arguments, "-m", root / "copy", stdin=raw)
     if kind == "bernoulli":
+        yield "words", run("words", "-m", model)
         yield "merge", run("merge", model, root / kind, "-m", root / "merged", "--force")
 
 
