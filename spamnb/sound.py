@@ -56,16 +56,16 @@ def rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
     spamnb.errors.Damaged: documents in table classes: -3
     """
     read = list(found)
-    for (name, fits), values in zip(columns.items(), zip(*read)):
+    for (column, fits), values in zip(columns.items(), zip(*read)):
         if not all(map(fits, values)):
-            raise Damaged(f"{name} in table {table}: {_told(next(value for value in values if not fits(value)))}")
+            raise Damaged(f"{column} in table {table}: {_told(next(value for value in values if not fits(value)))}")
     return read
 
 
 def figures(table: str, found: Sequence[Sequence]) -> np.ndarray:
     """Rows of whole numbers as an array."""
     array = np.array(found)
-    if (array.size and array.dtype.kind != "i") or np.abs(array).max(initial=0) > ROOM:
+    if array.size and (array.dtype.kind != "i" or array.max() > ROOM or array.min() < -ROOM):
         raise Damaged(f"figures in table {table} that are no whole numbers, or too large")
     return array.astype(np.int64)
 
