@@ -22,6 +22,7 @@ from spamnb.evaluate.roc import one_minus_roca
 from spamnb.learners import logistic
 from spamnb.learners.hybrid import _spread
 from spamnb.learners.naive_bayes import NaiveBayes, base, log_likelihoods, score, totals_of
+from spamnb.numbering import views_of
 from spamnb.settings import Settings
 from spamnb.sources import Entry, entries
 from spamnb.tally import Tally, tally
@@ -50,11 +51,11 @@ def half(sources: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
 def bayes_scores(settings: Settings, made: Tally, asked: Tally) -> np.ndarray:
     """Scores of the messages of ``asked``, whose columns are those of ``made``."""
     totals = totals_of(made.counts)
-    start, out = base(settings, totals, ()), []
+    start, views, out = base(settings, totals, ()), views_of(made.tokens), []
     counts = made.counts.document_counts.toarray(), made.counts.occurrences.toarray()
     for block in asked.blocks():
         told = log_likelihoods(settings, totals, counts[0][:, block.columns], counts[1][:, block.columns])
-        out.append(score(settings, told, block.repeats, block.indptr, start)[0])
+        out.append(score(settings, told, block.repeats, block.indptr, start, views[block.columns])[0])
     return np.concatenate(out)
 
 

@@ -7,19 +7,20 @@ a pair of neighbours. The rest Python folds, once, and what it made is remembere
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 import secrets
 
 import numpy as np
 
-from spamnb import hosts, numbers, tokens, words
+from spamnb import hosts, numbers, tokens, views, words
 
+include "_views.pxi"
 include "_numbers.pxi"
 include "_words.pxi"
 
-MADE_FOR = 4, 2  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
+MADE_FOR = 4, 3  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
 
 cdef enum:
     WAITING = 32  # tokens looked up together; 16 and 64 take the same time

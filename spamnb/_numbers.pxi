@@ -162,6 +162,11 @@ cdef class Numbers:
         hashes = np.asarray(self.table.keys)[: self.table.used][at]
         return ((hashes ^ (hashes >> np.uint64(32))) * np.uint64(numbers.MIX)).view(np.int64)
 
+    def views(self, at):
+        """(k,) int8 views of the tokens of these numbers."""
+        begins = np.asarray(self.begins)
+        return views_of(np.asarray(self.text), begins[at], np.diff(begins).astype(np.int32)[at])
+
     def tokens(self):
         """The token of every number."""
         cdef Py_ssize_t used = self.table.used

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.numbers import Numbers
+from spamnb.numbers import Numbers, Tokens
 from spamnb.tokens import TOKENS_VERSION, Tokenizer
 
 if TYPE_CHECKING:
     from spamnb.message import Message
 
-KERNEL_VERSION = 2  # rises whenever what follows asks other things of the kernel
+KERNEL_VERSION = 3  # rises whenever what follows asks other things of the kernel
 
 try:
     import spamnb._kernel as kernel
@@ -33,6 +33,11 @@ else:
 def new_numbers() -> Numbers:
     """An empty table of tokens, the kernel's where it is built."""
     return Numbers() if kernel is None else kernel.Numbers()
+
+
+def views_of(tokens: Tokens) -> np.ndarray:
+    """(k,) int8, the view of each token."""
+    return tokens.views if kernel is None else kernel.views_of(tokens.text, tokens.begins, tokens.lengths)
 
 
 class Numbering:

@@ -14,8 +14,8 @@ from spamnb.numbers import Numbered, Numbers
 
 class Rows:
     """``table[:, rows.at(tokens)]`` are the tokens' rows, what training wrote and what was learned since in one sum;
-    all 0 where there is none. In a ``closed`` vocabulary tokens are ``present`` that training wrote; otherwise those
-    that any message holds.
+    all 0 where there is none. ``views`` are theirs. In a ``closed`` vocabulary tokens are ``present`` that training
+    wrote; otherwise those that any message holds.
 
     >>> from spamnb.numbers import Numbers
     >>> rows = Rows(2, Numbers())
@@ -31,6 +31,7 @@ class Rows:
         self.closed = closed
         self.table = np.zeros((width, 1024), np.int64)
         self.present = np.zeros(1024, bool)
+        self.views = np.zeros(1024, np.int8)
         self.changed = np.zeros(1024, bool)  # by whoever changes table and present, since the last take_changes
         self._trained = np.zeros((width, 1024), np.int64)
         self._filled = np.zeros(1024, bool)
@@ -44,8 +45,8 @@ class Rows:
         if len(self.numbers) > len(self.present):
             more = max(len(self.numbers), 2 * len(self.present)) - len(self.present)
             self.table, self._trained = (np.pad(table, ((0, 0), (0, more))) for table in (self.table, self._trained))
-            self.present, self.changed, self._filled = (
-                np.pad(mask, (0, more)) for mask in (self.present, self.changed, self._filled)
+            self.present, self.views, self.changed, self._filled = (
+                np.pad(of, (0, more)) for of in (self.present, self.views, self.changed, self._filled)
             )
         return at
 
@@ -64,6 +65,7 @@ class Rows:
             self.table[:, at] += learned[:, 1:].T
             if not self.closed:
                 self.present[at] = self.table[:, at].any(axis=0)
+        self.views[missing.at] = missing.views
         self._filled[missing.at] = True
 
     def take_changes(self) -> tuple[Numbered, np.ndarray]:

@@ -37,7 +37,7 @@ class Settings:
 
     model_type: str = "boolean"
     # 1-ROCA% on SpamAssassin / enron3 / Ling-Spam / SMS and accuracy on 20news (scripts/experiment_evidence.py):
-    # α .03 .035 / .008 / .023 / .402 / 88.9; .1 .031 / .006 / .022 / .295 / 88.4; 1 .068 / .019 / .032 / .227 / 83.0
+    # α .03 .034 / .006 / .025 / .333 / 88.8; .1 .031 / .005 / .023 / .253 / 88.9; 1 .066 / .013 / .025 / .201 / 84.8
     alpha: float = 0.1
     prior: str = "mle"
     pooling: str = POOLINGS[0]

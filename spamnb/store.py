@@ -56,6 +56,7 @@ class Found(NamedTuple):
     positions: np.ndarray  # (k,) places in the list of tokens that was asked for
     document_counts: np.ndarray  # (C, k) N_jc
     occurrences: np.ndarray  # (C, k) T_jc
+    views: np.ndarray  # (k,)
 
 
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
@@ -179,7 +180,7 @@ class Store(Records):
             rows, at = self._read_rows(tokens)
             positions = np.flatnonzero(rows.present[at])
             found = np.take(rows.table, at[positions], axis=1)
-            return Found(positions, found[2 * self._ids], found[2 * self._ids + 1])
+            return Found(positions, found[2 * self._ids], found[2 * self._ids + 1], rows.views[at[positions]])
 
     def _read_rows(self, tokens: Sequence[str]) -> tuple[Rows, np.ndarray]:
         """The rows in memory, those of ``tokens`` among them, and where these are."""

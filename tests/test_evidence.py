@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,14 +11,26 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import entropy
 from sklearn.naive_bayes import MultinomialNB
 
-from spamnb.evidence import DOUBT, POOLINGS, POWER, information, pool
+from spamnb.evidence import DOUBT, POOLINGS, POWER, ROOT, information, pool
+from spamnb.views import VIEWS
 
 
-def ragged(seed: int, classes: int, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+class Ragged(NamedTuple):
+    """Messages of some tokens each."""
+
+    contributions: np.ndarray
+    occurrences: np.ndarray
+    indptr: np.ndarray
+    prior: np.ndarray
+    views: np.ndarray
+
+
+def ragged(seed: int, classes: int, lengths: list[int]) -> Ragged:
     rng = np.random.default_rng(seed)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    prior = np.log(rng.dirichlet(np.ones(classes)))
-    return rng.normal(-8, 3, (classes, indptr[-1])), rng.integers(1, 5, indptr[-1]), indptr, prior
+    nnz = indptr[-1]
+    prior, views = np.log(rng.dirichlet(np.ones(classes))), rng.integers(0, len(VIEWS), nnz)
+    return Ragged(rng.normal(-8, 3, (classes, nnz)), rng.integers(1, 5, nnz), indptr, prior, views)
 
 
 RAGGED = st.builds(
@@ -27,22 +40,26 @@ RAGGED = st.builds(
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @given(rows=RAGGED)
-def test_one_message_scores_as_among_many(pooling: str, rows: tuple) -> None:
-    contributions, occurrences, indptr, prior = rows
-    scores, weights = pool(contributions, occurrences, indptr, prior, pooling)
-    for i, (a, b) in enumerate(pairwise(indptr)):
-        alone = pool(contributions[:, a:b], occurrences[a:b], np.array([0, b - a]), prior, pooling)
-        np.testing.assert_allclose(alone[0][0], scores[i], rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(alone[1], weights[:, a:b], rtol=1e-12, atol=1e-12)
+def test_one_message_scores_as_among_many(pooling: str, rows: Ragged) -> None:
+    scores, weights = pool(*rows, pooling)
+    for i, (a, b) in enumerate(pairwise(rows.indptr)):
+        alone = rows._replace(
+            contributions=rows.contributions[:, a:b],
+            occurrences=rows.occurrences[a:b],
+            indptr=np.array([0, b - a]),
+            views=rows.views[a:b],
+        )
+        one = pool(*alone, pooling)
+        np.testing.assert_allclose(one[0][0], scores[i], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(one[1], weights[:, a:b], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @given(rows=RAGGED)
-def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: tuple) -> None:
-    contributions, occurrences, indptr, prior = rows
-    scores, weights = pool(contributions, occurrences, indptr, prior, pooling)
-    start = prior if pooling == "sum" else 0
-    for i, (a, b) in enumerate(pairwise(indptr)):
+def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) -> None:
+    scores, weights = pool(*rows, pooling)
+    start = rows.prior if pooling == "sum" else 0
+    for i, (a, b) in enumerate(pairwise(rows.indptr)):
         np.testing.assert_allclose(weights[:, a:b].sum(axis=1) + start, scores[i], atol=1e-9)
 
 
@@ -54,21 +71,24 @@ def test_sum_is_the_joint_log_likelihood_of_scikit_learn() -> None:
     rows, columns = np.nonzero(X)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=40))])
     contributions = model.feature_log_prob_[:, columns]
-    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, "sum")
+    views = np.zeros(len(rows), int)
+    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, views, pooling="sum")
     np.testing.assert_allclose(scores, model.predict_joint_log_proba(X), atol=1e-10)
 
 
 def test_mean_is_its_formula() -> None:
-    contributions, occurrences, indptr, prior = ragged(3, 4, [5, 0, 3])
-    scores, _ = pool(contributions, occurrences, indptr, prior, "mean")
-    for i, (a, b) in enumerate(pairwise(indptr)):
-        above, below = np.zeros(4), DOUBT
+    rows = ragged(3, 4, [5, 0, 9])
+    scores, _ = pool(*rows)
+    for i, (a, b) in enumerate(pairwise(rows.indptr)):
+        above, known = np.zeros((len(VIEWS), 4)), np.zeros(len(VIEWS))
         for t in range(a, b):
-            q = np.exp(contributions[:, t]) / np.exp(contributions[:, t]).sum()
-            w = occurrences[t] * (1 - entropy(q) / np.log(4)) ** POWER
-            above += w * (contributions[:, t] - contributions[:, t].mean())
-            below += w
-        np.testing.assert_allclose(scores[i], above / below, atol=1e-12)
+            told = rows.contributions[:, t]
+            w = rows.occurrences[t] * (1 - entropy(np.exp(told) / np.exp(told).sum()) / np.log(4)) ** POWER
+            above[rows.views[t]] += w * (told - told.mean())
+            known[rows.views[t]] += w
+        means = above / np.where(known, known, 1)[:, None]
+        expected = known**ROOT @ means / (DOUBT + (known**ROOT).sum())
+        np.testing.assert_allclose(scores[i], expected, atol=1e-12)
 
 
 @given(arrays(float, (3, 7), elements=st.floats(-800, 800)))
@@ -82,8 +102,9 @@ def test_information_lies_between_nothing_and_everything(contributions: np.ndarr
 def test_a_token_that_tells_nothing_changes_nothing() -> None:
     contributions = np.array([[-2.0, -5.0, -7.0], [-6.0, -4.0, -7.0]])
     prior = np.log([0.5, 0.5])
-    with_it, weights = pool(contributions, np.ones(3), np.array([0, 3]), prior)
-    without, _ = pool(contributions[:, :2], np.ones(2), np.array([0, 2]), prior)
+    views = np.array([0, 3, 4])
+    with_it, weights = pool(contributions, np.ones(3), np.array([0, 3]), prior, views)
+    without, _ = pool(contributions[:, :2], np.ones(2), np.array([0, 2]), prior, views[:2])
     np.testing.assert_allclose(with_it, without)
     assert (weights[:, 2] == 0).all()
 
@@ -91,7 +112,7 @@ def test_a_token_that_tells_nothing_changes_nothing() -> None:
 def test_more_of_the_same_evidence_is_surer_and_bounded() -> None:
     def spam_margin(n: int) -> float:
         contributions = np.tile([[-9.0], [-5.0]], n)
-        s = pool(contributions, np.ones(n), np.array([0, n]), np.zeros(2))[0][0]
+        s = pool(contributions, np.ones(n), np.array([0, n]), np.zeros(2), np.zeros(n, int))[0][0]
         return float(s[1] - s[0])
 
     margins = [spam_margin(n) for n in (0, 1, 5, 50, 5000)]
@@ -100,15 +121,23 @@ def test_more_of_the_same_evidence_is_surer_and_bounded() -> None:
     assert margins[-1] < 4
 
 
+def test_many_tokens_of_one_view_drown_a_few_of_another_less() -> None:
+    """Two tokens of spam and 200 of good mail, which know as much each: in views of their own the two keep a voice."""
+    contributions = np.array([[-9.0] * 2 + [-5.0] * 200, [-5.0] * 2 + [-9.0] * 200])
+    many = np.ones(202), np.array([0, 202]), np.zeros(2)
+    together = pool(contributions, *many, np.zeros(202, int))[0][0]
+    apart = pool(contributions, *many, np.array([1] * 2 + [0] * 200))[0][0]
+    assert together[0] > apart[0] > apart[1] > together[1]
+
+
 def test_scores_do_not_depend_on_the_names_of_the_classes() -> None:
-    contributions, occurrences, indptr, prior = ragged(5, 3, [4, 2])
-    order = [2, 0, 1]
-    scores, weights = pool(contributions, occurrences, indptr, prior)
-    turned = pool(contributions[order], occurrences, indptr, prior[order])
+    rows, order = ragged(5, 3, [4, 2]), [2, 0, 1]
+    scores, weights = pool(*rows)
+    turned = pool(*rows._replace(contributions=rows.contributions[order], prior=rows.prior[order]))
     np.testing.assert_allclose(turned[0], scores[:, order])
     np.testing.assert_allclose(turned[1], weights[order])
 
 
 def test_an_unknown_pooling_is_named() -> None:
     with pytest.raises(ValueError, match=r"'max' is not one of mean, sum"):
-        pool(np.zeros((2, 0)), np.zeros(0), np.array([0]), np.zeros(2), "max")
+        pool(np.zeros((2, 0)), np.zeros(0), np.array([0]), np.zeros(2), np.zeros(0, int), pooling="max")

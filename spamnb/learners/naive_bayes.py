@@ -18,6 +18,7 @@ from spamnb.learners.learner import Learner, Scored, Trained
 from spamnb.models.bernoulli import absent_log_probability, token_log_odds
 from spamnb.models.multinomial import token_log_probability
 from spamnb.models.priors import class_log_prior
+from spamnb.numbering import views_of
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 
@@ -38,8 +39,9 @@ class NaiveBayes(Learner):
         by_token = log_likelihoods(settings, totals, found.document_counts, found.occurrences)
         contributions = np.take(by_token, known.columns, axis=1)
         start = base(settings, totals, store.frequencies() if settings.model_type == "bernoulli" else ())
-        scores, weights = score(settings, contributions, known.repeats, known.indptr, start)
-        joint, _ = score(settings, contributions, known.repeats, known.indptr, start, "sum")
+        rows = contributions, known.repeats, known.indptr, start, found.views[known.columns]
+        scores, weights = score(settings, *rows)
+        joint, _ = score(settings, *rows, "sum")
         posterior = np.exp(joint - joint.max(axis=1, keepdims=True))
         return Scored(known, scores, weights, posterior / posterior.sum(axis=1, keepdims=True))
 
@@ -47,11 +49,11 @@ class NaiveBayes(Learner):
         counts, totals = tally.counts, totals_of(tally.counts)
         labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
         if len(totals.classes) > 1:
-            table = table_of(counts, self.settings)
+            table, views = table_of(counts, self.settings), views_of(tally.tokens)
             frequencies = frequencies_of(counts) if self.settings.model_type == "bernoulli" else []
             for block in tally.blocks():
                 labels.append(block.labels)
-                scores.append(without_itself(self.settings, block, table, totals, frequencies))
+                scores.append(without_itself(self.settings, block, table, views, totals, frequencies))
         return Trained(np.concatenate(labels), np.concatenate(scores))
 
 
@@ -123,15 +125,17 @@ def score(
     repeats: np.ndarray,
     indptr: np.ndarray,
     start: np.ndarray,
+    views: np.ndarray,
     pooling: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores (n, C) of ragged rows and the weights (C, nnz) of their tokens, in nats.
 
-    ``start`` is what every message starts from, (C,) or (n, C); ``pooling`` is instead of the settings'.
+    ``start`` is what every message starts from, (C,) or (n, C), ``views`` (nnz,) are the tokens'; ``pooling`` is
+    instead of the settings'.
     """
     if settings.model_type != "multinomial":
         repeats = np.ones_like(repeats)
-    return pool(contributions, repeats, indptr, start, pooling or settings.pooling)
+    return pool(contributions, repeats, indptr, start, views, pooling or settings.pooling)
 
 
 def starts_without(
@@ -187,10 +191,13 @@ def without_itself(
     settings: Settings,
     block: Block,
     table: np.ndarray,
+    views: np.ndarray,
     totals: Totals,
     frequencies: Sequence[Mapping[int, int]],
 ) -> np.ndarray:
-    """Scores (n, C) of a block's messages, each from the sums minus itself; ``table`` is that of ``table_of``."""
+    """Scores (n, C) of a block's messages, each from the sums minus itself; ``table`` is that of ``table_of``, and
+    ``views`` (V,) are those of its tokens.
+    """
     n, classes = len(block.labels), len(totals.classes)
     distinct = np.diff(block.indptr)
     row = np.repeat(np.arange(n), distinct)
@@ -218,4 +225,4 @@ def without_itself(
     )
     contributions = log_likelihoods(settings, seen, found[:classes], found[classes:], kept)
     indptr = np.concatenate([[0], np.cumsum(kept)])
-    return score(settings, contributions, repeats, indptr, starts)[0]
+    return score(settings, contributions, repeats, indptr, starts, views[block.columns[shared]])[0]

@@ -69,8 +69,8 @@ def test_a_hundred_to_one(tmp_path: Path, corpora: Path, counts: dict[str, int])
             for label, folder in other.items()
         }
     ranked = sum(s > h for s in p["spam"] for h in p["ham"]) / (60 * 60)
-    # Six draws of ten good messages gave .77 to .96, of ten spam .95 to .99; this one of each .89 and .95.
-    assert ranked > 0.85, "the rare class is still told from the common one"
+    # Ten draws of ten good messages gave .80 to .98, of ten spam .96 to .99; this one of each .92 and .96.
+    assert ranked > 0.88, "the rare class is still told from the common one"
     if rare == "spam":
         assert sum(x > 0.9 for x in p["ham"]) == 0
 
