@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, progress, tell_of_folders_too_high, workers_option
+from spamnb.cli.options import Unreadable, progress, scratch, tell_of_folders_too_high, workers_option
 from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
@@ -198,9 +197,9 @@ def _held_out(
             yield entry
 
     subjects = _subjects(sources) if explained else protocols.no_subjects
-    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+    with scratch() as folder:
         with progress("Reading") as show:
-            tally = count(named(), settings.tokens, Path(folder), unreadable, show, workers)
+            tally = count(named(), settings.tokens, folder, unreadable, show, workers)
         mail = mail_of(tally, names)
         if not len(mail.numbers):
             raise SpamnbError("no messages in the sources: nothing to evaluate on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,28 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from spamnb.sources import Entry
     from spamnb.store import Store
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder that is gone afterwards, also where the process is told to end meanwhile."""
+    from tempfile import TemporaryDirectory
+
+    def end(number: int, frame: object) -> None:
+        for each in heeded:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    # Whoever started us with nohup wants SIGHUP to be ignored.
+    heeded = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is signal.SIG_DFL]
+    try:
+        for number in heeded:
+            signal.signal(number, end)
+        with TemporaryDirectory(prefix="spamnb-") as folder:
+            yield Path(folder)
+    finally:
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def default_model() -> Path:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, model_option, progress, tell_of_folders_too_high, workers_option
+from spamnb.cli.options import Unreadable, model_option, progress, scratch, tell_of_folders_too_high, workers_option
 from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
@@ -51,9 +50,9 @@ def command(
         raise SpamnbError(f"{model}: exists already; --force replaces it, 'spamnb learn' adds to it")
     tell_of_folders_too_high(sources)
     unreadable = Unreadable()
-    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+    with scratch() as folder:
         with progress("Reading") as show:
-            tally = count(entries(sources, unreadable), settings.tokens, Path(folder), unreadable, show, workers)
+            tally = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
         beside = aside if (workers or cores()) > 1 else nullcontext
         left_out = train(model, tally, settings, force=force, aside=beside)
     with Store.open(model) as store:

@@ -19,6 +19,7 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 
+ENDING = (signal.SIGTERM, signal.SIGHUP)
 AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
 
 Work = Callable[[Iterator[Any], Callable[[Any], None]], None]
@@ -60,7 +61,7 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
             # A fork inherits our ends too; as long as one is open nobody hears that we are gone.
             inherited = (*team, own) if method == "fork" else ()
             process = context.Process(target=_worker, args=(work, its, inherited), daemon=True)
-            with _ctrl_c_held_back():
+            with _signals_held_back():
                 process.start()
                 team[own] = process
             its.close()
@@ -75,9 +76,10 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
 
 
 @contextlib.contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Ctrl-C waits: a worker that has begun is one that we know of, and it ignores Ctrl-C from its first moment on."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _signals_held_back() -> Iterator[None]:
+    """What tells us to end waits: a worker that has begun is one that we know of, and from its first moment on it heeds
+    none of our handlers."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ENDING})
     try:
         yield
     finally:
@@ -175,7 +177,9 @@ def _death(process: Any) -> SpamnbError:
 
 def _worker(work: Work, connection: Connection, inherited: Sequence[Connection]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     for end in inherited:
         end.close()
 

@@ -53,6 +53,34 @@ def whole(path: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
+    mail_folder, scratch = folders(tmp_path / "mail", 400), tmp_path / "scratch"
+    scratch.mkdir()
+    train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
+    ended = 0
+    for n in range(12):
+        process = subprocess.Popen(
+            train, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(scratch)}
+        )
+        deadline = time.monotonic() + 20
+        while not any(scratch.iterdir()) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(0.03 * n)
+        process.send_signal(sent)
+        _, told = process.communicate(timeout=20)
+        assert process.returncode in (128 + sent, 0, -sent), told
+        assert b"Traceback" not in told
+        ended += process.returncode == 128 + sent
+        assert not list(scratch.iterdir())
+        left = {path.name for path in (tmp_path / "models").glob("*")}
+        assert not left or {"m.spamnb"} <= left <= {"m.spamnb", "m.spamnb-wal", "m.spamnb-shm"}
+        for name in left:
+            (tmp_path / "models" / name).unlink()
+    assert ended >= 5
+
+
+@pytest.mark.slow
 def test_train_killed_at_any_moment_leaves_the_old_model_or_the_new(tmp_path: Path) -> None:
     small, large = folders(tmp_path / "small", 10), folders(tmp_path / "large", 400)
     model = tmp_path / "m.spamnb"
