@@ -20,7 +20,7 @@ from spamnb.pages import LONGEST, MOST
 from spamnb.records import VECTOR
 from spamnb.store import Store
 
-LINES = 1  # version of what ``export`` writes: it changes more seldom than the file
+LINES = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
 
 def export(store: Store) -> Iterator[str]:
@@ -85,8 +85,10 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 raise ValueError("there is more after its end")
             record = json.loads(line)
             if number == 1:
-                if record["spamnb"] > LINES:
-                    raise SpamnbError(f"{name}: made by a newer spamnb (format {record['spamnb']}); upgrade spamnb")
+                if record["spamnb"] != LINES:
+                    newer = record["spamnb"] > LINES
+                    made, what = ("a newer", "upgrade spamnb") if newer else ("an older", "train again")
+                    raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
                 meta = dict(record["meta"])
             elif "class" in record and "documents" in record:
                 documents[check_class_name(str(record["class"]))] = _count(record["documents"])

@@ -66,11 +66,12 @@ def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
     [
         ([], "empty"),
         (["{"], "line 1 is not"),
-        (['{"spamnb": 99, "meta": {}}'], "newer spamnb"),
-        (['{"spamnb": 1, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
-        (['{"spamnb": 1, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
-        (['{"spamnb": 1, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
-        (['{"spamnb": 1, "meta": {}}', "[1, 2]"], "line 2"),
+        (['{"spamnb": 99, "meta": {}}'], "made by a newer spamnb .*; upgrade"),
+        (['{"spamnb": 1, "meta": {}}'], "made by an older spamnb .*; train again"),
+        (['{"spamnb": 2, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
+        (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
+        (['{"spamnb": 2, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
+        (['{"spamnb": 2, "meta": {}}', "[1, 2]"], "line 2"),
     ],
 )
 def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
@@ -80,7 +81,7 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
 
 def test_lines_are_plain_json(tmp_path: Path) -> None:
     records = [json.loads(line) for line in export(learned(mail(1)))]
-    assert records[0]["spamnb"] == 1
+    assert records[0]["spamnb"] == 2
     assert {"class": "ham", "documents": 1} in records
 
 
