@@ -39,7 +39,7 @@ CORPORA = {
     "SMS": ("sms_spam_collection/SMSSpamCollection",),
 }
 ALPHA = 0.1
-# Contributions (C, nnz), indptr and views → scores (n, C), or what each view gives to them (n, C, views).
+# Contributions (C, nnz), indptr and views → scores (n, C).
 Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
