@@ -164,8 +164,8 @@ cdef class Numbers:
 
     def views(self, at):
         """(k,) int8 views of the tokens of these numbers."""
-        begins = np.asarray(self.begins)
-        return views_of(np.asarray(self.text), begins[at], np.diff(begins).astype(np.int32)[at])
+        begins, at = np.asarray(self.begins), np.asarray(at, np.intp)
+        return views_of(np.asarray(self.text), begins[at], begins[at + 1] - begins[at])
 
     def tokens(self):
         """The token of every number."""
