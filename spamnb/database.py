@@ -98,7 +98,8 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, Damaged) as error:
+        # sqlite3 cannot read its own words where they quote what is no UTF-8 in a damaged schema.
+        except (sqlite3.Error, Damaged, UnicodeDecodeError) as error:
             raise SpamnbError(f"{self.path}: {_advice(error)}") from None
 
     def _before_commit(self) -> None:

@@ -81,6 +81,7 @@ class Records(Database):
         self._meta: dict[str, Any] | None = None
         self._arrays: dict[str, np.ndarray] | None = None
         self._class_ids: dict[str, int] | None = None
+        self._cells: dict[tuple[str, int, int], int] | None = None
 
     def meta(self) -> dict[str, Any]:
         """Settings and single figures."""
@@ -185,22 +186,29 @@ class Records(Database):
     def calibration(self) -> list[tuple[str, int, int, int]]:
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
         with self.reading():
-            rows = self._connection.execute(
-                "SELECT name, own, bin, messages FROM calibration LEFT JOIN classes ON classes.id = calibration.class"
-                " ORDER BY name, own, bin"
-            )
-            # Below 0: of a message taken away that had another score when it was added.
-            cell = {"class": sound.name, "own": sound.whole(1), "bin": sound.whole(BINS - 1)}
-            return sound.rows("calibration", rows, **cell, messages=sound.whole(MOST, -MOST))
+            if self._cells is None:
+                rows = self._connection.execute(
+                    "SELECT name, own, bin, messages FROM calibration"
+                    " LEFT JOIN classes ON classes.id = calibration.class"
+                )
+                # Below 0: of a message taken away that had another score when it was added.
+                cell = {"class": sound.name, "own": sound.whole(1), "bin": sound.whole(BINS - 1)}
+                found = sound.rows("calibration", rows, **cell, messages=sound.whole(MOST, -MOST))
+                self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}
+            return [(*cell, messages) for cell, messages in sorted(self._cells.items()) if messages]
 
     def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
         with self.writing():
+            cells = list(cells)
             self._connection.executemany(
                 "INSERT INTO calibration VALUES (?, ?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET messages = messages + excluded.messages",
                 [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
             )
             self._connection.execute("DELETE FROM calibration WHERE messages = 0")
+            if self._cells is not None:
+                for name, own, bin_, messages in cells:
+                    self._cells[name, own, bin_] = self._cells.get((name, own, bin_), 0) + messages
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of them, read-only; the same object until one of them changes."""

@@ -33,14 +33,21 @@ def scratch() -> Iterator[Path]:
 
     # Whoever started us with nohup wants SIGHUP to be ignored.
     heeded = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is signal.SIG_DFL]
+    # They wait while the folder is made and while it is taken away.
+    signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
     try:
-        for number in heeded:
-            signal.signal(number, end)
         with TemporaryDirectory(prefix="spamnb-") as folder:
-            yield Path(folder)
+            for number in heeded:
+                signal.signal(number, end)
+            try:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded)
+                yield Path(folder)
+            finally:
+                signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
     finally:
         for number in heeded:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded)
 
 
 def default_model() -> Path:

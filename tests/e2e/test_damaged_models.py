@@ -10,12 +10,12 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mail import mail, message
 
@@ -47,7 +47,8 @@ def run(*arguments: object, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
 
 
-class Models(NamedTuple):
+@dataclass(repr=False)  # of all that the commands said
+class Models:
     """A folder with a model of each kind and a folder of messages, and what each command says to the sound ones."""
 
     root: Path
@@ -193,6 +194,7 @@ def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, k
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=40)), min_size=1, max_size=8),
     st.booleans(),
 )
+@example("bernoulli", [(0.0390625, b"\x80")], False)  # in the schema: sqlite3 cannot tell what is wrong
 def test_damaged_bytes_are_one_line(
     models: Models, kind: str, damage: list[tuple[float, bytes]], cut_short: bool
 ) -> None:
