@@ -26,7 +26,7 @@ from spamnb.message import Message, parse
 from spamnb.models.multinomial import token_log_probability
 from spamnb.sources import messages
 from spamnb.tokens import Tokenizer, TokenOptions
-from spamnb.views import view
+from spamnb.views import views
 from spamnb.vocabulary import Vocabulary
 
 CORPORA = {
@@ -82,7 +82,7 @@ def rows(corpus: Corpus, tokenizer: Tokenizer, without: tuple[str, ...] = ()) ->
     vocabulary = Vocabulary()
     X = csr_array(vocabulary.matrix(documents))
     X.data = np.ones_like(X.data)
-    return X, np.array([view(token) for token in vocabulary.tokens])
+    return X, views(vocabulary.tokens)
 
 
 def scores(

@@ -11,6 +11,10 @@ the text .031, .085, .030, .253, 88.50.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import numpy as np
+
 VIEWS = ("text", "pairs", "subject", "headers", "structure")
 TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE = range(len(VIEWS))
 # Of what stands before a token's colon; all other names are of header fields. "long" is what is left of a long word.
@@ -34,3 +38,8 @@ def view(token: str) -> int:
     if colon and "A" <= place[:1] <= "z" and place[:1].isalpha():
         return PLACES.get(place, HEADERS)
     return TEXT
+
+
+def views(tokens: Collection[str]) -> np.ndarray:
+    """(k,) int8, the number of each token's view."""
+    return np.fromiter(map(view, tokens), np.int8, len(tokens))

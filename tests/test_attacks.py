@@ -24,7 +24,7 @@ from spamnb.message import Message, parse
 from spamnb.models.multinomial import token_log_probability
 from spamnb.sources import messages
 from spamnb.tokens import Tokenizer
-from spamnb.views import view
+from spamnb.views import views
 from spamnb.vocabulary import Vocabulary
 
 HAM_ABOVE = 0.005
@@ -83,10 +83,9 @@ def mail(corpora: Path) -> Mail:
     y = np.array([label == "spam" for label, _ in train])
     sums = np.stack([np.asarray(X[~y].sum(axis=0)).ravel(), np.asarray(X[y].sum(axis=0)).ravel()])
     table = token_log_probability(sums, sums.sum(axis=1), sums.shape[1], 0.1)
-    views = np.array([view(token) for token in vocabulary.tokens])
     filters = []
     for pooling in ("mean", "sum"):
-        filter_ = Filter(vocabulary, table, views, 0.0, pooling, TOKENIZER)
+        filter_ = Filter(vocabulary, table, views(vocabulary.tokens), 0.0, pooling, TOKENIZER)
         scores = np.sort([filter_.score(message) for message in ham])
         filters.append(filter_._replace(threshold=scores[-1 - int(HAM_ABOVE * len(ham))]))
     spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]

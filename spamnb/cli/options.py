@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,10 @@ if TYPE_CHECKING:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A folder that is gone afterwards, also where the process is told to end meanwhile."""
+    import signal
     from tempfile import TemporaryDirectory
+
+    from spamnb.engines.workers import ENDING
 
     def end(number: int, frame: object) -> None:
         for each in heeded:
@@ -32,7 +34,7 @@ def scratch() -> Iterator[Path]:
         raise SystemExit(128 + number)
 
     # Whoever started us with nohup wants SIGHUP to be ignored.
-    heeded = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is signal.SIG_DFL]
+    heeded = [n for n in ENDING if signal.getsignal(n) is signal.SIG_DFL]
     # They wait while the folder is made and while it is taken away.
     signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
     try:

@@ -141,8 +141,7 @@ def _shared(
     done = 0
     tallies: list[Tally] = []
     # What merge will need is imported while others work, and by a thread, or workers have nothing to do for the 0.05 s
-    # that it takes.
-    # Nobody waits for it who was interrupted: in the middle of another import that would be for ever.
+    # that it takes. Who is interrupted does not wait for it: in the middle of another import that would be for ever.
     merging = Thread(target=import_module, args=("scipy.sparse",), daemon=True)
 
     def idle() -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, but for Ctrl-C
 AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
 
 Work = Callable[[Iterator[Any], Callable[[Any], None]], None]

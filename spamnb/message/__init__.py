@@ -140,17 +140,18 @@ def parse(raw: bytes) -> Message:
                     texts.append(decode(normalise(content)))
     if data.find(b"=?", start, stop) >= 0:
         fields = [(name, decode_words(value)) if "=?" in value else (name, value) for name, value in fields]
-    links: tuple[str, ...] = ()
-    images, forms, facts, hidden = links, links, links, ""
-    if pages:
-        links = tuple([url for page in pages for url in page.links])
-        images = tuple([url for page in pages for url in page.images])
-        forms = tuple([url for page in pages for url in page.forms])
-        hidden = "\n".join([page.hidden for page in pages if page.hidden])
-        facts = tuple(sorted({fact for page in pages for fact in page.facts}))
-    cuts = tuple(dict.fromkeys(cut))
-    digest = _digest(data, start, stop, body)
-    return Message(tuple(fields), tuple(texts), links, images, forms, hidden, facts, tuple(parts), cuts, digest)
+    return Message(
+        tuple(fields),
+        tuple(texts),
+        tuple([url for page in pages for url in page.links]),
+        tuple([url for page in pages for url in page.images]),
+        tuple([url for page in pages for url in page.forms]),
+        "\n".join([page.hidden for page in pages if page.hidden]),
+        tuple(sorted({fact for page in pages for fact in page.facts})),
+        tuple(parts),
+        tuple(dict.fromkeys(cut)),
+        _digest(data, start, stop, body),
+    )
 
 
 def identity(raw: bytes) -> bytes:
