@@ -21,7 +21,8 @@ from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tally import Tally
 
-# The spreads of a model that never was trained, only taught message by message: what SpamAssassin's stream by date has.
+# The spreads of a model that never was trained, only taught message by message. Their ratio alone decides, and is about
+# that of SpamAssassin's stream by date, where they are 1.5 and 3.5.
 UNTRAINED = np.array([2.6, 5.8])
 
 
