@@ -130,7 +130,7 @@ def main() -> int:
         try:
             what = broken_promise(message := parse(raw))
             if classifier is not None:
-                verdicts[classifier.judge(message).verdict] += 1
+                verdicts[classifier.classify(raw).verdict] += 1
             took = time.process_time() - started
             if what is None and number % 10 == 0 and b"\r" not in raw:
                 other = parse(raw.replace(b"\n", b"\r\n"))

@@ -14,13 +14,15 @@ import secrets
 
 import numpy as np
 
-from spamnb import hosts, numbers, tokens, views, words
+from spamnb import hosts, message, numbers, tokens, views, words
+from spamnb.message import charsets, headers as message_headers, mime
 
 include "_views.pxi"
 include "_numbers.pxi"
 include "_words.pxi"
+include "_letters.pxi"
 
-MADE_FOR = 4, 3  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
+MADE_FOR = 4, 4  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
 
 cdef enum:
     WAITING = 32  # tokens looked up together; 16 and 64 take the same time
@@ -28,6 +30,8 @@ cdef enum:
 cdef Py_ssize_t PAIRED = tokens.PAIRED
 cdef Py_ssize_t MAX_WORDS = tokens.MAX_WORDS
 cdef Py_ssize_t MAX_VALUE = tokens.MAX_VALUE
+cdef Py_ssize_t MAX_LAID_OUT = tokens.MAX_LAID_OUT
+cdef list DIGITS = [str(i).encode() for i in range(65)]
 
 
 cdef struct Word:  # that waits for its number
@@ -45,17 +49,21 @@ cdef class Kernel:
 
     cdef readonly Numbers numbers
     cdef Py_ssize_t room, most_fields
-    cdef dict fields, known_headers
+    cdef dict fields, known_headers, places
     cdef Field plain
+    cdef Prefix line, share
+    cdef Letter letter
     cdef uint64_t salt
     # What Python made of a word: the numbers of its tokens, and whether it is in capitals.
     cdef Table asked
     cdef int64_t[::1] firsts
     cdef uint8_t[::1] capital
     cdef int32_t[::1] values
-    # The message at hand: its tokens and their occurrences, the runs of punctuation, and words that wait.
+    # The message at hand: its tokens and their occurrences, the text that is being read, and words that wait.
     cdef Rows rows
-    cdef Table runs
+    cdef Place place
+    cdef Table runs  # of punctuation that is ASCII
+    cdef set signs  # … that is not
     cdef Py_ssize_t count, capitals
     cdef Word[WAITING] queue
     cdef Py_ssize_t waiting
@@ -70,6 +78,9 @@ cdef class Kernel:
         self.room = room
         self.most_fields = most_fields
         self.plain = Field(words.Folded(), 0)
+        self.places = {}
+        self.line, self.share = Prefix("line:"), Prefix("capitals:")
+        self.letter = Letter(most_fields)
         self.rows = Rows()
         self.runs = Table()
         self.opening = np.zeros(1 << 12, np.uint8)
@@ -107,23 +118,60 @@ cdef class Kernel:
         for token in tokens:
             self.rows.add(self.numbers.named(token))
 
+    def read_letter(self, bytes raw, folded, fields, int ngrams, bint body_only):
+        """Of a plain letter all tokens, as tokens.Tokenizer.read tells them, and the digest; None of other messages."""
+        cdef Letter letter = self.letter
+        cdef bytes data
+        cdef Py_ssize_t i, begin, stop, size
+        cdef Field field = self.field(folded)
+        cdef Header header
+        if not letter.read(raw):
+            return None
+        data = letter.data
+        size = len(data)
+        self.open_text("")
+        self.punctuation(data, letter.body, size)
+        self.read(field, data, letter.body, size, MAX_WORDS, PAIRED, True)
+        self.close_text(ngrams)
+        self.lay_out(data, letter.body, min(size, letter.body + MAX_LAID_OUT))
+        if body_only:
+            return letter.digest
+        for i in range(letter.used):
+            value = fields[(<Name> letter.fields[i]).text]
+            if value is None:
+                continue
+            header = self.header(value)
+            self.rows.add(header.presence)
+            if header.shorten is not None or header.more is not None or letter.spans[i, 2]:
+                self.tell(header, letter.value(i))
+            elif header.words is not None:
+                begin, stop = letter.spans[i, 0], letter.spans[i, 1]
+                self.read(header.words, data, begin, min(stop, begin + MAX_VALUE), 0, 0, False)
+        if data.find(b"://", letter.body) >= 0:
+            self.add(hosts.url_tokens(tokens.shown_urls(data[letter.body :].decode())))
+        self.add(letter.part)
+        return letter.digest
+
     def headers(self, fields, headers):
         """See tokens.Found."""
         cdef Header header
-        cdef str value
         for name, value in headers:
             field = fields[name]
-            if field is None:
-                continue
-            header = self.header(field)
-            self.rows.add(header.presence)
-            value = value[:MAX_VALUE]
-            if header.shorten is not None:
-                value = header.shorten(value)
-            if header.words is not None:
-                self.read(header.words, self.word_text(value, None), 0, 0, False)
-            if header.more is not None:
-                header.more(value, self)
+            if field is not None:
+                header = self.header(field)
+                self.rows.add(header.presence)
+                self.tell(header, value)
+
+    cdef int tell(self, Header header, str value) except -1:
+        """What a header's value says."""
+        value = value[:MAX_VALUE]
+        if header.shorten is not None:
+            value = header.shorten(value)
+        if header.words is not None:
+            self.some_words(header.words, value)
+        if header.more is not None:
+            header.more(value, self)
+        return 0
 
     cdef Header header(self, field):
         found = self.known_headers.get(id(field))
@@ -134,27 +182,57 @@ cdef class Kernel:
 
     def words(self, folded, str value):
         """The words of a header or of what is hidden."""
-        self.read(self.field(folded), self.word_text(value, None), 0, 0, False)
+        self.some_words(self.field(folded), value)
 
-    def text(self, folded, texts, split, int ngrams):
-        """The first words of the texts, and neighbours of the first of these as one token: see tokens.Found."""
+    cdef int some_words(self, Field field, str value) except -1:
+        cdef bytes data = self.word_text(value, False)
+        return self.read(field, data, 0, len(data), 0, 0, False)
+
+    def text(self, folded, texts, split, int ngrams, str place=""):
+        """See tokens.Found."""
         cdef Field field = self.field(folded)
-        cdef set signs = set()
-        self.runs.clear()
-        self.opened = self.count = self.capitals = 0
+        cdef bytes data
+        self.open_text(place)
         for text in texts:
-            self.read(field, self.word_text(text, signs), MAX_WORDS - self.count, PAIRED - self.opened, True)
+            data = self.word_text(text, True)
+            self.read(field, data, 0, len(data), MAX_WORDS - self.count, PAIRED - self.opened, True)
+        self.close_text(ngrams)
+
+    cdef int open_text(self, str name) except -1:
+        place = self.places.get(name)
+        if place is None:
+            place = self.places[name] = Place(name)
+        self.place = place
+        self.runs.clear()
+        self.signs = set()
+        self.opened = self.count = self.capitals = 0
+        return 0
+
+    cdef int close_text(self, int ngrams) except -1:
         if ngrams == 2 and self.opened:
             self.pairs()
-        return self.count, self.capitals, signs
+        self.fact(self.place.length, bits(self.count))
+        return self.fact(self.place.caps, bits(self.capitals))
 
-    def layout(self, str text):
+    cdef int fact(self, Prefix name, Py_ssize_t value) except -1:
+        """A token that ends with a number."""
+        cdef bytes digits = DIGITS[value]
+        return self.place_of(name, digits, 0, len(digits))
+
+    cdef int place_of(self, Prefix name, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1:
+        cdef uint64_t h = hashed(name.state, data, start, stop, SAME)
+        return self.rows.add(self.numbers.number(h, name.text, data, start, stop, SAME))
+
+    def layout(self, texts):
         """See tokens.Found: 2 µs a message where Python takes 4."""
-        cdef bytes data = text.encode()
-        cdef Py_ssize_t i, size = len(data), ends = 0, empty = 0, beyond = 0, capitals = 0
+        cdef bytes data = "\n".join(texts)[:MAX_LAID_OUT].encode()
+        self.lay_out(data, 0, len(data))
+
+    cdef int lay_out(self, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1:
+        cdef Py_ssize_t i, ends = 0, empty = 0, beyond = 0, within = 0, capitals = 0, octets
         cdef uint8_t byte
         cdef bint ended = False
-        for i in range(size):
+        for i in range(start, stop):
             byte = <uint8_t> data[i]
             if byte == c"\n":
                 ends += 1
@@ -164,16 +242,19 @@ cdef class Kernel:
             ended = False
             capitals += KIND[byte] & UPPER
             beyond += byte >> 7
-        return ends, empty, size - beyond, capitals
+            within += byte >> 6 == 2  # a byte of a character behind its first
+        octets = stop - start - beyond
+        self.fact(self.line, bits((stop - start - within - ends) // (ends + 1 - empty)))
+        return self.fact(self.share, bits(64 * capitals // max(octets, 1)))
 
-    cdef bytes word_text(self, str text, set signs):
-        """words.word_text, in which ASCII stays as it is; its punctuation is added to the signs."""
+    cdef bytes word_text(self, str text, bint is_text):
+        """words.word_text, in which ASCII stays as it is; of a text the punctuation is told."""
         cdef bytes data = text.encode()
         cdef Py_ssize_t size = len(data), i = 0, start, stop
         cdef list parts
         if size == len(text):  # ASCII
-            if signs is not None:
-                self.punctuation(data, 0, size, signs)
+            if is_text:
+                self.punctuation(data, 0, size)
             return data
         parts = []
         while i < size:
@@ -181,9 +262,14 @@ cdef class Kernel:
             parts.append(data[i:start])
             beyond = data[start:stop].decode()
             parts.append((<str> words.word_text(beyond)).encode())
-            if signs is not None:
-                self.punctuation(data, i, start, signs)
-                signs.update(words.punctuation(beyond))
+            if is_text:
+                self.punctuation(data, i, start)
+                for sign in words.punctuation(beyond):
+                    if sign.isascii():
+                        self.punctuation(sign.encode(), 0, len(sign))
+                    elif sign not in self.signs:
+                        self.signs.add(sign)
+                        self.place_of(self.place.sign, sign.encode(), 0, len(sign.encode()))
             i = stop
         return b"".join(parts)
 
@@ -255,9 +341,11 @@ cdef class Kernel:
             start = self.ends[i] + 1
         return self.flush(self.plain, data)
 
-    cdef int read(self, Field field, bytes data, Py_ssize_t most, Py_ssize_t opening, bint is_text) except -1:
-        """The words of a field; of a text no more than ``most``, of which the first ``opening`` open it."""
-        cdef Py_ssize_t size = len(data), i = 0, start, found = 0
+    cdef int read(
+        self, Field field, bytes data, Py_ssize_t i, Py_ssize_t size, Py_ssize_t most, Py_ssize_t opening, bint is_text
+    ) except -1:
+        """The words of a field, from ``i`` on; of a text no more than ``most``, the first ``opening`` of which open it."""
+        cdef Py_ssize_t start, found = 0
         cdef uint8_t byte, kind, kinds
         cdef uint64_t h
         cdef bint opens
@@ -421,8 +509,8 @@ cdef class Kernel:
         self.capital[entry] = len(raw) > 1 and raw.isupper()
         return self.asked.place(h)
 
-    cdef int punctuation(self, bytes data, Py_ssize_t i, Py_ssize_t size, set signs) except -1:
-        """words.punctuation, of ASCII from ``i`` on."""
+    cdef int punctuation(self, bytes data, Py_ssize_t i, Py_ssize_t size) except -1:
+        """The runs of words.punctuation, of ASCII from ``i`` on, that are new to the text."""
         cdef Py_ssize_t start, known
         cdef uint64_t key
         while i < size:
@@ -437,5 +525,5 @@ cdef class Kernel:
                 i += 1
             known = self.runs.used
             if self.runs.place(key) == known:
-                signs.add(data[start : min(i, start + MAX_PUNCTUATION)].decode())
+                self.place_of(self.place.sign, data, start, min(i, start + MAX_PUNCTUATION))
         return 0

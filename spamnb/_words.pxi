@@ -67,6 +67,37 @@ cdef tuple segment(bytes data, Py_ssize_t i):
     return start, i
 
 
+cdef Py_ssize_t bits(Py_ssize_t value):
+    """int.bit_length of what is not negative."""
+    cdef Py_ssize_t found = 0
+    while value:
+        value >>= 1
+        found += 1
+    return found
+
+
+@cython.final
+cdef class Prefix:
+    """What tokens begin with."""
+
+    cdef bytes text
+    cdef uint64_t state  # its hash
+
+    def __init__(self, str text):
+        self.text = text.encode()
+        self.state = hashed(OFFSET, self.text, 0, len(self.text), SAME)
+
+
+@cython.final
+cdef class Place:
+    """What is told of a text besides its words, under the name of its place."""
+
+    cdef Prefix sign, length, caps
+
+    def __init__(self, str name):
+        self.sign, self.length, self.caps = Prefix(name + "p:"), Prefix(name + "length:"), Prefix(name + "caps:")
+
+
 @cython.final
 cdef class Field:
     """How the words of one place of a message become tokens: a words.Folded."""

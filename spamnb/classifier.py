@@ -23,7 +23,7 @@ from spamnb.errors import SpamnbError
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
-from spamnb.message import Message, identity, parse
+from spamnb.message import identity, parse
 from spamnb.numbering import Numbering
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
@@ -115,11 +115,7 @@ class Classifier:
 
     def classify(self, raw: bytes) -> Judgement:
         """Verdict, probabilities and evidence of one raw message; never raises for what the message holds."""
-        return self.judge(parse(raw))
-
-    def judge(self, message: Message) -> Judgement:
-        """``classify`` for a message that is parsed already."""
-        return self.judge_all([message])[0]
+        return self.classify_all([raw])[0]
 
     def directions(self, raw: bytes) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
@@ -128,14 +124,14 @@ class Classifier:
             batch = Batch.of([Counter(self.tokenizer(parse(raw)))])
             return self.learner.directions(self.store, self.store.totals(), batch)
 
-    def judge_all(self, messages: Sequence[Message], tokens: int | None = None) -> list[Judgement]:
-        """``judge`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
+    def classify_all(self, raws: Sequence[bytes], tokens: int | None = None) -> list[Judgement]:
+        """``classify`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
         with self.store.reading():
             self._follow()
             totals = self.store.totals()
+            batch, cuts = self._batch(raws)
             if not totals.classes:
-                return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, m.cut) for m in messages]
-            batch = self._batch(messages)
+                return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, cut) for cut in cuts]
             scored = self.learner.score(self.store, totals, batch)
             calibration = self._calibration(totals)
         classes, known, spam = totals.classes, scored.known, self.settings.spam
@@ -143,9 +139,9 @@ class Classifier:
         enough = calibration.enough
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         order = np.argsort(-probabilities, axis=1, kind="stable")
-        of_interest = np.full(len(messages), classes.index(spam)) if spam in classes else order[:, 0]
+        of_interest = np.full(len(raws), classes.index(spam)) if spam in classes else order[:, 0]
         out = []
-        for i, message in enumerate(messages):
+        for i, cut in enumerate(cuts):
             row = slice(known.indptr[i], known.indptr[i + 1])
             told = scored.weights[order[i, 0], row]
             log_odds = 0.0
@@ -167,17 +163,19 @@ class Classifier:
                     evidence,
                     scored.scores[i],
                     enough,
-                    message.cut,
+                    cut,
                 )
             )
         return out
 
-    def _batch(self, messages: Sequence[Message]) -> Batch:
+    def _batch(self, raws: Sequence[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
+        """The messages as rows, and what was cut from each."""
         if self._numbering.numbers is not self.store.numbers:
             self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
-        lengths = [self._numbering.add(message) for message in messages]
+        rows = [self._numbering.read(raw) for raw in raws]
         numbers, repeats = self._numbering.take().T
-        return Batch.numbered(self._numbering.numbers, numbers, repeats, lengths)
+        batch = Batch.numbered(self._numbering.numbers, numbers, repeats, [row.length for row in rows])
+        return batch, [row.cut for row in rows]
 
     def _calibration(self, totals: Totals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.message import Message, parse
 from spamnb.numbers import Numbers, Tokens
 from spamnb.tokens import TOKENS_VERSION, Tokenizer
 
-if TYPE_CHECKING:
-    from spamnb.message import Message
-
-KERNEL_VERSION = 3  # rises whenever what follows asks other things of the kernel
+KERNEL_VERSION = 4  # rises whenever what follows asks other things of the kernel
 
 try:
     import spamnb._kernel as kernel
@@ -40,6 +38,14 @@ def views_of(tokens: Tokens) -> np.ndarray:
     return tokens.views if kernel is None else kernel.views_of(tokens.text, tokens.begins, tokens.lengths)
 
 
+class Row(NamedTuple):
+    """A message that became a row."""
+
+    length: int  # its different tokens
+    digest: bytes
+    cut: tuple[str, ...]  # what was left out of it: see Message
+
+
 class Numbering:
     """Numbers tokens in the order in which they are met, and keeps messages as rows of numbers.
 
@@ -50,7 +56,7 @@ class Numbering:
     (6, 6)
     >>> numbers, repeats = numbering.take()[:4].T
     >>> list(zip(numbering.numbers.some(numbers), repeats.tolist()))
-    [('lunch', 2), ('p:,', 1), ('length:2', 1), ('caps:0', 1)]
+    [('p:,', 1), ('lunch', 2), ('length:2', 1), ('caps:0', 1)]
     """
 
     def __init__(self, tokenizer: Tokenizer, numbers: Numbers | None = None, compiled: bool = True) -> None:
@@ -67,6 +73,16 @@ class Numbering:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def read(self, raw: bytes) -> Row:
+        """One more row, of any bytes: ``parse`` and ``add`` in one, 28 µs of a plain letter where they take 40."""
+        if self._kernel is not None:
+            self._kernel.begin()
+            digest = self._tokenizer.read_letter(raw, self._kernel)
+            if digest is not None:
+                return Row(self._kernel.end(), digest, ())
+        message = parse(raw)
+        return Row(self.add(message), message.digest, message.cut)
 
     def add(self, message: Message) -> int:
         """One more row; how many different tokens it has."""

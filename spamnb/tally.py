@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts import Counts
-from spamnb.message import parse
 from spamnb.numbering import Numbering
 from spamnb.numbers import Tokens, union
 from spamnb.sources import Entry
@@ -176,13 +175,13 @@ def portion(
             except OSError as error:
                 on_unreadable(entry.name, error)
                 continue
-            message = parse(raw)
-            lengths.append(numbering.add(message))
+            row = numbering.read(raw)
+            lengths.append(row.length)
             waiting += lengths[-1]
             numbers.append(place)
             assert entry.label is not None
             labels.append(number.setdefault(entry.label, len(number)))
-            digests += message.digest
+            digests += row.digest
             if waiting > FLUSH:
                 flush()
                 waiting = 0

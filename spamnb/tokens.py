@@ -15,14 +15,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spamnb.fields import FIELD_ROOM, Fields
 from spamnb.hosts import fold_host, id_shape, url_tokens
 from spamnb.words import Folded, fold, punctuation, raw_words
 
 if TYPE_CHECKING:
-    from spamnb.message import Message
+    from spamnb.message import Message, Part
 
 TOKENS_VERSION = 4  # rises whenever the same message would give other tokens: a model says which it was trained with
 
@@ -127,16 +127,19 @@ class Found:
         self.tokens += chain.from_iterable(map(folded.__getitem__, raw_words(value)))
 
     def text(
-        self, folded: Folded, texts: Iterable[str], split: Callable[[str], list[str]], ngrams: int
-    ) -> tuple[int, int, Iterable[str]]:
-        """The first MAX_WORDS words of the texts, and the first neighbours of up to ``ngrams`` words as one token.
-
-        How many words there are, how many of those read are in capitals, and the runs of punctuation.
+        self, folded: Folded, texts: Iterable[str], split: Callable[[str], list[str]], ngrams: int, place: str = ""
+    ) -> None:
+        """The first MAX_WORDS words of the texts, the first neighbours of up to ``ngrams`` words as one token, and,
+        under the name of the ``place``, the runs of punctuation, how many words there are, and how many of those that
+        are read are in capitals.
         """
         first: list[str] = []
         signs: set[str] = set()
         count = capitals = 0
         for text in texts:
+            new = [sign for sign in dict.fromkeys(punctuation(text)) if sign not in signs]
+            signs.update(new)
+            self.tokens += [f"{place}p:{sign}" for sign in new]
             found = split(text)
             raw = found[: max(MAX_WORDS - count, 0)]
             count += len(found)
@@ -145,16 +148,28 @@ class Found:
             if len(first) < PAIRED:
                 opening = chain.from_iterable(map(folded.__getitem__, raw[: PAIRED - len(first)]))
                 first += [word for word in opening if word[:1] != "#"]
-            signs.update(punctuation(text))
         for n in range(2, ngrams + 1):
             self.tokens += map(" ".join, zip(*(first[i:] for i in range(n))))
-        return count, capitals, signs
+        # Capitals are counted, not kept as words: one fact, where FREE beside free would tell it once a word
+        # (SpamAssassin .0373 and .0362, SMS .448 and .470). The length: SMS .253 with, .293 without, others the same.
+        self.add((f"{place}length:{count.bit_length()}", f"{place}caps:{capitals.bit_length()}"))
 
-    def layout(self, text: str) -> tuple[int, int, int, int]:
-        """How often a line ends, and how often with an empty one behind it; ASCII characters, and capitals of these."""
+    def layout(self, texts: Iterable[str]) -> None:
+        """How long the lines are that are not empty, and how many of 64 ASCII characters are capitals, as bit lengths.
+
+        SMS .253, without the lines .343, without the capitals .254; SpamAssassin .0307, .0310 and .0312.
+
+        >>> found = Found()
+        >>> found.layout(["Buy NOW\\n\\nand here"])
+        >>> found.tokens
+        ['line:3', 'capitals:4']
+        """
+        text = "\n".join(texts)[:MAX_LAID_OUT]
+        ends, empty = text.count("\n"), text.count("\n\n")
         octets = text.encode("ascii", "ignore")
-        capitals = len(octets) - len(octets.translate(None, _CAPITALS))
-        return text.count("\n"), text.count("\n\n"), len(octets), capitals
+        share = 64 * (len(octets) - len(octets.translate(None, _CAPITALS))) // max(len(octets), 1)
+        line = (len(text) - ends) // (ends + 1 - empty)
+        self.add((f"line:{line.bit_length()}", f"capitals:{share.bit_length()}"))
 
 
 def in_capitals(raw: Iterable[str]) -> int:
@@ -167,7 +182,7 @@ class Tokenizer:
 
     >>> from spamnb.message import parse
     >>> Tokenizer(TokenOptions(body_only=True))(parse(b"Subject: offer\\n\\nBuy NOW: $5!"))
-    ['buy', 'now', '$5!', '#$0!', 'buy now', 'now $5!', 'p:!', 'p:$', 'p::',
+    ['p::', 'p:$', 'p:!', 'buy', 'now', '$5!', '#$0!', 'buy now', 'now $5!',
      'length:2', 'caps:1', 'line:4', 'capitals:5']
     """
 
@@ -188,14 +203,15 @@ class Tokenizer:
 
     def read(self, message: Message, found: Found) -> None:
         """``found`` is told all tokens of ``message``."""
-        count, capitals, signs = found.text(self._words, message.texts, self._split, self.options.ngrams)
-        found.add(["p:" + sign for sign in sorted(signs)])
-        # Capitals are counted, not kept as words: one fact, where FREE beside free would tell it once a word
-        # (SpamAssassin .0373 and .0362, SMS .448 and .470). The length: SMS .253 with, .293 without, others the same.
-        found.add((f"length:{count.bit_length()}", f"caps:{capitals.bit_length()}", *_layout(message.texts, found)))
+        found.text(self._words, message.texts, self._split, self.options.ngrams)
+        found.layout(message.texts)
         if not self.options.body_only:
             found.headers(self._fields, message.headers)
             self._structure(message, found)
+
+    def read_letter(self, raw: bytes, kernel: Any) -> bytes | None:
+        """The kernel is told all tokens of a message that is a plain letter, and gives its digest; None for others."""
+        return kernel.read_letter(raw, self._words, self._fields, self.options.ngrams, self.options.body_only)
 
     def _subject(self, value: str, found: Found) -> None:
         """A text too: its words and neighbours are those of the text, so that each place learns from the other and what
@@ -203,15 +219,11 @@ class Tokenizer:
         .006, Ling-Spam .026 and .022, 20news accuracy 87.5 and 88.4, SpamAssassin .0306 and .0309); and what it looks
         like (without its length enron1 .097, without its punctuation .091, enron2 .036).
         """
-        count, capitals, signs = found.text(self._words, (value,), self._split, self.options.ngrams)
-        found.add((f"subject:caps:{capitals.bit_length()}", f"subject:length:{count.bit_length()}"))
-        found.add(["subject:p:" + sign for sign in sorted(signs)])
+        found.text(self._words, (value,), self._split, self.options.ngrams, "subject:")
 
     def _structure(self, message: Message, found: Found) -> None:
         urls = [*message.links[:MAX_URLS], *message.images[:MAX_URLS], *message.forms[:MAX_URLS]]
-        for text in message.texts:
-            if "://" in text:
-                urls += ["http://" + url for url in _URL.findall(text)[:MAX_URLS]]
+        urls += chain.from_iterable(map(shown_urls, message.texts))
         if urls:
             found.add(url_tokens(urls))
         if message.html:
@@ -219,15 +231,18 @@ class Tokenizer:
         if message.hidden:
             found.words(self._hidden, message.hidden)
         for part in message.parts:
-            found.add(
-                (
-                    "part:" + part.content_type[:40],
-                    "charset:" + part.charset[:20],
-                    "encoding:" + part.encoding[:20],
-                )
-            )
-            if part.filename:
-                found.add(("attachment:" + part.filename.rpartition(".")[2].lower()[:12],))
+            found.add(part_tokens(part))
+
+
+def shown_urls(text: str) -> list[str]:
+    """The first URLs that stand in a text."""
+    return ["http://" + url for url in _URL.findall(text)[:MAX_URLS]] if "://" in text else []
+
+
+def part_tokens(part: Part) -> list[str]:
+    """What one part of a message is said to be."""
+    said = ["part:" + part.content_type[:40], "charset:" + part.charset[:20], "encoding:" + part.encoding[:20]]
+    return [*said, "attachment:" + part.filename.rpartition(".")[2].lower()[:12]] if part.filename else said
 
 
 def _sender(value: str, found: Found) -> None:
@@ -245,16 +260,3 @@ def _message_id(value: str, found: Found) -> None:
     left, _, host = value.strip("<> ").rpartition("@")
     found.add(["message-id:" + token for token in (*fold_host(host), "#" + id_shape(left))])
 
-
-def _layout(texts: Iterable[str], found: Found) -> tuple[str, str]:
-    """How long the lines are that are not empty, and how many of 64 ASCII characters are capitals, as bit lengths.
-
-    SMS .253, without the lines .343, without the capitals .254; SpamAssassin .0307, .0310 and .0312.
-
-    >>> _layout(["Buy NOW\\n\\nand here"], Found())
-    ('line:3', 'capitals:4')
-    """
-    text = "\n".join(texts)[:MAX_LAID_OUT]
-    ends, empty, size, capitals = found.layout(text)
-    share = 64 * capitals // max(size, 1)
-    return f"line:{((len(text) - ends) // (ends + 1 - empty)).bit_length()}", f"capitals:{share.bit_length()}"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spamnb.classifier import Classifier, Judgement
-from spamnb.message import parse
 from spamnb.sources import Entry
 
 CHUNK = 256  # messages judged at once: of 128 each takes 5 % more, of 512 3 % less, which memory does not repay
@@ -94,16 +93,16 @@ def _judge(
 ) -> list[Verdict | tuple[str, str]]:
     """Of each message its verdict, or its name and why it could not be read."""
     out: list[Verdict | tuple[str, str] | None] = []
-    names, messages = [], []
+    names, raws = [], []
     for entry in chunk:
         try:
-            messages.append(parse(entry.read()))
+            raws.append(entry.read())
         except OSError as error:
             out.append((entry.name, error.strerror or str(error)))
         else:
             names.append(entry.name)
             out.append(None)
-    judgements = iter(zip(names, classifier.judge_all(messages, tokens) if messages else []))
+    judgements = iter(zip(names, classifier.classify_all(raws, tokens) if raws else []))
     spam = classifier.settings.spam
     verdicts = (Verdict(j.verdict, j.verdict == spam, tell(name, j)) for name, j in judgements)
     return [next(verdicts) if one is None else one for one in out]

@@ -75,8 +75,7 @@ def online(
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(_read(entries, on_unreadable), 1):
             assert entry.label is not None
-            message = parse(raw)
-            recorder.add(entry.name, entry.label, answer(classifier.judge_all([message], EVIDENCE)[0], message))
+            recorder.add(entry.name, entry.label, answer(classifier.classify_all([raw], EVIDENCE)[0], raw))
             on_progress(done)
             heard = feedback.first is None or done <= feedback.first
             if heard and (feedback.share >= 1 or chance.random() < feedback.share):
@@ -101,10 +100,10 @@ def judged(
     readable = _read(entries, on_unreadable)
     done = 0
     while batch := list(islice(readable, BATCH)):
-        parsed = [parse(raw) for _, raw in batch]
-        for (entry, _), message, judgement in zip(batch, parsed, classifier.judge_all(parsed, EVIDENCE)):
+        judgements = classifier.classify_all([raw for _, raw in batch], EVIDENCE)
+        for (entry, raw), judgement in zip(batch, judgements):
             assert entry.label is not None
-            recorder.add(entry.name, entry.label, answer(judgement, message))
+            recorder.add(entry.name, entry.label, answer(judgement, raw))
         done += len(batch)
         on_progress(done)
     return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
@@ -121,13 +120,13 @@ def _read(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> Iterator[tup
             yield entry, raw
 
 
-def answer(judgement: Judgement, message: Message) -> Answer:
-    """What an evaluation keeps of a judgement."""
+def answer(judgement: Judgement, raw: bytes) -> Answer:
+    """What an evaluation keeps of a judgement of a message."""
     return Answer(
         judgement.verdict,
         dict(zip(judgement.probabilities, judgement.scores.tolist())),
         judgement.probabilities,
-        message.header("subject"),
+        parse(raw).header("subject"),
         [(token, weight) for token, weight in judgement.evidence[:EVIDENCE]],
     )
 

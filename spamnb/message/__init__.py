@@ -171,4 +171,9 @@ def _digest(data: bytes, start: int, stop: int, body: int) -> bytes:
     """Of the header section without volatile fields, an empty line, and the body without trailing line ends."""
     section = VOLATILE_FIELD.sub(b"", b"\n" + data[start:stop])
     text = section.strip(b"\n") + b"\n\n" + data[body:].rstrip(b"\n")
+    return digest_of(text)
+
+
+def digest_of(text: bytes) -> bytes:
+    """16 bytes that stand for ``text``."""
     return blake2b(text, digest_size=16, usedforsecurity=False).digest()

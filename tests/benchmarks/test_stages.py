@@ -87,6 +87,16 @@ def test_rows_of_numbers(benchmark: Benchmark, parsed: list[Message], compiled: 
     assert all(benchmark(rows))
 
 
+def test_rows_of_bytes(benchmark: Benchmark, entries: list[Entry]) -> None:
+    raws = [entry.read() for entry in entries]
+
+    def rows() -> list[int]:
+        numbering = Numbering(Tokenizer(SETTINGS.tokens))
+        return [numbering.read(raw).length for raw in raws]
+
+    assert all(benchmark(rows))
+
+
 def test_all_to_sums(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
     assert benchmark(counted, entries, tmp_path / "rows").counts.documents.sum() == SIZE
 
@@ -110,10 +120,11 @@ def test_load(benchmark: Benchmark, sums: Tally) -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 128])
-def test_judge(benchmark: Benchmark, sums: Tally, parsed: list[Message], at_once: int) -> None:
+def test_classify(benchmark: Benchmark, sums: Tally, entries: list[Entry], at_once: int) -> None:
     classifier = Classifier(made(sums))
+    raws = [entry.read() for entry in entries]
 
-    def judge() -> list[Any]:
-        return [j for i in range(0, SIZE, at_once) for j in classifier.judge_all(parsed[i : i + at_once], 0)]
+    def classify() -> list[Any]:
+        return [j for i in range(0, SIZE, at_once) for j in classifier.classify_all(raws[i : i + at_once], 0)]
 
-    assert len(benchmark(judge)) == SIZE
+    assert len(benchmark(classify)) == SIZE

@@ -13,7 +13,6 @@ from spamnb.classifier import Classifier, Judgement
 from spamnb.engines import judging
 from spamnb.engines.judging import judged
 from spamnb.errors import SpamnbError
-from spamnb.message import parse
 from spamnb.settings import Settings
 from spamnb.sources import Entry, unlabelled
 from spamnb.store import Store
@@ -56,7 +55,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
         classifier.charge(4.0, 0.3)
         expected = []
         for entry in some(60):
-            one = classifier.judge(parse(entry.read()))
+            one = classifier.classify(entry.read())
             expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
     found = list(judged(some(60), model, tell, never, (4.0, 0.3), tokens, workers))
     assert [verdict.text for verdict in found] == expected
