@@ -55,9 +55,9 @@ def _line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _count(value: int, most: int = MOST) -> int:
-    if not isinstance(value, int) or not 0 <= value <= most:
-        raise ValueError(f"a count that is no whole number, below 0, or too large (above {most})")
+def _count(value: int, most: int = MOST, least: int = 0) -> int:
+    if not sound.whole(most, least)(value):
+        raise ValueError(f"a count that is no whole number, below {least}, or too large (above {most})")
     return value
 
 
@@ -112,8 +112,8 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
                 messages.append((_digest(record["message"]), record["class"], bool(record["taught"])))
             elif "calibration" in record:
-                own, bin_, n = _count(record["own"], 1), _count(record["bin"], BINS - 1), record["messages"]
-                _count(abs(n))  # taken away before it was added: below 0
+                own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
+                n = _count(record["messages"], least=-MOST)  # taken away before it was added: below 0
                 calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:
                 values = np.frombuffer(base64.b64decode(record["base64"]), np.dtype(record["dtype"]))

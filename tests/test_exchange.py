@@ -70,6 +70,7 @@ def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
         (['{"spamnb": 1, "meta": {}}'], "made by an older spamnb .*; train again"),
         (['{"spamnb": 2, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
         (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
+        (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": true}'], "line 2"),
         (['{"spamnb": 2, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
         (['{"spamnb": 2, "meta": {}}', "[1, 2]"], "line 2"),
     ],
