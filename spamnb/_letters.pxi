@@ -2,6 +2,8 @@
 
 cdef enum:
     MOST_FIELDS = 250  # of a header section that is read here
+    LONGEST_NAME = 100  # bytes: what is remembered is bounded in size and number
+    LONGEST_SAID = 500  # of the body, by one field
 
 cdef Py_ssize_t MAX_HEADER_BYTES = message_headers.MAX_HEADER_BYTES
 cdef Py_ssize_t MAX_TEXT = mime.MAX_TEXT
@@ -73,7 +75,7 @@ cdef class Letter:
             begin = i
             while i < limit and c"!" <= <uint8_t> data[i] <= c"~" and <uint8_t> data[i] != c":":
                 i += 1
-            if i == begin or i == limit or <uint8_t> data[i] != c":" or self.used == MOST_FIELDS:
+            if i == limit or <uint8_t> data[i] != c":" or not 0 < i - begin <= LONGEST_NAME or self.used == MOST_FIELDS:
                 return -1
             self.fields.append(self.name(data[begin:i]))
             i += 1
@@ -109,6 +111,8 @@ cdef class Letter:
         cdef list said = []
         for i in range(self.used):
             if (<Name> self.fields[i]).describes:
+                if self.spans[i, 1] - self.spans[i, 0] > LONGEST_SAID:
+                    return None
                 said.append(((<Name> self.fields[i]).text, self.value(i)))
         key = tuple(said)
         if key not in self.parts:

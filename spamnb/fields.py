@@ -48,7 +48,8 @@ SAME_PLACE = {
     "arc-authentication-results": "authentication-results",
 }
 
-MAX_HEADER_NAMES = 300  # whose folding is remembered
+MAX_HEADER_NAMES = 300  # whose folding is remembered, where they have
+MAX_HEADER_NAME = 100  # characters at most
 FIELD_ROOM = 20_000  # words of each
 
 _SIGNATURE = re.compile(r"\b(?:bh?|t|x)\s*=[^;]*")
@@ -101,9 +102,11 @@ class Fields(dict[str, "Field | None"]):
         self._received = Folded(fold_received, "received:", FIELD_ROOM)
 
     def __missing__(self, name: str) -> Field | None:
+        field = self._made(name.lower())
         if len(self) >= MAX_HEADER_NAMES:
             self.clear()
-        field = self[name] = self._made(name.lower())
+        if len(name) <= MAX_HEADER_NAME:
+            self[name] = field
         return field
 
     def _made(self, low: str) -> Field | None:

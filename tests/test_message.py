@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from spamnb.message import VOLATILE, VOLATILE_PREFIXES, Message, is_volatile, parse
+from spamnb.message import VOLATILE, VOLATILE_PREFIXES, Message, headers, is_volatile, parse
 from spamnb.message.charsets import decode, resolve
 from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, decode_words, parameters
 from spamnb.message.html import MAX_HTML, MAX_TAGS, read
@@ -111,6 +111,14 @@ def test_raw_bytes_in_a_header_are_utf8_or_windows_1252():
 )
 def test_parameters(value, expected):
     assert parameters(value)[1] == expected
+
+
+def test_what_hostile_mail_says_of_its_parts_is_not_remembered_at_length():
+    before = headers._parameters.cache_info().currsize
+    for n in range(9):
+        assert parameters(f"text/plain; name={n}" + "x" * 2000)[1]["name"] == str(n) + "x" * 2000
+    assert headers._parameters.cache_info().currsize == before
+
 
 
 # Structure

@@ -153,7 +153,8 @@ def test_what_is_a_letter() -> None:
         b"A: b\n" + b"".join(fields) + b"\nx", b"Subject: =?utf-8?q?x?=\n\nx", LETTER + b"begin 644 a\n#86)C\n`\nend\n",
         b"Content-Type: text/html\n" + LETTER, b"Content-Type: multipart/mixed\n" + LETTER,
         b"Content-Type: text/plain; charset=utf-7\n" + LETTER, b"Content-Transfer-Encoding: base64\n" + LETTER,
-        b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19),
+        b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19), b"a" * 101 + b": b\n\nx",
+        b"Content-Type: text/plain; name=" + b"a" * 500 + b"\n\nx",
     ]  # fmt: skip
     assert read_as_parsed(others) == 0
 

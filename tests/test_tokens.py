@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.fields import Fields
 from spamnb.message import parse
 from spamnb.tokens import MAX_WORDS, PAIRED, Tokenizer, TokenOptions
+from spamnb.words import fold
 
 MAIL = b"""Return-Path: <list-owner@lists.example.net>
 Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
@@ -228,3 +230,11 @@ def test_the_order_in_which_messages_come_makes_no_other_tokens(corpora: Path) -
     forwards = [one(message) for message in messages]
     assert [one(message) for message in reversed(messages)] == forwards[::-1]
     assert [Tokenizer()(message) for message in messages[:10]] == forwards[:10]
+
+
+def test_long_names_of_headers_are_read_but_not_remembered() -> None:
+    fields = Fields(fold, (), {})
+    for n in range(9):
+        assert fields["x" * 200 + str(n)].presence == "header:" + "x" * 40
+    assert fields["X-Short"] is fields["X-Short"]
+    assert len(fields) == 1

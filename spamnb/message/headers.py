@@ -11,6 +11,7 @@ from .charsets import decode
 MAX_HEADER_BYTES = 1 << 18
 MAX_FIELDS = 1000
 MAX_STRAY_LINES = 20
+MAX_REMEMBERED = 1000  # characters of a value whose parameters are remembered
 
 # Possessive quantifiers (++, *+) keep every pattern linear on hostile input.
 SECTION = re.compile(rb"(?:[!-9;-~]++:[^\n]*+(?:\n[ \t][^\n]*+)*+(?:\n|\Z))*+")
@@ -166,13 +167,17 @@ def base64(octets: bytes) -> bytes:
         return binascii.a2b_base64(letters[: len(letters) - (len(letters) % 4 == 1)] + b"==")
 
 
-@functools.lru_cache(maxsize=1024)
 def parameters(value: str) -> tuple[str, dict[str, str]]:
     """What stands before the first semicolon, in lower case, and the parameters, RFC 2231 pieces put together.
 
     >>> parameters('Attachment; filename*0*=iso-8859-1\\'\\'caf%E9; filename*1=".txt"')
     ('attachment', {'filename': 'café.txt'})
     """
+    return _parameters(value) if len(value) <= MAX_REMEMBERED else _parameters.__wrapped__(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parameters(value: str) -> tuple[str, dict[str, str]]:
     main = value.partition(";")[0].strip().lower()
     found: dict[str, str] = {}
     pieces: dict[str, list[tuple[int, bool, str]]] = {}
