@@ -220,9 +220,12 @@ cdef class Kernel:
     cdef bytes word_text(self, str text, bint is_text):
         """words.word_text, in which ASCII stays as it is; of a text the punctuation is told."""
         cdef bytes data = text.encode()
-        cdef Py_ssize_t size = len(data), i = 0, start, stop
+        cdef Py_ssize_t size, i = 0, start, stop
         cdef list parts
-        if size == len(text):  # ASCII
+        if not data.isascii():
+            data = data.replace(NO_BREAK, b" ")
+        size = len(data)
+        if data.isascii():
             if is_text:
                 self.punctuation(data, 0, size)
             return data

@@ -18,6 +18,7 @@ cdef enum:
     PYTHON = 3
 
 cdef Py_ssize_t LONGEST = words.MAX_WORD
+cdef bytes NO_BREAK = words.NO_BREAK.encode()
 cdef Py_ssize_t MAX_HOST = hosts.MAX_HOST
 cdef Py_ssize_t READ = 64 * words.MAX_WORD  # of a word that is cut
 cdef Py_ssize_t MAX_PUNCTUATION = words.MAX_PUNCTUATION

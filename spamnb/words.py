@@ -18,6 +18,7 @@ from itertools import pairwise
 MAX_WORD = 30  # characters; a longer word is summarised by its first letter and its length
 INSIDE = "$'-.,!%_"  # may stand inside a word: prices, hosts, versions, don't
 MAX_PUNCTUATION = 4
+NO_BREAK = "\xa0"  # a space; half of the HTML that is not ASCII has no other such character
 
 _LEFT = "'-.,!%_"  # trimmed
 _RIGHT = "'-.,_$"
@@ -77,13 +78,13 @@ def raw_words(text: str) -> list[str]:
     >>> raw_words("Don't pay $19.95 -- it's V\\u200biagra!!")
     ["Don't", 'pay', '$19.95', '--', "it's", 'Viagra!!']
     """
-    if text.isascii():
-        return text.translate(_WORD_ASCII).split()
-    return word_text(text).split()
+    if not text.isascii():
+        text = text.replace(NO_BREAK, " ")
+    return (text.translate(_WORD_ASCII) if text.isascii() else word_text(text)).split()
 
 
 def word_text(text: str) -> str:
-    """``text`` with a space for whatever is no word character."""
+    """``text``, which has no NO_BREAK, with a space for whatever is no word character."""
     # Putting n marks of one letter in order takes n² steps: 140 s for those of 3 MB.
     text = _MANY_MARKS.sub(lambda run: run.group()[:32], text)
     return unicodedata.normalize("NFKC", text).translate(_WORDS)

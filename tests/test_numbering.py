@@ -25,7 +25,7 @@ needs_kernel = pytest.mark.skipif(
 )
 PIECES = st.sampled_from(
     "a be FREE free Free! FREE!! $5 $1,000.00 don't -- ' ... 1.2.5i now.Click http://a.example/b?c=d café VIAGRA"
-    " vіagra 电子邮件 ส่วนลด ½ ﬁn x_y %41 #1 é e\u0301 \u200b \u00ad \u3000 \x00 \x1c \x85 [x] <y>"
+    " vіagra 电子邮件 ส่วนลด ½ ﬁn x_y %41 #1 é e\u0301 \u200b \u00ad \u3000 \x00 \x1c \x85 \xa0 a\xa0b [x] <y>"
     " \\ ~ | ^ ` “ ” € \U0001f600 𝔘".split(" ")
 ) | st.sampled_from(["w" * 30, "w" * 31, "W" * 60, "W" * 61, "-" * 70, "1" * 40, "ä" * 29, "ä" * 31])  # fmt: skip
 TEXT = st.lists(PIECES | st.text(max_size=8), max_size=40).map(" ".join) | st.lists(PIECES, max_size=30).map("".join)
@@ -195,7 +195,8 @@ def test_at_the_bounds(count: int) -> None:
 
 @pytest.mark.parametrize("gap", [0, 1, 62, 63, 64, 65, 130])
 @pytest.mark.parametrize(
-    "beyond", ["café", "=\u0338", "\u0338", "a=\u0338b", "…!", "\u200b", "\u00a8x", "电", "\u3000"]
+    "beyond",
+    ["café", "=\u0338", "\u0338", "a=\u0338b", "…!", "\u200b", "\u00a8x", "电", "\u3000", "\xa0", "\xa0\u0338"],
 )
 def test_ascii_between_other_characters(beyond: str, gap: int) -> None:
     between = ("Now.Click! <$5> " * 9)[:gap]
