@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .style import SKIPPED, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
+from .tags import scan
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
 MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
@@ -18,18 +19,8 @@ MAX_REOPENED = 500_000  # and reopens unclosed <b id=…> in each paragraph: 3,0
 MAX_LINKS = 1000
 MAX_COMPARED = 100_000  # characters of link texts that are compared with where the links lead
 
-# Tags that end a word. One that follows white space needs no second look.
-BLOCK = re.compile(
-    rb"<(?<!\s<)(?=/?(?:[bB](?:[rR]|(?i:lockquote|ody|utton))|[pP](?:[rR][eE])?|[dD](?:[iI][vV]|[dDlLtT])"
-    rb"|[tT](?:[dDrRhH]|(?i:able|itle|extarea))|[hH][1-6rR]|[lL][iI]|[uUoO][lL]|[iI](?:[mM][gG]|(?i:nput))"
-    rb"|(?i:center|caption|form|fieldset|footer|option|address|article|aside|section|header|main|marquee|nav"
-    rb"|legend))[\s/>])"
-)
-TAG = re.compile(rb"<([a-z][a-z0-9]*)")
 WORD = re.compile(rb"[^\s/>=]+")
 FORMATTING = re.compile(rb"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b[^>]*+>?", re.IGNORECASE)
-EMPTY_PAIR = re.compile(rb"></([a-z][a-z0-9]*+)>(?=[a-z])")
-LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
 LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
@@ -70,10 +61,10 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
 
     html, tags = bounded(html, cut, before)
     low = html.lower()
-    names = set(TAG.findall(low))
+    marked, names, splits = scan(html)
     facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in names}
-    facts.update(splits(low))
-    tree = LexborHTMLParser(BLOCK.sub(b"\n<", html))
+    facts.update(splits)
+    tree = LexborHTMLParser(marked)
     root = tree.root
     links: list[str] = []
     images: list[str] = []
@@ -85,8 +76,8 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
         if hides(low) or ((risky := risky_colours(low)) and on_own_ground(tree, risky, low)):
             text, hidden = walk(root, low)
         else:
-            if not names.isdisjoint(SKIPPED_NAMES):
-                for node in tree.css(",".join(SKIPPED)):
+            for name in SKIPPED_NAMES & names:
+                for node in tree.tags(name.decode()):
                     node.decompose(recursive=False)
             text = root.text()
     hidden = "" if hidden.isspace() else hidden.replace("\r", "\n")
@@ -122,28 +113,6 @@ def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes,
         cut.append("attributes of formatting tags: too many such tags")
         html = FORMATTING.sub(rb"<\1>", html)
     return html, tags
-
-
-def splits(low: bytes) -> list[str]:
-    """Whether comments or empty elements stand inside words: readers see nothing of them, filters stumble."""
-    found = []
-    at = low.find(b"<!")
-    while at >= 0:
-        closing = b"-->" if low.startswith(b"--", at + 2) else b">"
-        stop = low.find(closing, at + 2)
-        if stop < 0:
-            break
-        stop += len(closing)
-        if at and low[at - 1] in LETTERS and low[stop : stop + 1].isalpha():
-            found.append("comment-split")
-            break
-        at = low.find(b"<!", stop)
-    for pair in EMPTY_PAIR.finditer(low):
-        start = low.rfind(b"<", max(0, pair.start() - 200), pair.start())
-        if start > 0 and low[start - 1] in LETTERS and low.startswith(pair.group(1), start + 1):
-            found.append("tag-split")
-            break
-    return found
 
 
 def collect(
@@ -190,12 +159,12 @@ def walk(root: Any, low: bytes) -> tuple[str, str]:
     while stack:
         node, state = stack.pop()
         while node is not None:
-            tag = node.tag
-            if tag == "-text":
-                (seen if state.visible else unseen).append(node.text_content or "")
-            elif tag is not None and tag[0] != "-" and tag not in SKIPPED:
-                child = node.first_child
-                if child is not None:
+            text = node.text_content
+            if text is not None:
+                (seen if state.visible else unseen).append(text)
+            elif (child := node.first_child) is not None:
+                tag = node.tag
+                if tag is not None and tag[0] != "-" and tag not in SKIPPED:
                     stack.append((node.next, state))
                     state = child_state(state, tag, node.attributes, rules)
                     node = child

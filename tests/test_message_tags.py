@@ -1,0 +1,61 @@
+"""message/tags.py: the compiled scan reads what the patterns read, whatever the bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spamnb.message import tags
+from spamnb.message.tags import BLOCK, MAX_TAG, tags_of
+from spamnb.sources import messages
+
+needs_scan = pytest.mark.skipif(
+    tags.compiled is None, reason="the scan is not built: needs a C compiler when spamnb is installed"
+)
+PIECES = st.sampled_from(
+    [*"<>/! \n\x0b1aB-é\x00\xa0", "</", "<!", "<!--", "-->", "<br", "<BR/>", "</P>", "<h1 ", "<h7>", "<b", "<b></b>",
+     "x<I></i>y", "<Font ", "</font>a", "blockquote", "<blockquotes>", "<blockquot3>", "V<!--x-->i", "V<!x>i",
+     "<" + "b" * 11, "<" + "a1" * 6 + ">", "=" * (MAX_TAG - 5)]
+)  # fmt: skip
+PAGES = st.lists(PIECES, max_size=40).map("".join).map(str.encode) | st.binary(max_size=60)
+
+
+@needs_scan
+@settings(max_examples=1000, deadline=None)
+@given(PAGES)
+@example(b"<br>at the start<br")
+@example(b"x<b" + b" " * (MAX_TAG - 2) + b"></b>y")
+@example(b"x<b" + b" " * (MAX_TAG - 1) + b"></b>y")
+@example(b"<!-- x<!-- y -->a<!-- never ends x<!>y")
+@example(b"<b></b>x")
+def test_the_compiled_scan_is_the_patterns(page: bytes) -> None:
+    assert tags.compiled.scan(page) == tags_of(page)
+
+
+@needs_scan
+@pytest.mark.parametrize("name", [*sorted(BLOCK), b"a", b"font", b"noscript", b"trx"])
+def test_each_name(name: bytes) -> None:
+    for shape in (b"x<%b>y", b"x</%b>y", b"x <%b>y", b"x<%b\ty", b"x<%b/y", b"x<%b", b"x<%b.y", b"<%b><%b>", b"<//%b>"):
+        for spelt in (name, name.upper(), name.title()):
+            page = shape.replace(b"%b", spelt)
+            assert tags.compiled.scan(page) == tags_of(page)
+    assert (b"\n" in tags_of(b"x<%b>" % name)[0]) == (name in BLOCK)
+
+
+@needs_scan
+def test_real_mail(corpora: Path) -> None:
+    count = 0
+    for _, name, raw in messages([f"spam={corpora}/spamassassin/spam"], lambda name, error: pytest.fail(name)):
+        assert tags.compiled.scan(raw) == tags_of(raw), name
+        count += raw.count(b"<")
+    assert count > 10_000
+
+
+@pytest.mark.parametrize("scan", [tags_of, pytest.param(tags.scan, id="scan")])
+@pytest.mark.parametrize("piece", [b"<", b"<b", b"<!", b"<!--", b"></b", b"a<b ></b>", b"<a1", b"a<!", b"<br>"])
+def test_repeats_are_read_to_their_end(scan, piece: bytes) -> None:
+    marked, names, _ = scan(piece * 50_000)
+    assert marked.replace(b"\n", b"") == piece * 50_000 and len(names) <= 2
