@@ -1,7 +1,7 @@
 """Raw bytes → headers and visible text; tolerant, bounded, never raises.
 
-``headers`` reads the header section, ``mime`` takes the body apart, ``charsets`` makes text of bytes, ``html`` and
-``style`` tell what a reader of HTML sees.
+``headers`` reads the header section, ``mime`` takes the body apart, ``charsets`` makes text of bytes; ``tags``,
+``html`` and ``style`` tell what a reader of HTML sees.
 """
 
 from __future__ import annotations
@@ -140,18 +140,18 @@ def parse(raw: bytes) -> Message:
                     texts.append(decode(normalise(content)))
     if data.find(b"=?", start, stop) >= 0:
         fields = [(name, decode_words(value)) if "=?" in value else (name, value) for name, value in fields]
-    return Message(
-        tuple(fields),
-        tuple(texts),
-        tuple([url for page in pages for url in page.links]),
-        tuple([url for page in pages for url in page.images]),
-        tuple([url for page in pages for url in page.forms]),
-        "\n".join([page.hidden for page in pages if page.hidden]),
-        tuple(sorted({fact for page in pages for fact in page.facts})),
-        tuple(parts),
-        tuple(dict.fromkeys(cut)),
-        _digest(data, start, stop, body),
-    )
+    links: tuple[str, ...] = ()
+    images = forms = facts = links
+    hidden = ""
+    if pages:  # 0.6 of the 15 µs that a message takes which has none
+        links = tuple([url for page in pages for url in page.links])
+        images = tuple([url for page in pages for url in page.images])
+        forms = tuple([url for page in pages for url in page.forms])
+        facts = tuple(sorted({fact for page in pages for fact in page.facts}))
+        hidden = "\n".join([page.hidden for page in pages if page.hidden])
+    said = tuple(dict.fromkeys(cut)) if cut else ()
+    digest = _digest(data, start, stop, body)
+    return Message(tuple(fields), tuple(texts), links, images, forms, hidden, facts, tuple(parts), said, digest)
 
 
 def identity(raw: bytes) -> bytes:
