@@ -1,4 +1,4 @@
-"""message/tags.py: the compiled scan reads what the patterns read, whatever the bytes."""
+"""message/tags.py: what is compiled reads what the patterns read, whatever the bytes."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spamnb.message import tags
-from spamnb.message.tags import BLOCK, MAX_TAG, tags_of
+from spamnb.message.tags import BLOCK, MAX_TAG, WORDS, find_words, tags_of
 from spamnb.sources import messages
 
-needs_scan = pytest.mark.skipif(
-    tags.compiled is None, reason="the scan is not built: needs a C compiler when spamnb is installed"
+needs_compiler = pytest.mark.skipif(
+    tags.compiled is None, reason="_tags is not built: needs a C compiler when spamnb is installed"
 )
 PIECES = st.sampled_from(
     [*"<>/! \n\x0b1aB-é\x00\xa0", "</", "<!", "<!--", "-->", "<br", "<BR/>", "</P>", "<h1 ", "<h7>", "<b", "<b></b>",
      "x<I></i>y", "<Font ", "</font>a", "blockquote", "<blockquotes>", "<blockquot3>", "V<!--x-->i", "V<!x>i",
      "<" + "b" * 11, "<" + "a1" * 6 + ">", "=" * (MAX_TAG - 5)]
 )  # fmt: skip
+STYLES = st.sampled_from(
+    [*"=:\"' \n(),.#g-G_é\x00", *map(bytes.decode, WORDS), "COLOR", "bgcolor", "x-Color", "Style", "colorcolor",
+     "\t" * 8, "\t" * 9, "ff", "red", "#FfF", "a1" * 10, "rgb(", "(1, 2.", "9" * 29, "9" * 30]
+)  # fmt: skip
 PAGES = st.lists(PIECES, max_size=40).map("".join).map(str.encode) | st.binary(max_size=60)
+STYLED = st.lists(STYLES, max_size=12).map("".join).map(str.encode)
 
 
-@needs_scan
+@needs_compiler
 @settings(max_examples=1000, deadline=None)
 @given(PAGES)
 @example(b"<br>at the start<br")
@@ -35,7 +40,17 @@ def test_the_compiled_scan_is_the_patterns(page: bytes) -> None:
     assert tags.compiled.scan(page) == tags_of(page)
 
 
-@needs_scan
+@needs_compiler
+@settings(max_examples=2000, deadline=None)
+@given(STYLED)
+@example(b"color=bgcolor=white")
+@example(b"color=red(1, 2)color:\t\t\t\t\t\t\t\t\t#fff")
+@example(b"gcolor=fffcolor=" + b"9" * 21 + b"color='ff(123)'")
+def test_the_compiled_words_are_the_patterns(page: bytes) -> None:
+    assert tags.compiled.words_of(page) == find_words(page)
+
+
+@needs_compiler
 @pytest.mark.parametrize("name", [*sorted(BLOCK), b"a", b"font", b"noscript", b"trx"])
 def test_each_name(name: bytes) -> None:
     for shape in (b"x<%b>y", b"x</%b>y", b"x <%b>y", b"x<%b\ty", b"x<%b/y", b"x<%b", b"x<%b.y", b"<%b><%b>", b"<//%b>"):
@@ -45,11 +60,12 @@ def test_each_name(name: bytes) -> None:
     assert (b"\n" in tags_of(b"x<%b>" % name)[0]) == (name in BLOCK)
 
 
-@needs_scan
+@needs_compiler
 def test_real_mail(corpora: Path) -> None:
     count = 0
     for _, name, raw in messages([f"spam={corpora}/spamassassin/spam"], lambda name, error: pytest.fail(name)):
         assert tags.compiled.scan(raw) == tags_of(raw), name
+        assert tags.compiled.words_of(raw) == find_words(raw), name
         count += raw.count(b"<")
     assert count > 10_000
 
@@ -59,3 +75,10 @@ def test_real_mail(corpora: Path) -> None:
 def test_repeats_are_read_to_their_end(scan, piece: bytes) -> None:
     marked, names, _ = scan(piece * 50_000)
     assert marked.replace(b"\n", b"") == piece * 50_000 and len(names) <= 2
+
+
+def test_words_and_colours() -> None:
+    page = b"<BODY text=Red bgcolor=#FFF background=p.gif style='Color: rgb(1, 2, 3)'>http://www.a.example"
+    found = {b"<body", b" text", b"color", b"background", b"style", b">http"}
+    assert tags.words_of(page) == (found, {b"rgb(1, 2, 3"}, {b"#fff"})
+    assert all(tags.words_of(word.upper())[0] >= {word} for word in WORDS)

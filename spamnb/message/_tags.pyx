@@ -1,12 +1,16 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, initializedcheck=False
-"""What tags.py says in Python, compiled: one pass from tag to tag, in which a name is looked up when it is new."""
+"""What tags.py says in Python, compiled.
+
+``scan`` goes from tag to tag and looks a name up when it is new. ``words_of`` takes each byte once and has a bit for
+each letter of each word that is looked for: whether the word is found up to there.
+"""
 
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
 
 from spamnb.message import tags
 
-MADE_FOR = 1  # TAGS_VERSION of tags.py
+MADE_FOR = 2  # TAGS_VERSION of tags.py
 
 cdef enum:
     LONGEST = 10  # letters and digits of a name that is a number, of six bits each
@@ -15,12 +19,26 @@ cdef enum:
 cdef set BLOCK = set(tags.BLOCK)
 cdef Py_ssize_t MAX_TAG = tags.MAX_TAG
 cdef uint8_t[256] CODE  # 1 to 26: letters, capital or not; then digits; 0: nothing that stands in a name
+cdef uint64_t[256] FITS  # as which letters of the words, one behind another, a byte may stand
+cdef uint64_t FIRST = 0, LAST = 0, COLOUR = 0
+cdef list WORDS = []  # and the bits of their last letters
 
 
 def _prepare():
+    global FIRST, LAST, COLOUR
     cdef int i
+    cdef uint64_t bit = 1
     for i in range(256):
         CODE[i] = <uint8_t> (b"abcdefghijklmnopqrstuvwxyz0123456789".find(bytes([i]).lower()) + 1)
+    assert sum(map(len, tags.WORDS)) <= 64
+    for word in tags.WORDS:
+        FIRST |= bit
+        for i in range(len(word)):
+            for byte in {*word[i : i + 1], *word[i : i + 1].upper()}:
+                FITS[byte] |= bit
+            COLOUR, bit = bit, bit << 1  # "color" is the last of them
+        LAST |= COLOUR
+        WORDS.append((COLOUR, word))
 
 
 _prepare()
@@ -88,3 +106,50 @@ def scan(bytes html not None):
         lines.append(html[line:])
         html = b"\n".join(lines)
     return html, names, ["comment-split"] * comment_split + ["tag-split"] * tag_split
+
+
+cdef Py_ssize_t colour(const uint8_t[::1] data, Py_ssize_t start):
+    """Where a colour ends that starts there, or -1: #?[a-z0-9]{3,20}(?:\\([0-9,. ]{3,30})?"""
+    cdef Py_ssize_t size = data.shape[0], i, stop
+    if start < size and data[start] == c"#":
+        start += 1
+    i = start
+    while i < size and i - start < 20 and CODE[data[i]]:
+        i += 1
+    if i - start < 3:
+        return -1
+    stop = i + 1
+    if i < size and data[i] == c"(":
+        while stop < size and stop - i <= 30 and (c"0" <= data[stop] <= c"9" or data[stop] in b",. "):
+            stop += 1
+    return stop if stop - i > 3 else i
+
+
+def words_of(bytes html not None):
+    """See tags.find_words."""
+    cdef const uint8_t[::1] data = html
+    cdef uint64_t state = 0, found = 0
+    cdef Py_ssize_t size = data.shape[0], at, start, stop, ink = 0, ground = 0
+    cdef bint is_ground
+    cdef set inks = set(), grounds = set()
+    for at in range(size):
+        state = (state << 1 | FIRST) & FITS[data[at]]
+        if not state & LAST:
+            continue
+        found |= state
+        is_ground = at > 4 and (data[at - 5] == c"-" or data[at - 5] | 32 == c"g")
+        if not state & COLOUR or at - 4 < (ground if is_ground else ink):  # inside the colour before
+            continue
+        start = at + 1
+        while start < size and start - at < 10 and (space(data[start]) or data[start] in b"=:\"'"):
+            start += 1
+        stop = colour(data, start) if start > at + 1 else -1
+        if stop < 0:
+            continue
+        if is_ground:
+            grounds.add(html[start:stop].lower())
+            ground = stop
+        else:
+            inks.add(html[start:stop].lower())
+            ink = stop
+    return {word for last, word in WORDS if found & <uint64_t> last}, inks, grounds

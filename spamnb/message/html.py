@@ -6,11 +6,11 @@ lexbor (selectolax) parses. Its tree is read with few calls; only a document tha
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .style import SKIPPED, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
-from .tags import scan
+from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
+from .tags import scan, words_of
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
 MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
@@ -24,6 +24,7 @@ FORMATTING = re.compile(rb"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
 LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
+URLS = frozenset([b"href", b"src", b"action", b"background"])
 SKIPPED_NAMES = frozenset(name.encode() for name in SKIPPED)
 
 HTML_TAGS = """
@@ -64,6 +65,7 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     marked, names, splits = scan(html)
     facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in names}
     facts.update(splits)
+    words, inks, grounds = words_of(html)
     tree = LexborHTMLParser(marked)
     root = tree.root
     links: list[str] = []
@@ -71,10 +73,13 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     forms: list[str] = []
     text = hidden = ""
     if root is not None:
-        if b"href" in low or b"src" in low or b"action" in low or b"background" in low:
-            collect(tree, b">http" in low or b">www." in low, links, images, forms, facts)
-        if hides(low) or ((risky := risky_colours(low)) and on_own_ground(tree, risky, low)):
-            text, hidden = walk(root, low)
+        if not words.isdisjoint(URLS):
+            collect(tree, b">http" in words or b">www." in words, links, images, forms, facts)
+        risky = {} if (hiding := hides(low, words)) else risky_colours(low, words, inks, grounds)
+        styled = b"style" in words
+        rules = hiding_rules(low) if styled and (hiding or risky) else {}
+        if hiding or (risky and on_own_ground(tree, risky, rules, styled)):
+            text, hidden = walk(root, rules)
         else:
             for name in SKIPPED_NAMES & names:
                 for node in tree.tags(name.decode()):
@@ -150,9 +155,8 @@ def site(host: str) -> str:
     return ".".join(host.lower().rstrip(".").split(".")[-2:])
 
 
-def walk(root: Any, low: bytes) -> tuple[str, str]:
+def walk(root: Any, rules: Mapping[str, Change]) -> tuple[str, str]:
     """Visible and hidden text, node by node with the inherited style."""
-    rules = hiding_rules(low)
     seen: list[str] = []
     unseen: list[str] = []
     stack: list[tuple[Any, State]] = [(root, State())]

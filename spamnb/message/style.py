@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 Colour = tuple[int, int, int]
@@ -56,9 +56,6 @@ HIDING = [
     (b"absolute", re.compile(rb"(?:left|top)\s{0,9}:\s{0,9}-[0-9]{3}")),
 ]
 HIDDEN_ATTRIBUTE = re.compile(rb"\shidden[\s>=]")
-# A search for plain letters is quick, so what stands before them is looked at afterwards.
-TEXT_COLOUR = re.compile(rb"color(?<![g-]color)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
-GROUND_COLOUR = re.compile(rb"color(?<=[g-]color)[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
 BACKGROUND = re.compile(rb"background\s{0,9}:\s{0,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)")
 BODY_TEXT = re.compile(rb"<body[^>]{0,300}?\stext\s{0,9}=[\s\"']{0,9}(#?[a-z0-9]{3,20})")
 
@@ -108,9 +105,9 @@ def colour(text: str) -> Colour | None:
     return None
 
 
-def hides(low: bytes) -> bool:
+def hides(low: bytes, words: Set[bytes]) -> bool:
     """Whether a document, in lower case, has a style or attribute that hides text, colours aside."""
-    if b"style" in low:
+    if b"style" in words:
         styles = STYLES.findall(low)
         if b"<style" in low:
             styles += [sheet.partition(b"</style")[0] for sheet in low.split(b"<style")[1:]]
@@ -121,23 +118,21 @@ def hides(low: bytes) -> bool:
         for word, pattern in HIDING:
             if word in css and pattern.search(css):
                 return True
-    return b" hidden" in low and any(
+    return b" hidden" in words and any(
         low.rfind(b"<", max(0, at - 500), at) > low.rfind(b">", max(0, at - 500), at)
         for at in (found.start() for found in HIDDEN_ATTRIBUTE.finditer(low))
     )
 
 
-def risky_colours(low: bytes) -> dict[str, Colour]:
+def risky_colours(low: bytes, words: Set[bytes], inks: Set[bytes], grounds: Set[bytes]) -> dict[str, Colour]:
     """Colours that a document, in lower case, gives to text and that are near white or a ground it uses."""
-    inks = set(TEXT_COLOUR.findall(low)) if b"color" in low else set()
-    if b"<body" in low and b" text" in low and (found := BODY_TEXT.search(low)):
-        inks.add(found.group(1))
+    if b" text" in words and b"<body" in words and (found := BODY_TEXT.search(low)):
+        inks = inks | {found.group(1)}
     if not inks:
         return {}
-    names = set(GROUND_COLOUR.findall(low))
-    if b"background" in low:
-        names.update(BACKGROUND.findall(low))
-    return near_a_ground(tuple(sorted(inks)[:MAX_COLOURS]), tuple(sorted(names)[:MAX_COLOURS]))
+    if b"background" in words:
+        grounds = grounds | set(BACKGROUND.findall(low))
+    return near_a_ground(tuple(sorted(inks)[:MAX_COLOURS]), tuple(sorted(grounds)[:MAX_COLOURS]))
 
 
 @functools.lru_cache(maxsize=512)
@@ -151,14 +146,14 @@ def near_a_ground(inks: tuple[bytes, ...], names: tuple[bytes, ...]) -> dict[str
     return risky
 
 
-def on_own_ground(tree: Any, risky: dict[str, Colour], low: bytes) -> bool:
+def on_own_ground(tree: Any, risky: Mapping[str, Colour], rules: Mapping[str, Change], styled: bool) -> bool:
     """Whether some text of a risky colour seems to stand on a ground like it; white on dark is common and seen."""
     inks = set(risky.values())
-    if b"<style" in low and any(rule.ink in inks for rule in hiding_rules(low).values()):
+    if any(rule.ink in inks for rule in rules.values()):
         return True
     grounds: dict[int, Colour | None] = {}
     selectors = [f'[color="{name}" i],body[text="{name}" i]' for name in risky]
-    if b"style" in low:
+    if styled:
         selectors += [f'[style*="{name}" i]' for name in risky]
     for node in tree.css(",".join(selectors)):
         attributes = node.attributes
