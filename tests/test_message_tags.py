@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spamnb.message import tags
-from spamnb.message.tags import BLOCK, MAX_TAG, WORDS, find_words, tags_of
+from spamnb.message.html import OPENING
+from spamnb.message.tags import BLOCK, FORMATTING, MAX_TAG, WORDS, find_words, tags_of
 from spamnb.sources import messages
 
 needs_compiler = pytest.mark.skipif(
@@ -51,13 +52,13 @@ def test_the_compiled_words_are_the_patterns(page: bytes) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", [*sorted(BLOCK), b"a", b"font", b"noscript", b"trx"])
+@pytest.mark.parametrize("name", [*sorted(BLOCK | FORMATTING), b"a", b"noscript", b"trx"])
 def test_each_name(name: bytes) -> None:
-    for shape in (b"x<%b>y", b"x</%b>y", b"x <%b>y", b"x<%b\ty", b"x<%b/y", b"x<%b", b"x<%b.y", b"<%b><%b>", b"<//%b>"):
+    for shape in b"x<%>y x</%>y \v<%>y x<%\vy x<%/y x<% x<%.y <%><%> <//%> <%_>".split(b" "):
         for spelt in (name, name.upper(), name.title()):
-            page = shape.replace(b"%b", spelt)
+            page = shape.replace(b"%", spelt)
             assert tags.compiled.scan(page) == tags_of(page)
-    assert (b"\n" in tags_of(b"x<%b>" % name)[0]) == (name in BLOCK)
+    assert (b"\n" in tags_of(b"x<%b>" % name).marked) == (name in BLOCK)
 
 
 @needs_compiler
@@ -73,8 +74,9 @@ def test_real_mail(corpora: Path) -> None:
 @pytest.mark.parametrize("scan", [tags_of, pytest.param(tags.scan, id="scan")])
 @pytest.mark.parametrize("piece", [b"<", b"<b", b"<!", b"<!--", b"></b", b"a<b ></b>", b"<a1", b"a<!", b"<br>"])
 def test_repeats_are_read_to_their_end(scan, piece: bytes) -> None:
-    marked, names, _ = scan(piece * 50_000)
-    assert marked.replace(b"\n", b"") == piece * 50_000 and len(names) <= 2
+    found = scan(piece * 50_000)
+    assert found.marked.replace(b"\n", b"") == piece * 50_000 and len(found.names) <= 2
+    assert found.total == 50_000 * piece.count(b"<")
 
 
 def test_words_and_colours() -> None:
@@ -82,3 +84,8 @@ def test_words_and_colours() -> None:
     found = {b"<body", b" text", b"color", b"background", b"style", b">http"}
     assert tags.words_of(page) == (found, {b"rgb(1, 2, 3"}, {b"#fff"})
     assert all(tags.words_of(word.upper())[0] >= {word} for word in WORDS)
+
+
+@given(PAGES)
+def test_formatting_is_not_counted_short(page: bytes) -> None:
+    assert tags.scan(page).formatting >= len(OPENING.findall(page))

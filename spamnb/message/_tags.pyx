@@ -10,13 +10,13 @@ from libc.string cimport memchr
 
 from spamnb.message import tags
 
-MADE_FOR = 2  # TAGS_VERSION of tags.py
+MADE_FOR = 3  # TAGS_VERSION of tags.py
 
 cdef enum:
     LONGEST = 10  # letters and digits of a name that is a number, of six bits each
     NAMES = 128  # that are remembered, by their numbers' last bits; a document has 14 in the mean
 
-cdef set BLOCK = set(tags.BLOCK)
+cdef set BLOCK = set(tags.BLOCK), FORMATTING = set(tags.FORMATTING)
 cdef Py_ssize_t MAX_TAG = tags.MAX_TAG
 cdef uint8_t[256] CODE  # 1 to 26: letters, capital or not; then digits; 0: nothing that stands in a name
 cdef uint64_t[256] FITS  # as which letters of the words, one behind another, a byte may stand
@@ -57,8 +57,9 @@ def scan(bytes html not None):
     cdef const uint8_t[::1] data = html
     cdef const uint8_t* found
     cdef uint64_t[NAMES] known
-    cdef bint[NAMES] ends_word, listed
-    cdef Py_ssize_t size = len(html), at = 0, before = -1, line = 0, comment = 0, start, stop, i
+    cdef bint[NAMES] ends_word, formats, listed
+    cdef Py_ssize_t size = len(html), at = 0, before = -1, line = 0, comment = 0, count = 0, formatting = 0
+    cdef Py_ssize_t start, stop, i
     cdef uint64_t number
     cdef bint closing, comment_split = False, tag_split = False
     cdef int slot
@@ -71,6 +72,7 @@ def scan(bytes html not None):
         if found == NULL:
             break
         at = found - &data[0]
+        count += 1
         i = at + 1
         if i < size and data[i] == c"!" and at >= comment:
             closing = html.startswith(b"--", i + 1)
@@ -90,10 +92,13 @@ def scan(bytes html not None):
             slot = (number ^ number >> 6) % NAMES
             if not number or known[slot] != number:
                 known[slot], listed[slot] = number, False
-                ends_word[slot] = html[start:i].lower() in BLOCK
-            if not closing and not listed[slot]:
-                names.add(html[start:i].lower())
-                listed[slot] = True
+                name = html[start:i].lower()
+                ends_word[slot], formats[slot] = name in BLOCK, name in FORMATTING
+            if not closing:
+                formatting += formats[slot]
+                if not listed[slot]:
+                    names.add(html[start:i].lower())
+                    listed[slot] = True
             if ends_word[slot] and i < size and (space(data[i]) or data[i] == c"/" or data[i] == c">"):
                 if at == 0 or not space(data[at - 1]):
                     lines.append(html[line:at])
@@ -105,7 +110,7 @@ def scan(bytes html not None):
     if lines:
         lines.append(html[line:])
         html = b"\n".join(lines)
-    return html, names, ["comment-split"] * comment_split + ["tag-split"] * tag_split
+    return tags.Tags(html, names, ["comment-split"] * comment_split + ["tag-split"] * tag_split, count, formatting)
 
 
 cdef Py_ssize_t colour(const uint8_t[::1] data, Py_ssize_t start):

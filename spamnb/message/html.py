@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
-from .tags import scan, words_of
+from .tags import FORMATTING, scan, words_of
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
 MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
@@ -20,7 +20,7 @@ MAX_LINKS = 1000
 MAX_COMPARED = 100_000  # characters of link texts that are compared with where the links lead
 
 WORD = re.compile(rb"[^\s/>=]+")
-FORMATTING = re.compile(rb"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b[^>]*+>?", re.IGNORECASE)
+OPENING = re.compile(rb"<(%b)\b[^>]*+>?" % b"|".join(sorted(FORMATTING)), re.IGNORECASE)
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
 LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
@@ -60,9 +60,11 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    html, tags = bounded(html, cut, before)
+    marked, names, splits, tags, formatting = scan(html[:MAX_HTML])
+    if before or len(html) > 1 << 16 or tags > MAX_TAGS or tags * formatting > MAX_REOPENED:
+        html, tags = bounded(html, cut, before)
+        marked, names, splits, *_ = scan(html)
     low = html.lower()
-    marked, names, splits = scan(html)
     facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in names}
     facts.update(splits)
     words, inks, grounds = words_of(html)
@@ -114,9 +116,9 @@ def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes,
     if len(html) > 1 << 16 and len(set(WORD.findall(html))) > MAX_NAMES:
         cut.append(f"HTML after {1 << 16} bytes: too many names")
         html = html[: 1 << 16]
-    if tags * tags > MAX_REOPENED and tags * len(FORMATTING.findall(html)) > MAX_REOPENED:
+    if tags * tags > MAX_REOPENED and tags * len(OPENING.findall(html)) > MAX_REOPENED:
         cut.append("attributes of formatting tags: too many such tags")
-        html = FORMATTING.sub(rb"<\1>", html)
+        html = OPENING.sub(rb"<\1>", html)
     return html, tags
 
 

@@ -1,21 +1,23 @@
 """What the bytes of an HTML document say before it is parsed: its tags, and words that tell what to look for.
 
-``_tags.pyx``, built where a C compiler is at hand, takes 16 and 8 µs for the mean page of 8 kB; what stands here, its
-specification, takes 68 and 37.
+``_tags.pyx``, built where a C compiler is at hand, takes 17 and 8 µs for the mean page of 8 kB; what stands here, its
+specification, takes 73 and 37.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
-TAGS_VERSION = 2  # rises whenever what follows asks other things of what is compiled
+TAGS_VERSION = 3  # rises whenever what follows asks other things of what is compiled
 MAX_TAG = 200  # bytes of the first tag of an empty pair
 
 # Tags that end a word.
 BLOCK = frozenset(b"""
     address article aside blockquote body br button caption center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6
     header hr img input legend li main marquee nav ol option p pre section table td textarea th title tr ul""".split())
+FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 # Patterns that re makes, and keeps, when they are needed. A tag that follows white space needs no second look.
 ENDS_WORD = rb"(?i)<(?<!\s<)(?=/?(?:%b)[\s/>])" % b"|".join(sorted(BLOCK))
 TAG = rb"<([a-z][a-z0-9]*)"
@@ -31,14 +33,28 @@ GROUND_COLOUR = rb"color(?<=[g-]color)" + COLOUR
 LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 
 
-def tags_of(html: bytes) -> tuple[bytes, set[bytes], list[str]]:
-    """``html`` with a line end before each tag that ends a word, the names of its tags, and what splits words in it.
+class Tags(NamedTuple):
+    """The document with a line end before each tag that ends a word, the names of its tags, what splits words in it,
+    how many tags there are at most, and how many that open formatting."""
 
-    >>> tags_of(b"V<B></B>iagra<BR>now") == (b"V<B></B>iagra\\n<BR>now", {b"b", b"br"}, ["tag-split"])
-    True
+    marked: bytes
+    names: set[bytes]
+    splits: list[str]
+    total: int
+    formatting: int
+
+
+def tags_of(html: bytes) -> Tags:
+    """The tags of ``html``.
+
+    >>> tags = tags_of(b"V<B></B>iagra<BR>now")
+    >>> tags.marked, sorted(tags.names), tags.splits, tags.total, tags.formatting
+    (b'V<B></B>iagra\\n<BR>now', [b'b', b'br'], ['tag-split'], 3, 1)
     """
     low = html.lower()
-    return re.sub(ENDS_WORD, b"\n<", html), set(re.findall(TAG, low)), splits(low)
+    names = re.findall(TAG, low)
+    formatting = sum([name in FORMATTING for name in names])
+    return Tags(re.sub(ENDS_WORD, b"\n<", html), set(names), splits(low), html.count(b"<"), formatting)
 
 
 def find_words(html: bytes) -> tuple[set[bytes], set[bytes], set[bytes]]:
@@ -83,6 +99,6 @@ else:
     if getattr(compiled, "MADE_FOR", None) != TAGS_VERSION:  # built of other source
         compiled = None
 
-scan: Callable[[bytes], tuple[bytes, set[bytes], list[str]]]
+scan: Callable[[bytes], Tags]
 words_of: Callable[[bytes], tuple[set[bytes], set[bytes], set[bytes]]]
 scan, words_of = (tags_of, find_words) if compiled is None else (compiled.scan, compiled.words_of)
