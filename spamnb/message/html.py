@@ -6,7 +6,7 @@ lexbor (selectolax) parses. Its tree is read with few calls; only a document tha
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
@@ -76,7 +76,7 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     text = hidden = ""
     if root is not None:
         if not words.isdisjoint(URLS):
-            collect(tree, b">http" in words or b">www." in words, links, images, forms, facts)
+            collect(tree, words, links, images, forms, facts)
         risky = {} if (hiding := hides(low, words)) else risky_colours(low, words, inks, grounds)
         styled = b"style" in words
         rules = hiding_rules(low) if styled and (hiding or risky) else {}
@@ -123,11 +123,13 @@ def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes,
 
 
 def collect(
-    tree: Any, compare: bool, links: list[str], images: list[str], forms: list[str], facts: set[str]
+    tree: Any, words: Set[bytes], links: list[str], images: list[str], forms: list[str], facts: set[str]
 ) -> None:
     """Fill in the URLs that the document names, and whether a link shows another host than it leads to."""
     compared = 0
-    for node in tree.css("[href],[src],[action],[background]")[: 4 * MAX_LINKS]:
+    compare = b">http" in words or b">www." in words
+    selectors = [f"[{word.decode()}]" for word in sorted(URLS & words)]  # each takes 1.5 µs
+    for node in tree.css(",".join(selectors))[: 4 * MAX_LINKS]:
         attributes = node.attributes
         if (url := attributes.get("href")) and node.tag in ("a", "area") and len(links) < MAX_LINKS:
             links.append(clean(url))
