@@ -26,7 +26,7 @@ cdef class Name:
 
 @cython.final
 cdef class Letter:
-    """Nineteen messages of twenty are plain letters. No Python object is made of their headers or their text."""
+    """Nine of ten messages of SpamAssassin and 20news are plain letters: no Python object is made of what they say."""
 
     cdef bytes data
     cdef Py_ssize_t start, body, used  # the header section begins; the body does; its fields
