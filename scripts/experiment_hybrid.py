@@ -50,9 +50,9 @@ def half(sources: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
 
 def bayes_scores(settings: Settings, made: Tally, asked: Tally) -> np.ndarray:
     """Scores of the messages of ``asked``, whose columns are those of ``made``."""
-    totals = totals_of(made.counts)
+    totals = totals_of(made.sums)
     start, views, out = base(settings, totals, ()), views_of(made.tokens), []
-    counts = made.counts.document_counts.toarray(), made.counts.occurrences.toarray()
+    counts = made.sums.counts.document_counts.toarray(), made.sums.counts.occurrences.toarray()
     for block in asked.blocks():
         told = log_likelihoods(settings, totals, counts[0][:, block.columns], counts[1][:, block.columns])
         out.append(score(settings, told, block.repeats, block.indptr, start, views[block.columns])[0])

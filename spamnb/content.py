@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb import sound
-from spamnb.counts import Counts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.numbers import Tokens, union
 from spamnb.pages import names, pack
 from spamnb.records import VECTOR
 from spamnb.store import Store
+from spamnb.sums import Cells, Sums
 
 
 class Content(NamedTuple):
@@ -24,7 +24,7 @@ class Content(NamedTuple):
 
     meta: dict[str, Any]
     tokens: Tokens  # ascending by key
-    counts: Counts
+    sums: Sums
     messages: list[tuple[bytes, str, bool]]  # digest, class, taught by a person
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
@@ -37,25 +37,24 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
 
     What is no sum is taken from ``rest()``, where that is given, when the sums are written: it may take its time.
     """
-    counts = content.counts
+    sums = content.sums
     with store.writing():
-        for name in counts.classes:
+        for name in sums.classes:
             store.class_id(name)
         execute = store._connection.executemany
         try:
-            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pack(content.tokens, counts))
+            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pack(content.tokens, sums))
         except OverflowError as error:
             raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
-        figures = (counts.documents, counts.document_counts.sum(axis=1), counts.occurrences.sum(axis=1))
         execute(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(*(figure.tolist() for figure in figures), counts.classes),
+            zip(sums.documents.tolist(), *sums.totals().tolist(), sums.classes),
         )
-        for c in range(len(counts.classes)):
-            n, tokens = np.unique_counts(counts.document_counts[[c]].data)
+        for c, cells in enumerate(sums.cells):
+            n, tokens = np.unique_counts(cells.document_counts)
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
-        number = {name: c for c, name in enumerate(counts.classes)}
+        number = {name: c for c, name in enumerate(sums.classes)}
         execute(
             "INSERT INTO messages VALUES (?, ?, ?)",
             sorted((digest, number[label], int(taught)) for digest, label, taught in content.messages),
@@ -73,7 +72,7 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
         store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
 
 
-def whole(store: Store) -> tuple[Tokens, Counts]:
+def whole(store: Store) -> tuple[Tokens, Sums]:
     """All tokens, ascending by key, and the sums: what training wrote, plus what was learned since.
 
     Whoever reads it all can also see whether it adds up: SpamnbError where it does not.
@@ -83,45 +82,44 @@ def whole(store: Store) -> tuple[Tokens, Counts]:
         meta, of_classes = store.meta(), store.class_sums()
         classes = sorted(store.class_ids())
         row = np.array([classes.index(name) for name in store.class_ids()], np.intp)
-        sums = np.zeros_like(of_classes)
-        sums[row] = of_classes
+        figures = np.zeros_like(of_classes)
+        figures[row] = of_classes
         pages = store.pages()
         execute = store._connection.execute
         tokens = names(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.keys)
-        cells = row[pages.cells["class"]], pages.columns, pages.cells["documents"], pages.cells["occurrences"]
-        counts = Counts.from_cells(classes, sums[:, 0], len(tokens), cells)
+        cells = Cells(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
+        sums = Sums.of_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
         if learned := execute("SELECT * FROM learned ORDER BY key").fetchall():
-            keys, since, *figures = zip(*learned)
+            keys, since, *changes = zip(*learned)
             sound.rows("learned", zip(since), token=sound.text)
             added = Tokens.of(since)
             if added.keys.tolist() != list(keys):
                 raise Damaged("tokens in table learned that are not those of their keys")
-            table = sound.figures("learned", figures).reshape(-1, 2, len(since))
+            table = sound.figures("learned", changes).reshape(-1, 2, len(since))
             label, column = np.nonzero(table.any(axis=1))
-            cells = row[label], column, table[label, 0, column], table[label, 1, column]
-            more = Counts.from_cells(classes, 0 * sums[:, 0], len(since), cells)
+            cells = Cells(column, table[label, 0, column], table[label, 1, column])
+            more = Sums.of_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
             tokens, places = union([tokens, added])
-            counts, more = (part.reindex(at, len(tokens)) for part, at in zip((counts, more), places))
-            counts = counts + more
+            sums = Sums.total([part.moved(at, len(tokens)) for part, at in zip((sums, more), places)])
             if meta.get("top_words") is None:
-                held = np.flatnonzero(counts.document_counts.sum(axis=0))
-                tokens, counts = tokens.some(held), counts.columns(held)
-        tables = counts.document_counts, counts.occurrences
-        negative = any(table.data.min(initial=0) < 0 for table in tables)
-        total = [table.sum(axis=1).tolist() for table in tables]
-        if negative or total != sums[:, 1:].T.tolist() or len(tokens) != meta["vocabulary_size"]:
+                held = np.flatnonzero(sums.holders())
+                place = np.full(len(tokens), -1)
+                place[held] = np.arange(len(held))
+                tokens, sums = tokens.some(held), sums.moved(place, len(held))
+        negative = any(values.min(initial=0) < 0 for cells in sums.cells for values in cells)
+        if negative or sums.totals().tolist() != figures[:, 1:].T.tolist() or len(tokens) != meta["vocabulary_size"]:
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return tokens, counts.present()
+        return tokens, sums.present()
 
 
 def load(store: Store) -> Content:
     """Everything a store holds, in memory."""
     with store.reading():
-        tokens, counts = whole(store)
+        tokens, sums = whole(store)
         return Content(
             store.meta(),
             tokens,
-            counts,
+            sums,
             store.messages(),
             store.calibration(),
             store.arrays(),

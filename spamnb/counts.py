@@ -107,23 +107,6 @@ class Counts:
         return cls(tuple(sorted(set(classes))), np.zeros(n, dtype=np.int64), zero, zero.copy())
 
     @classmethod
-    def from_cells(
-        cls,
-        classes: Sequence[str],
-        documents: np.ndarray,
-        size: int,
-        cells: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    ) -> Self:
-        """Of ``size`` columns, from the cells that are not 0: class numbers, columns, N_jc and T_jc, each (nnz,)."""
-        from scipy.sparse import csr_array
-
-        rows, columns, *sums = cells
-        document_counts, occurrences = (
-            csr_array((data.astype(np.int64), (rows, columns)), shape=(len(classes), size)) for data in sums
-        )
-        return cls(tuple(classes), np.asarray(documents, np.int64), document_counts, occurrences)
-
-    @classmethod
     def from_matrix(cls, X: csr_array, y: Sequence[str], classes: Sequence[str] | None = None) -> Self:
         """The sums of the messages in X (n, V), labelled y (n,); ``classes`` may name more than y holds.
 
@@ -150,7 +133,7 @@ class Counts:
         return self.occurrences.shape[1]
 
     def __add__(self, other: Counts) -> Counts:
-        """Sums of both; ValueError when classes or columns differ (see ``reindex``)."""
+        """Sums of both; ValueError when classes or columns differ."""
         self._check_same(other)
         return Counts(
             self.classes,
@@ -191,44 +174,12 @@ class Counts:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def present(self) -> Counts:
-        """Without the classes that hold no message."""
-        held = np.flatnonzero(self.documents)
-        if len(held) == len(self.classes):
-            return self
-        names = tuple([self.classes[c] for c in held])
-        return Counts(names, self.documents[held], self.document_counts[held], self.occurrences[held])
-
     def columns(self, index: np.ndarray | Sequence[int]) -> Counts:
         """The sums of the chosen columns alone, in the order of ``index`` (numbers, or a mask over V)."""
         index = np.asarray(index)
         if index.dtype != bool:
             index = index.astype(np.intp)  # an empty list would be float
         return Counts(self.classes, self.documents, self.document_counts[:, index], self.occurrences[:, index])
-
-    def reindex(self, columns: np.ndarray, size: int, classes: Sequence[str] | None = None) -> Counts:
-        """The same sums on another vocabulary: column j becomes ``columns[j]`` of ``size``; ``classes``, a
-        superset of ours, adds classes without messages. Columns must not collide."""
-        from scipy.sparse import csr_array
-
-        names = self.classes if classes is None else tuple(sorted(set(classes)))
-        columns = np.asarray(columns)
-        # A mask, not np.unique: 2 ms where a million columns took 300.
-        taken = np.zeros(size, bool)
-        taken[columns[(columns >= 0) & (columns < size)]] = True
-        if columns.shape != (self.n_columns,) or np.count_nonzero(taken) != self.n_columns:
-            raise ValueError("reindex needs one new column, all different, for each of ours")
-        if not set(self.classes) <= set(names):
-            raise ValueError("reindex cannot drop classes")
-        rows = np.array([names.index(name) for name in self.classes], dtype=np.intp)
-        documents = np.zeros(len(names), dtype=self.documents.dtype)
-        documents[rows] = self.documents
-
-        def move(sums: csr_array) -> csr_array:
-            cells = sums.tocoo()
-            return csr_array((cells.data, (rows[cells.row], columns[cells.col])), shape=(len(names), size))
-
-        return Counts(names, documents, move(self.document_counts), move(self.occurrences))
 
     def _check_same(self, other: Counts) -> None:
         if self.classes != other.classes:

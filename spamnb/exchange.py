@@ -12,13 +12,13 @@ import numpy as np
 from spamnb import sound
 from spamnb.calibration import BINS
 from spamnb.content import Content, load
-from spamnb.counts import Counts
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name
 from spamnb.numbers import Tokens, union
 from spamnb.pages import LONGEST, MOST
 from spamnb.records import VECTOR
 from spamnb.store import Store
+from spamnb.sums import Cells, Sums
 
 LINES = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
@@ -27,18 +27,16 @@ def export(store: Store) -> Iterator[str]:
     """The model as lines of JSON, the same lines for the same sums."""
     content = load(store)
     yield _line({"spamnb": LINES, "meta": content.meta})
-    classes, tokens = content.counts.classes, list(content.tokens)
-    for name, documents in zip(classes, content.counts.documents.tolist()):
+    sums, tokens = content.sums, list(content.tokens)
+    for name, documents in zip(sums.classes, sums.documents.tolist()):
         yield _line({"class": name, "documents": documents})
-    tables = content.counts.document_counts.tocsc(), content.counts.occurrences.tocsc()
+    counts: list[dict[str, tuple[int, int]]] = [{} for _ in tokens]
+    for name, cells in zip(sums.classes, sums.cells):
+        for j, *pair in zip(*(values.tolist() for values in cells)):
+            counts[j][name] = pair
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
-        counts: dict[str, list[int]] = {}
-        for which, table in enumerate(tables):
-            cells = slice(table.indptr[j], table.indptr[j + 1])
-            for c, n in zip(table.indices[cells].tolist(), table.data[cells].tolist()):
-                counts.setdefault(classes[c], [0, 0])[which] = n
         vector = {} if content.vectors is None else {"vector": content.vectors[j].tolist()}
-        yield _line({"token": tokens[j], "counts": counts, **vector})
+        yield _line({"token": tokens[j], "counts": counts[j], **vector})
     for digest, name, taught in content.messages:
         yield _line({"message": digest.hex(), "class": name, "taught": taught})
     for identity, digest, counted in content.lessons:
@@ -139,8 +137,8 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     row = {c: i for i, c in enumerate(classes)}
     found = [(row[c], j, *pair) for j, pairs in enumerate(counts.values()) for c, pair in pairs.items()]
     label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
-    cells = label, place[column], figures[0], figures[1]
-    sums = Counts.from_cells(classes, np.array([documents[c] for c in classes]), len(tokens), cells)
+    held = np.array([documents[c] for c in classes], np.int64)
+    sums = Sums.of_cells(classes, held, len(tokens), label, Cells(place[column], *figures))
     return Content(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
 
 
@@ -156,13 +154,12 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if content.arrays or content.meta.get("top_words") is not None:
             raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
-    classes = sorted({c for content in models for c in content.counts.classes})
+    classes = tuple(sorted({c for content in models for c in content.sums.classes}))
     tokens, places = union([content.tokens for content in models])
-    counts = Counts.empty(classes, len(tokens))
+    sums = Sums.total([content.sums.moved(at, len(tokens), classes) for content, at in zip(models, places)])
     messages: dict[bytes, tuple[bytes, str, bool]] = {}
     cells: dict[tuple[str, int, int], int] = {}
-    for content, where in zip(models, places):
-        counts = counts + content.counts.reindex(where, len(tokens), classes)
+    for content in models:
         messages.update((record[0], record) for record in content.messages)
         for *cell, count in content.calibration:
             cells[tuple(cell)] = cells.get(tuple(cell), 0) + count  # type: ignore[index, arg-type]
@@ -171,5 +168,5 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     meta = models[0].meta
     learned = list(messages.values())
     lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
-    merged = Content(meta, tokens, counts, learned, calibration, {}, None, lessons)
+    merged = Content(meta, tokens, sums, learned, calibration, {}, None, lessons)
     return merged, repeated

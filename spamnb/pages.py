@@ -16,7 +16,7 @@ from spamnb.errors import Damaged
 from spamnb.numbers import Tokens
 
 if TYPE_CHECKING:
-    from spamnb.counts import Counts
+    from spamnb.sums import Sums
 
 # Tokens: as many as fill a page of SQLite's own, 4,096 bytes, in a model of two classes. That of 24,893 messages takes
 # 56 MB, with 64 tokens a page 77.
@@ -76,29 +76,29 @@ class Pages(NamedTuple):
         return table
 
 
-def pack(tokens: Tokens, counts: Counts) -> Iterator[Page]:
-    """Pages of tokens that ascend by key, and their sums; the class numbers are those of ``counts``.
+def pack(tokens: Tokens, sums: Sums) -> Iterator[Page]:
+    """Pages of tokens that ascend by key, and their sums; the class numbers are those of ``sums``.
 
     OverflowError where a sum is above MOST, or a token is too long.
     """
     if tokens.lengths.max(initial=0) > LONGEST:
         raise OverflowError(f"a token has more than {LONGEST:,} bytes")
-    classes, size = counts.document_counts.shape
-    tables = counts.document_counts.tocsc(), counts.occurrences.tocsc()
-    where = [np.repeat(np.arange(size), np.diff(table.indptr)) * classes + table.indices for table in tables]
-    every = where[0] if np.array_equal(*where) else np.union1d(*where)
-    cells = np.zeros(len(every), CELL)
-    cells["class"] = every % max(classes, 1)
-    for name, own, table in zip(("documents", "occurrences"), where, tables):
-        if table.data.max(initial=0) > MOST:
+    held = np.zeros(sums.size, np.intp)
+    for of_class in sums.cells:
+        held[of_class.columns] += 1
+        if max(values.max(initial=0) for values in of_class[1:]) > MOST:
             raise OverflowError(f"a token was counted more than {MOST:,} times")
-        cells[name][slice(None) if len(own) == len(every) else np.searchsorted(every, own)] = table.data
-    held = np.bincount(every // max(classes, 1), minlength=size)
-    bounds = [*range(0, size, PAGE), size]
+    ends = np.cumsum(held)
+    cells, free = np.zeros(held.sum(), CELL), ends - held
+    for c, of_class in enumerate(sums.cells):
+        at = free[of_class.columns]
+        cells["class"][at], cells["documents"][at], cells["occurrences"][at] = c, *of_class[1:]
+        free[of_class.columns] += 1
+    bounds = [*range(0, sums.size, PAGE), sums.size]
     columns = [
         _cut(tokens.keys.astype("<i8"), bounds),
         _cut(held.astype("<u2"), bounds),
-        _cut(cells, np.concatenate([[0], np.cumsum(held)])[bounds]),
+        _cut(cells, np.concatenate([[0], ends])[bounds]),
         _cut(tokens.lengths.astype("<u2"), bounds),
         _cut(tokens.gathered(), np.concatenate([[0], np.cumsum(tokens.lengths, dtype=np.int64)])[bounds]),
     ]

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts import Counts
 from spamnb.numbering import Numbering
 from spamnb.numbers import Tokens, union
 from spamnb.sources import Entry
+from spamnb.sums import Cells, Sums
 from spamnb.tokens import Tokenizer
 
 FLUSH = 1 << 18  # column numbers kept in memory before they go to the file
@@ -47,57 +47,35 @@ class Block(NamedTuple):
     numbers: np.ndarray  # (n,)
 
 
-class Cells(NamedTuple):
-    """One class's sums over the tokens that it holds."""
-
-    columns: np.ndarray
-    document_counts: np.ndarray
-    occurrences: np.ndarray
-
-
-class Portion(NamedTuple):
-    """A process's share of a tally: ``Tally.of`` makes one of it. Numbers alone, so that making it and handing it over
-    needs no scipy, which takes 0.1 s to import."""
-
-    tokens: Tokens  # ascending by key
-    classes: tuple[str, ...]
-    sums: tuple[Cells, ...]  # one a class
-    rows: Rows
-
-    def save(self, path: Path) -> None:
-        """Write its arrays. Through a file 30 MB of them reach another process in a third of the time that a pipe,
-        which copies them five times, takes."""
-        tokens = self.tokens.gathered(), self.tokens.lengths, self.tokens.keys
-        with path.open("wb") as file:
-            for array in chain(tokens, *self.sums, self.rows[1:]):
-                np.save(file, array, allow_pickle=False)
-
-    @classmethod
-    def load(cls, path: Path, classes: tuple[str, ...], rows: Path) -> Portion:
-        """What was saved; ``rows`` is the path of its rows."""
-        with path.open("rb") as file:
-            read = partial(np.load, file, allow_pickle=False)
-            text, lengths, keys = read(), read(), read()
-            tokens = Tokens(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, keys)
-            sums = tuple(Cells(read(), read(), read()) for _ in classes)
-            return cls(tokens, classes, sums, Rows(rows, *(read() for _ in Rows._fields[1:])))
-
-
 class Tally(NamedTuple):
     """Sums over messages, with the names of the columns (ascending by key), and the messages as rows."""
 
     tokens: Tokens
-    counts: Counts
+    sums: Sums
     rows: tuple[Rows, ...]
 
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
         return merge([self, other])
 
+    def save(self, path: Path) -> tuple[Path, tuple[str, ...], list[Path]]:
+        """Write its arrays; returns what ``load`` takes. Through a file 30 MB of them reach another process in a third
+        of the time that a pipe, which copies them five times, takes."""
+        tokens = self.tokens.gathered(), self.tokens.lengths, self.tokens.keys
+        rows = chain.from_iterable(own[1:] for own in self.rows)
+        with path.open("wb") as file:
+            for array in chain(tokens, [self.sums.documents], *self.sums.cells, rows):
+                np.save(file, array, allow_pickle=False)
+        return path, self.sums.classes, [own.path for own in self.rows]
+
     @classmethod
-    def of(cls, portion: Portion) -> Tally:
-        """The tally that one process counted."""
-        counts = _counts(portion.classes, len(portion.tokens), [portion.rows], portion.sums)
-        return cls(portion.tokens, counts, (portion.rows,))
+    def load(cls, path: Path, classes: tuple[str, ...], rows: Sequence[Path]) -> Tally:
+        """What was saved."""
+        with path.open("rb") as file:
+            read = partial(np.load, file, allow_pickle=False)
+            text, lengths, keys, documents = read(), read(), read(), read()
+            tokens = Tokens(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, keys)
+            sums = Sums(classes, documents, len(tokens), tuple(Cells(read(), read(), read()) for _ in classes))
+            return cls(tokens, sums, tuple(Rows(own, *(read() for _ in Rows._fields[1:])) for own in rows))
 
     def blocks(self, messages: int = 256) -> Iterator[Block]:
         """The messages that are part of the sums, so many at a time that their figures fit the processor's cache."""
@@ -147,17 +125,6 @@ def tally(
     on_message: Callable[[], None] = lambda: None,
 ) -> Tally:
     """Read, parse and count labelled messages, each with its place in the mail, in one pass; rows go to ``path``."""
-    return Tally.of(portion(entries, tokenizer, path, on_unreadable, on_message))
-
-
-def portion(
-    entries: Iterable[tuple[int, Entry]],
-    tokenizer: Tokenizer,
-    path: Path,
-    on_unreadable: Callable[[str, Exception], None],
-    on_message: Callable[[], None] = lambda: None,
-) -> Portion:
-    """``tally`` for a process that shares the mail with others."""
     numbering = Numbering(tokenizer)
     number: dict[str, int] = {}
     numbers, labels, digests = array("q"), array("i"), bytearray()
@@ -203,42 +170,24 @@ def portion(
         place_of,
         np.ones(len(numbers), bool),
     )
-    return Portion(tokens, classes, _sums([rows], len(classes), len(tokens)), rows)
+    return Tally(tokens, sums_of([rows], classes, len(tokens)), (rows,))
 
 
-def _sums(rows: Sequence[Rows], classes: int, size: int) -> tuple[Cells, ...]:
-    """Per class the sums over the messages in ``rows`` that count; (``size``,) is the longest array this needs."""
+def sums_of(rows: Sequence[Rows], classes: tuple[str, ...], size: int) -> Sums:
+    """The sums over the messages in ``rows`` that count."""
     readers = [_Reader(part) for part in rows]
-    by_class = [np.argsort(np.where(part.kept, part.labels, classes), kind="stable") for part in rows]
-    bounds = [
-        np.searchsorted(np.where(part.kept, part.labels, classes)[order], np.arange(classes + 1))
-        for part, order in zip(rows, by_class)
-    ]
-    out = []
-    for label in range(classes):
-        document_counts, occurrences = np.zeros((2, size), np.int64)
-        for reader, order, bound in zip(readers, by_class, bounds):
-            for first in range(bound[label], bound[label + 1], BLOCK):
-                _, columns, repeats = reader.take(order[first : min(first + BLOCK, bound[label + 1])])
-                np.add.at(document_counts, columns, 1)
-                np.add.at(occurrences, columns, repeats)
-        held = np.flatnonzero(document_counts)
-        counts = document_counts[held].astype(np.int32), occurrences[held]
-        out.append(Cells(held.astype(np.int32), *counts))
-    return tuple(out)
+    one = np.ones((), np.int64)
+    of_class = [np.where(part.kept, part.labels, len(classes)) for part in rows]
 
+    def blocks(label: int) -> Iterator[Cells]:
+        for reader, labels in zip(readers, of_class):
+            messages = np.flatnonzero(labels == label)
+            for first in range(0, len(messages), BLOCK):
+                _, columns, repeats = reader.take(messages[first : first + BLOCK])
+                yield Cells(columns, one, repeats)
 
-def _counts(classes: tuple[str, ...], size: int, rows: Sequence[Rows], sums: Sequence[Cells]) -> Counts:
-    from scipy.sparse import csr_array
-
-    documents = np.zeros(len(classes), np.int64)
-    for part in rows:
-        documents += np.bincount(part.labels[part.kept], minlength=len(classes))
-    indptr = np.cumsum([0, *(len(cells.columns) for cells in sums)])
-    columns = np.concatenate([np.zeros(0, np.intp), *(cells.columns for cells in sums)])
-    counted = [np.concatenate([np.zeros(0, np.int64), *(cells[i] for cells in sums)]) for i in (1, 2)]
-    tables = [csr_array((data, columns, indptr), shape=(len(classes), size)) for data in counted]
-    return Counts(classes, documents, *tables)
+    documents = np.bincount(np.concatenate([np.zeros(0, np.intp), *of_class]), minlength=len(classes) + 1)[:-1]
+    return Sums(classes, documents, size, tuple(Cells.added(blocks(label), size) for label in range(len(classes))))
 
 
 def merge(tallies: Iterable[Tally]) -> Tally:
@@ -249,16 +198,15 @@ def merge(tallies: Iterable[Tally]) -> Tally:
     tallies = list(tallies)
     if len(tallies) == 1:
         return tallies[0]
-    tokens, mappings = union([part.tokens for part in tallies])
-    classes = tuple(sorted({name for part in tallies for name in part.counts.classes}))
-    total = Counts.empty(classes, len(tokens))
+    tokens, places = union([part.tokens for part in tallies])
+    classes = tuple(sorted({name for part in tallies for name in part.sums.classes}))
     rows: list[Rows] = []
-    for part, mapping in zip(tallies, mappings):
-        total = total + part.counts.reindex(mapping, len(tokens), classes)
-        relabel = np.array([classes.index(name) for name in part.counts.classes], dtype=np.intp)
-        mapping = np.append(mapping, -1)  # so that −1 stays −1
-        rows += [own._replace(columns=mapping[own.columns], labels=relabel[own.labels]) for own in part.rows]
-    return Tally(tokens, total, tuple(rows))
+    for part, place in zip(tallies, places):
+        relabel = np.array([classes.index(name) for name in part.sums.classes], dtype=np.intp)
+        place = np.append(place, -1)  # so that −1 stays −1
+        rows += [own._replace(columns=place[own.columns], labels=relabel[own.labels]) for own in part.rows]
+    moved = [part.sums.moved(place, len(tokens), classes) for part, place in zip(tallies, places)]
+    return Tally(tokens, Sums.total(moved), tuple(rows))
 
 
 def without_copies(tallied: Tally) -> Tally:
@@ -280,18 +228,17 @@ def without_copies(tallied: Tally) -> Tally:
     for rows, own in zip(tallied.rows, np.split(keep, ends)):
         kept.append(rows._replace(kept=rows.kept & own))
         copies.append(rows._replace(kept=rows.kept & ~own))
-    classes, size = tallied.counts.classes, len(tallied.tokens)
-    surplus = _counts(classes, size, copies, _sums(copies, len(classes), size))
-    return restrict(Tally(tallied.tokens, tallied.counts - surplus, tuple(kept)))
+    surplus = sums_of(copies, tallied.sums.classes, len(tallied.tokens))
+    return restrict(Tally(tallied.tokens, tallied.sums - surplus, tuple(kept)))
 
 
 def restrict(tallied: Tally, columns: np.ndarray | None = None) -> Tally:
     """The tally of only these columns (ascending); by default of those that still occur."""
     if columns is None:
-        columns = np.flatnonzero(np.asarray(tallied.counts.document_counts.sum(axis=0)).ravel())
+        columns = np.flatnonzero(tallied.sums.holders())
     if len(columns) == len(tallied.tokens):
         return tallied
     mapping = np.full(len(tallied.tokens) + 1, -1, np.intp)
     mapping[columns] = np.arange(len(columns))
     rows = tuple(own._replace(columns=mapping[own.columns]) for own in tallied.rows)
-    return Tally(tallied.tokens.some(columns), tallied.counts.columns(columns), rows)
+    return Tally(tallied.tokens.some(columns), tallied.sums.moved(mapping, len(columns)), rows)

@@ -36,27 +36,28 @@ def prepare(tally: Tally, settings: Settings) -> Tally:
     if settings.top_words is not None and settings.top_words < len(tally.tokens):
         from spamnb.ranking import mutual_information, top_columns
 
-        bits = mutual_information(tally.counts.document_counts, tally.counts.documents)
+        counts = tally.sums.counts
+        bits = mutual_information(counts.document_counts, counts.documents)
         tally = restrict(tally, np.sort(top_columns(bits, settings.top_words, tally.tokens)))
     return tally
 
 
 def _of_present_classes(tally: Tally) -> Tally:
     """The tally without classes that hold no message, or copies of others' alone: to the model they do not exist."""
-    counts = tally.counts
-    present = np.flatnonzero(counts.documents)
-    if len(present) == len(counts.classes):
+    sums = tally.sums
+    present = np.flatnonzero(sums.documents)
+    if len(present) == len(sums.classes):
         return tally
-    number = np.full(len(counts.classes), -1, np.intp)
+    number = np.full(len(sums.classes), -1, np.intp)
     number[present] = np.arange(len(present))
     return tally._replace(
-        counts=counts.present(), rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows)
+        sums=sums.present(), rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows)
     )
 
 
 def leave_one_out(tally: Tally, settings: Settings) -> LeftOut:
     """Every message judged by the model without it; probabilities calibrated on these very scores."""
-    return _left_out(learner_for(settings).train(tally), tally.counts.classes, settings)
+    return _left_out(learner_for(settings).train(tally), tally.sums.classes, settings)
 
 
 def _left_out(trained: Trained, classes: tuple[str, ...], settings: Settings) -> LeftOut:
@@ -78,20 +79,20 @@ def _calibration(trained: Trained, classes: tuple[str, ...]) -> Calibration:
 
 def content_of(tally: Tally, settings: Settings) -> Content:
     """The sums that the model's file will hold, and whose they are; ``with_trained`` adds the rest."""
-    counts = tally.counts
+    classes = tally.sums.classes
     messages = [
-        (digest.tobytes(), counts.classes[label], True)
+        (digest.tobytes(), classes[label], True)
         for rows in tally.rows
         for digest, label in zip(rows.digests[rows.kept], rows.labels[rows.kept])
     ]
-    return Content(settings.as_meta(), tally.tokens, counts, messages, [], {})
+    return Content(settings.as_meta(), tally.tokens, tally.sums, messages, [], {})
 
 
 def with_trained(content: Content, trained: Trained) -> Content:
     """The content with what the learner found that is no sum."""
     return content._replace(
         meta={**content.meta, **trained.meta},
-        calibration=_calibration(trained, content.counts.classes).cells(content.counts.classes),
+        calibration=_calibration(trained, content.sums.classes).cells(content.sums.classes),
         arrays=dict(trained.arrays),
         vectors=trained.vectors,
     )
@@ -111,7 +112,7 @@ def train(
     calling what it gives waits for the result. Raises SpamnbError where there are no messages, or a file is in the way
     and ``force`` is not given.
     """
-    if not len(tally.counts.documents):
+    if not len(tally.sums.documents):
         raise SpamnbError("no messages in the sources: nothing to train on")
     with fresh_model(path, settings.as_meta(), force=force) as store:
         tally = prepare(tally, settings)
@@ -123,4 +124,4 @@ def train(
                 return with_trained(sums, found[0])
 
             fill(store, sums, rest)
-    return _left_out(found[0], tally.counts.classes, settings)
+    return _left_out(found[0], tally.sums.classes, settings)

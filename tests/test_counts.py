@@ -56,17 +56,6 @@ def test_algebra(a: Any, b: Any, c: Any) -> None:
     assert counted((both, a[1] + b[1])) == A + B
 
 
-@given(labelled(), st.permutations(range(8)))
-def test_reindex_moves_columns(data: Any, order: list[int]) -> None:
-    counts, columns = counted(data), np.array(order[:6])
-    moved = counts.reindex(columns, 8, (*CLASSES, "alerts"))
-    assert moved.classes == ("alerts", *CLASSES) and moved.documents[0] == 0
-    assert np.array_equal(moved.occurrences.toarray()[1:, columns], counts.occurrences.toarray())
-    assert moved.occurrences.sum() == counts.occurrences.sum()
-    assert np.array_equal(moved.document_counts.toarray()[1:, columns], counts.document_counts.toarray())
-    assert Counts.from_matrix(data[0], data[1], CLASSES).reindex(np.arange(6), 6) == counts
-
-
 def test_columns_by_mask_and_number() -> None:
     counts = counted((csr_array(np.array([[1, 0, 2, 0, 0, 3]])), ["spam"]))
     assert counts.columns(np.array([5, 2])).occurrences.toarray()[2].tolist() == [3, 2]
@@ -94,13 +83,6 @@ def test_errors_name_what_differs() -> None:
         Counts.from_matrix(csr_array((1, 6)), ["x"], CLASSES)
     with pytest.raises(ValueError, match="1 rows but 2 labels"):
         Counts.from_matrix(csr_array((1, 6)), ["ham", "ham"], CLASSES)
-    with pytest.raises(ValueError, match="one new column, all different"):
-        counts.reindex(np.array([0, 0, 1, 2, 3, 4]), 9)
-    with pytest.raises(ValueError, match="cannot drop classes"):
-        counts.reindex(np.arange(6), 6, ["ham"])
-    for factor in (-1, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="finite number of at least 0"):
-            counts * factor
 
 
 @settings(max_examples=50)

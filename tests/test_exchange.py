@@ -50,7 +50,7 @@ def test_merging_is_learning_both() -> None:
     whole = load(learned([*first, *second]))
     assert repeated == 0
     assert list(merged.tokens) == list(whole.tokens)
-    assert merged.counts == whole.counts
+    assert merged.sums.counts == whole.sums.counts
     assert sorted(merged.messages) == sorted(whole.messages)
 
 

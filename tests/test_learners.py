@@ -70,7 +70,7 @@ def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: 
     messages = list({raw: label for label, raw in messages}.items())
     made = counted(tmp_path, [(label, raw) for raw, label in messages])
     fitted = Logistic(Settings(model_type="logistic")).fit(made)
-    held = np.asarray(made.counts.document_counts.sum(axis=0)).ravel() >= HOLDERS
+    held = np.asarray(made.sums.counts.document_counts.sum(axis=0)).ravel() >= HOLDERS
     X = np.zeros((len(messages), len(made.tokens)))
     for row, (raw, _) in enumerate(messages):
         X[row, [made.tokens.index(token) for token in set(Tokenizer()(parse(raw)))]] = 1

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 from spamnb import pages as module
-from spamnb.counts import Counts
 from spamnb.numbers import Tokens
 from spamnb.pages import MOST, Pages, names, pack
+from spamnb.sums import Cells, Sums
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8"), max_size=5), unique=True, max_size=40)
 
@@ -33,7 +32,9 @@ def test_what_is_packed_is_found_again(
     ).reshape(2, classes, len(words))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PAGE", page)
-        sums = Counts(tuple("abc"[:classes]), np.ones(classes), *map(csr_array, counts))
+        label, column = np.nonzero(counts.any(axis=0))
+        cells = Cells(column, *counts[:, label, column])
+        sums = Sums.of_cells("abc"[:classes], np.ones(classes), len(words), label, cells)
         packed = list(pack(tokens, sums))
     assert [first for first, *_ in packed] == tokens.keys[::page].tolist()
     pages = Pages.of([page[:4] for page in packed], classes)

@@ -14,15 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mail import mail, message
-from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
 from spamnb.content import Content, fill
-from spamnb.counts import Counts
 from spamnb.numbers import Tokens
 from spamnb.settings import Settings
 from spamnb.store import Store
+from spamnb.sums import Cells, Sums
 
 HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
 REPORT = """
@@ -83,6 +82,16 @@ def test_one_message_imports_little(model: str, command: str) -> None:
     assert not found & (HEAVY | {"selectolax"})
 
 
+def test_training_needs_no_scipy(tmp_path: Path) -> None:
+    for label, raw in mail(4):
+        (tmp_path / label).mkdir(exist_ok=True)
+        (tmp_path / label / str(len(list((tmp_path / label).iterdir())))).write_bytes(raw)
+    sources = [f"{label}={tmp_path / label}" for label in ("ham", "spam")]
+    found = imported("train", "-m", str(tmp_path / "model"), *sources)
+    assert "numpy" in found
+    assert not found & {"scipy", "nltk", "rich"}
+
+
 def test_selectolax_is_imported_for_html(model: str) -> None:
     page = b"Subject: x\nContent-Type: text/html\n\n<p>cheap <b>pills</b></p>"
     found = imported("classify", "-m", model, stdin=page)
@@ -119,10 +128,10 @@ def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Pat
         path = tmp_path / f"{size}"
         named = Tokens.of({*message("spam", 77).decode().split(), *(f"token{n}" for n in range(size))})
         tokens = named.some(np.argsort(named.keys))
-        ones = csr_array(np.ones((2, len(tokens)), np.int64))
-        content = Content(
-            Settings().as_meta(), tokens, Counts(("ham", "spam"), np.array([3, 3]), ones, ones), [], [], {}
-        )
+        ones = np.ones(len(tokens), np.int64)
+        cells = Cells(np.arange(len(tokens)), ones, ones)
+        sums = Sums(("ham", "spam"), np.array([3, 3]), len(tokens), (cells, cells))
+        content = Content(Settings().as_meta(), tokens, sums, [], [], {})
         with Store.create(path, content.meta) as store:
             fill(store, content)
         return path

@@ -58,18 +58,18 @@ def check_against_scikit_learn(made: Tally, messages: Sequence[tuple[str, bytes]
     assert (made.tokens.keys[1:] > made.tokens.keys[:-1]).all()
     X = X[:, [vectorizer.vocabulary_[token] for token in made.tokens]]
     labels = np.array([label for label, _ in messages])
-    assert made.counts.classes == tuple(sorted(set(labels)))
-    for c, name in enumerate(made.counts.classes):
+    assert made.sums.classes == tuple(sorted(set(labels)))
+    for c, name in enumerate(made.sums.classes):
         mine = X[np.flatnonzero(labels == name)]
-        assert made.counts.documents[c] == mine.shape[0]
-        np.testing.assert_array_equal(made.counts.occurrences.toarray()[c], mine.sum(axis=0))
-        np.testing.assert_array_equal(made.counts.document_counts.toarray()[c], (mine > 0).sum(axis=0))
+        assert made.sums.documents[c] == mine.shape[0]
+        np.testing.assert_array_equal(made.sums.counts.occurrences.toarray()[c], mine.sum(axis=0))
+        np.testing.assert_array_equal(made.sums.counts.document_counts.toarray()[c], (mine > 0).sum(axis=0))
     place = 0
     for block in made.blocks(7):
         for n, label in enumerate(block.labels):
             part = slice(block.indptr[n], block.indptr[n + 1])
             row = X[[block.numbers[n]]].toarray()[0]
-            assert made.counts.classes[label] == labels[block.numbers[n]]
+            assert made.sums.classes[label] == labels[block.numbers[n]]
             assert dict(zip(block.columns[part].tolist(), block.repeats[part].tolist())) == {
                 int(j): int(row[j]) for j in np.flatnonzero(row)
             }
@@ -79,7 +79,7 @@ def check_against_scikit_learn(made: Tally, messages: Sequence[tuple[str, bytes]
 
 def same(a: Tally, b: Tally) -> None:
     assert list(a.tokens) == list(b.tokens)
-    assert a.counts == b.counts
+    assert a.sums.counts == b.sums.counts
 
 
 def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path, tmp_path: Path) -> None:
@@ -156,22 +156,22 @@ def test_restricted_to_columns_and_merged_again(tmp_path: Path) -> None:
     columns = np.array([0, 3, 4])
     part = restrict(whole, columns)
     assert list(part.tokens) == [whole.tokens[j] for j in columns]
-    assert part.counts == whole.counts.columns(columns)
+    assert part.sums.counts == whole.sums.counts.columns(columns)
     for few, all_ in zip(part.blocks(5), whole.blocks(5)):
         X = csr_array((all_.repeats, all_.columns, all_.indptr), shape=(len(all_.labels), len(whole.tokens)))
         Y = csr_array((few.repeats, few.columns, few.indptr), shape=(len(few.labels), 3))
         np.testing.assert_array_equal(X.toarray()[:, columns], Y.toarray())
     twice = part + restrict(counted(tmp_path / "2", messages), columns)
-    assert twice.counts == part.counts * 2
+    assert twice.sums.counts == part.sums.counts * 2
     same(without_copies(twice), part)
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     nothing = tally(iter(()), Tokenizer(), tmp_path / "rows", lambda name, error: None)
-    assert (list(nothing.tokens), nothing.counts.classes, list(nothing.blocks())) == ([], (), [])
+    assert (list(nothing.tokens), nothing.sums.classes, list(nothing.blocks())) == ([], (), [])
     same(without_copies(nothing), nothing)
     empty = counted(tmp_path / "1", [("ham", b"")])
-    assert empty.counts.documents.tolist() == [1]
+    assert empty.sums.documents.tolist() == [1]
     unreadable: list[str] = []
     entries = [
         Entry("ham", "gone", str(tmp_path / "gone")),
@@ -179,5 +179,5 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     ]
     made = tally(enumerate(entries), Tokenizer(), tmp_path / "rows", lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
-    assert made.counts.documents.tolist() == [1]
+    assert made.sums.documents.tolist() == [1]
     assert made.rows[0].numbers.tolist() == [1]

@@ -76,10 +76,10 @@ def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
     expected = [(label, raw) for label, raw in mail(3) if raw != message("ham", 1)] + [("spam", message("ham", 1))]
     (tmp_path / "other").mkdir()
     plain = counted(tmp_path / "other", expected)
-    assert dict(zip(made.counts.classes, made.counts.documents)) == {"ham": 2, "spam": 4}
+    assert dict(zip(made.sums.classes, made.sums.documents)) == {"ham": 2, "spam": 4}
     order, other = np.argsort(made.tokens), np.argsort(plain.tokens)
     assert np.array(made.tokens)[order].tolist() == np.array(plain.tokens)[other].tolist()
-    assert made.counts.columns(order) == plain.counts.columns(other)
+    assert made.sums.counts.columns(order) == plain.sums.counts.columns(other)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -99,14 +99,14 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
     from spamnb.ranking import words
 
     full = counted(tmp_path, mail(20))
-    report = words(full.counts, full.tokens, 10)
+    report = words(full.sums.counts, full.tokens, 10)
     train(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
-        tokens, counts = whole(store)
+        tokens, sums = whole(store)
     bits = {word.token: word.value for word in report.informative}
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}
-    assert {word.token: word.value for word in words(counts, tokens, 10).informative}.keys() == set(tokens)
+    assert {word.token: word.value for word in words(sums.counts, tokens, 10).informative}.keys() == set(tokens)
 
 
 def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:

@@ -31,4 +31,4 @@ def command(file: object, model: Path, force: bool) -> None:
         raise SpamnbError(f"{name}: not text; 'spamnb export' writes what can be imported") from None
     with fresh_model(model, content.meta, force=force) as store:
         fill(store, content)
-    click.echo(f"{model}: {int(content.counts.documents.sum()):,} messages, {len(content.tokens):,} tokens")
+    click.echo(f"{model}: {int(content.sums.documents.sum()):,} messages, {len(content.tokens):,} tokens")

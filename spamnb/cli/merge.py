@@ -33,7 +33,7 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     merged, repeated = merge(contents, [str(path) for path in models])
     with fresh_model(model, merged.meta, force=force) as store:
         fill(store, merged)
-    click.echo(f"{model}: {int(merged.counts.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
+    click.echo(f"{model}: {int(merged.sums.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
     if repeated:
         click.echo(
             f"spamnb: {repeated:,} messages were learned by more than one of them and count for each",

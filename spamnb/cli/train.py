@@ -57,7 +57,7 @@ def command(
         left_out = train(model, tally, settings, force=force, aside=beside)
     with Store.open(model) as store:
         totals = store.totals()
-    for name in sorted({*tally.counts.classes} - {*totals.classes}):
+    for name in sorted({*tally.sums.classes} - {*totals.classes}):
         click.echo(f"spamnb: all messages of class {name!r} are in a later class too, and count for that", err=True)
-    read = int(tally.counts.documents.sum())
+    read = int(tally.sums.documents.sum())
     click.echo(training_report(model, totals, left_out, settings.spam, read, unreadable.count))

@@ -33,9 +33,10 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     from spamnb.store import Store
 
     with Store.open(model) as store:
-        tokens, counts = whole(store)
-    if not len(counts.classes):
+        tokens, sums = whole(store)
+    if not sums.classes:
         raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
+    counts = sums.counts
     if body:
         # Tokens of other places have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
         told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]

@@ -10,16 +10,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from spamnb.engines.workers import cores, spread
 from spamnb.errors import SpamnbError
 from spamnb.sources import Entry
-from spamnb.tally import Portion, Tally, merge, portion, tally
+from spamnb.tally import Tally, merge, tally
 from spamnb.tokens import Tokenizer, TokenOptions
 
 CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
@@ -125,9 +123,8 @@ def _count(
     def on_unreadable(name: str, error: Exception) -> None:
         unreadable.append((name, getattr(error, "strerror", None) or str(error)))
 
-    own = portion(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
-    own.save(folder / f"sums{os.getpid()}")
-    reply((folder / f"sums{os.getpid()}", own.classes, own.rows.path))
+    own = tally(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
+    reply(own.save(folder / f"sums{os.getpid()}"))
 
 
 def _shared(
@@ -140,20 +137,9 @@ def _shared(
 ) -> Tally:
     done = 0
     tallies: list[Tally] = []
-    # What merge will need is imported while others work, and by a thread, or workers have nothing to do for the 0.05 s
-    # that it takes. Who is interrupted does not wait for it: in the middle of another import that would be for ever.
-    merging = Thread(target=import_module, args=("scipy.sparse",), daemon=True)
-
-    def idle() -> bool:
-        if chunks.list_one():
-            return True
-        if merging.ident is None:
-            merging.start()
-        return False
-
-    for number, value in spread(partial(_count, options, folder), chunks, workers, idle):
+    for number, value in spread(partial(_count, options, folder), chunks, workers, chunks.list_one):
         if number is None:
-            tallies.append(Tally.of(Portion.load(*value)))
+            tallies.append(Tally.load(*value))
             value[0].unlink()
             continue
         messages, unreadable = value
@@ -161,6 +147,4 @@ def _shared(
             on_unreadable(name, OSError(reason))
         done += messages
         on_progress(done, chunks.total)
-    if merging.ident is not None:
-        merging.join()
     return merge(tallies)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from spamnb.calibration import Calibration
 from spamnb.content import fill
-from spamnb.counts import Counts
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Remark, Result
 from spamnb.learners import learner_for
@@ -23,7 +22,7 @@ from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Scored
 from spamnb.settings import Settings
 from spamnb.store import Store
-from spamnb.tally import Block, Rows, Tally, restrict
+from spamnb.tally import Block, Rows, Tally, restrict, sums_of
 from spamnb.training import LeftOut, content_of, prepare, with_trained
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
@@ -41,7 +40,7 @@ class Mail(NamedTuple):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self.tally.counts.classes
+        return self.tally.sums.classes
 
 
 def mail_of(tally: Tally, names: list[str]) -> Mail:
@@ -56,21 +55,14 @@ def mail_of(tally: Tally, names: list[str]) -> Mail:
 
 def only(tally: Tally, places: NDArray[np.bool_]) -> Tally:
     """The tally of the messages at these places (a mask over all places), with the same columns."""
-    from scipy.sparse import csr_array
-
-    part = tally._replace(rows=_at(tally.rows, places))
-    total = Counts.empty(tally.counts.classes, len(tally.tokens))
-    for block in part.blocks(1 << 14):
-        shape = (len(block.labels), len(tally.tokens))
-        X = csr_array((block.repeats, block.columns, block.indptr), shape=shape)
-        total = total + Counts.from_matrix(X, [total.classes[label] for label in block.labels], total.classes)
-    return part._replace(counts=total)
+    rows = _at(tally.rows, places)
+    return tally._replace(sums=sums_of(rows, tally.sums.classes, len(tally.tokens)), rows=rows)
 
 
 def without(tally: Tally, places: NDArray[np.bool_]) -> Tally:
     """The tally less the messages at these places: all sums minus theirs."""
-    less = tally.counts - only(tally, places).counts
-    return tally._replace(counts=less, rows=_at(tally.rows, ~places))
+    less = tally.sums - only(tally, places).sums
+    return tally._replace(sums=less, rows=_at(tally.rows, ~places))
 
 
 def _at(rows: tuple[Rows, ...], places: NDArray[np.bool_]) -> tuple[Rows, ...]:

@@ -81,7 +81,7 @@ class Dense(Learner):
         self._derived: tuple[Any, Any, QuadraticForm] | None = None
 
     def train(self, tally: Tally) -> Trained:
-        classes = tally.counts.classes
+        classes = tally.sums.classes
         embedding = parse_embedding(self.settings.embedding or "lsa").fit(_matrix(tally), tally.tokens)
         vectors = np.zeros((len(tally.tokens), embedding.vectors_.shape[1]), np.float32)
         vectors[embedding.columns_] = embedding.vectors_

@@ -65,9 +65,9 @@ class Logistic(Learner):
         """Fit to all messages of the tally."""
         from spamnb.models.logistic import LogisticRegression
 
-        held = np.asarray(tally.counts.document_counts.sum(axis=0)).ravel() >= HOLDERS
+        held = tally.sums.holders() >= HOLDERS
         X, y = _rows(tally, held)
-        classes = len(tally.counts.classes)
+        classes = len(tally.sums.classes)
         if classes < 2 or len(np.unique(y)) < 2:
             return Weights(np.zeros((len(tally.tokens), classes)), np.zeros(classes))
         model = LogisticRegression(C=PENALTY, tol=1e-5).fit(X, y)
@@ -89,7 +89,7 @@ class Logistic(Learner):
             scores,
             {"linear_intercept": fitted.intercept},
             fitted.tokens.astype(VECTOR),
-            {"linear_classes": list(tally.counts.classes)},
+            {"linear_classes": list(tally.sums.classes)},
         )
 
     def left_out(self, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
@@ -97,9 +97,9 @@ class Logistic(Learner):
 
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
-        folds = 5 if len(tally.counts.classes) == 2 else 2
+        folds = 5 if len(tally.sums.classes) == 2 else 2
         fitted = [self.fit(_without_fold(tally, fold, folds)) for fold in range(folds)]
-        labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(tally.counts.classes)))]
+        labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(tally.sums.classes)))]
         for block in tally.blocks():
             by_fold = np.stack([weights.score(block)[0] for weights in fitted])
             labels.append(block.labels)

@@ -98,16 +98,16 @@ def test_rows_of_bytes(benchmark: Benchmark, entries: list[Entry]) -> None:
 
 
 def test_all_to_sums(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
-    assert benchmark(counted, entries, tmp_path / "rows").counts.documents.sum() == SIZE
+    assert benchmark(counted, entries, tmp_path / "rows").sums.documents.sum() == SIZE
 
 
 def test_merge_of_two(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
     halves = [counted(entries[i::2], tmp_path / f"rows{i}") for i in (0, 1)]
-    assert benchmark(merge, halves).counts.documents.sum() == SIZE
+    assert benchmark(merge, halves).sums.documents.sum() == SIZE
 
 
 def test_leave_one_out(benchmark: Benchmark, sums: Tally) -> None:
-    assert len(benchmark(learner_for(SETTINGS).train, sums).labels) == sums.counts.documents.sum()
+    assert len(benchmark(learner_for(SETTINGS).train, sums).labels) == sums.sums.documents.sum()
 
 
 def test_write(benchmark: Benchmark, sums: Tally) -> None:

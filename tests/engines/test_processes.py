@@ -52,7 +52,7 @@ def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Tally:
 def rows_of(made: Tally) -> dict[int, tuple[str, dict[str, int]]]:
     return {
         int(block.numbers[0]): (
-            made.counts.classes[block.labels[0]],
+            made.sums.classes[block.labels[0]],
             dict(zip((made.tokens[j] for j in block.columns), block.repeats.tolist())),
         )
         for block in made.blocks(1)
@@ -75,9 +75,9 @@ def test_the_result_is_the_same_whatever_the_workers_and_chunks(
         workers,
     )
     assert list(made.tokens) == list(whole.tokens)
-    assert made.counts == whole.counts
+    assert made.sums.counts == whole.sums.counts
     assert rows_of(made) == rows_of(whole)
-    assert without_copies(made).counts == without_copies(whole).counts
+    assert without_copies(made).sums.counts == without_copies(whole).sums.counts
     assert [done for done, _ in progress] == sorted(done for done, _ in progress)
     if workers > 1:
         assert progress[-1] == (602, 602)
@@ -96,14 +96,14 @@ def test_entries_that_carry_their_bytes(whole: Tally, tmp_path: Path, monkeypatc
         never,
         workers=2,
     )
-    assert made.counts == whole.counts
+    assert made.sums.counts == whole.sums.counts
     assert rows_of(made) == rows_of(whole)
 
 
 def test_few_messages_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "spread", never)
     made = count((Entry(c, c, "", content=raw) for c, raw in mail(4)), TokenOptions(), tmp_path, never, workers=4)
-    assert made.counts.documents.tolist() == [4, 4]
+    assert made.sums.documents.tolist() == [4, 4]
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monke
     (tmp_path / "rows").mkdir()
     made = count(many, TokenOptions(), tmp_path / "rows", lambda name, e: named.append((name, str(e))), workers=2)
     assert named == [("eleven", "No such file or directory")]
-    assert made.counts.documents.sum() == 39
+    assert made.sums.documents.sum() == 39
 
 
 # What workers may suffer. The functions stand here, not inside the tests, so that they can be handed to any process.
