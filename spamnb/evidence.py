@@ -60,10 +60,16 @@ def information(contributions: np.ndarray) -> np.ndarray:
     classes = len(contributions)
     if classes < 2:
         return np.zeros(contributions.shape[1])
-    shifted = contributions - contributions.max(axis=0)
-    q = np.exp(shifted)
-    total = q.sum(axis=0)
-    entropy = np.log(total) - (q * shifted).sum(axis=0) / total
+    if classes == 2:  # the likelier's exponent is 0: the same to the last bit for a third less
+        shifted = -abs(contributions[:1] - contributions[1:])
+        q = np.exp(shifted)
+        total = 1 + q[0]
+    else:
+        shifted = contributions - contributions.max(axis=0)
+        q = np.exp(shifted)
+        total = q.sum(axis=0)
+    q *= shifted
+    entropy = np.log(total) - q.sum(axis=0) / total
     return np.clip(1 - entropy / np.log(classes), 0.0, 1.0)
 
 
@@ -77,10 +83,10 @@ def pool(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of n messages, and what each of their tokens gave to it.
 
-    ``contributions`` (C, nnz) are log-probabilities of the messages' tokens, row after row, ``occurrences`` (nnz,) how
-    often each counts in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,) or (n, C) what "sum"
-    starts from; the mean is of the tokens alone, and how common the classes are is left to the calibration. ``views``
-    (nnz,) are the numbers of the tokens' views.
+    ``contributions`` (C, nnz) are log-probabilities of the messages' tokens, row after row, ``occurrences`` (nnz,), or
+    one number, how often each counts in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,) or
+    (n, C) what "sum" starts from; the mean is of the tokens alone, and how common the classes are is left to the
+    calibration. ``views`` (nnz,) are the numbers of the tokens' views.
     Returns scores (n, C) and weights (C, nnz), both in nats; a score is the sum of its weights, plus the prior for
     "sum". ValueError for a pooling that does not exist.
 

@@ -36,6 +36,10 @@ class Rows(NamedTuple):
     columns: np.ndarray  # (V of the process,) its column numbers → the tally's, −1 for those left out
     kept: np.ndarray  # (n,) False for a message that is not part of the sums: a second copy
 
+    def by_its_own(self) -> Rows:
+        """The same rows with the process's own column numbers, without those left out."""
+        return self._replace(columns=np.where(self.columns < 0, -1, np.arange(len(self.columns))))
+
 
 class Block(NamedTuple):
     """Some messages as ragged rows."""
@@ -109,7 +113,7 @@ class _Reader:
         else:
             shift = self.ends[messages] - np.cumsum(lengths, dtype=np.int64)
             cells = self.cells[np.repeat(shift, lengths) + np.arange(lengths.sum(dtype=np.int64))]
-        columns, repeats = self.rows.columns[cells[:, 0]], cells[:, 1].astype(np.int64)
+        columns, repeats = np.take(self.rows.columns, cells[:, 0]), cells[:, 1].astype(np.int64)
         if len(columns) and columns.min() < 0:
             known = columns >= 0
             lengths = np.bincount(np.repeat(np.arange(len(messages)), lengths)[known], minlength=len(messages))

@@ -99,6 +99,14 @@ def test_information_lies_between_nothing_and_everything(contributions: np.ndarr
     np.testing.assert_allclose(told, 1 - entropy(q, axis=0) / np.log(3), atol=1e-9)
 
 
+@given(arrays(float, (2, 40), elements=st.floats(-800, 800)))
+def test_two_classes_are_as_many_to_the_last_bit(contributions: np.ndarray) -> None:
+    shifted = contributions - contributions.max(axis=0)
+    q = np.exp(shifted)
+    told = np.log(q.sum(axis=0)) - (q * shifted).sum(axis=0) / q.sum(axis=0)
+    assert np.array_equal(information(contributions), np.clip(1 - told / np.log(2), 0, 1))
+
+
 def test_a_token_that_tells_nothing_changes_nothing() -> None:
     contributions = np.array([[-2.0, -5.0, -7.0], [-6.0, -4.0, -7.0]])
     prior = np.log([0.5, 0.5])

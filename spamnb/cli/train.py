@@ -39,7 +39,7 @@ def command(
     from contextlib import nullcontext
 
     from spamnb.engines.processes import count
-    from spamnb.engines.workers import aside, cores
+    from spamnb.engines.workers import aside
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
     from spamnb.sources import entries
@@ -53,7 +53,7 @@ def command(
     with scratch() as folder:
         with progress("Reading") as show:
             tally = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
-        beside = aside if (workers or cores()) > 1 else nullcontext
+        beside = aside if len(tally.rows) > 1 else nullcontext  # who counted alone works alone
         left_out = train(model, tally, settings, force=force, aside=beside)
     with Store.open(model) as store:
         totals = store.totals()

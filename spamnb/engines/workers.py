@@ -7,17 +7,18 @@ When this process dies its workers find their pipe closed and end too.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
+
+if TYPE_CHECKING:  # 5 ms, which who works alone has no use for
+    from multiprocessing.connection import Connection
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, but for Ctrl-C
 AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
@@ -51,6 +52,8 @@ def spread(
 @contextlib.contextmanager
 def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
     """Worker processes by our ends of their pipes; none is left when the context ends."""
+    import multiprocessing
+
     # A forked worker starts in 3 ms with all that is imported here; a spawned one, on other systems, imports it again.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)
@@ -146,7 +149,9 @@ def _replies(
 
 
 def _ready(working: dict[Connection, Any], timeout: float | None = None) -> list[Connection]:
-    return [connection for connection in wait(list(working), timeout) if isinstance(connection, Connection)]
+    from multiprocessing.connection import wait
+
+    return wait(list(working), timeout)  # type: ignore[return-value]
 
 
 def _send(connection: Connection, chunk: Any, working: dict[Connection, Any]) -> None:

@@ -50,10 +50,17 @@ class NaiveBayes(Learner):
         labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
         if len(totals.classes) > 1:
             table, views = table_of(sums, self.settings), views_of(tally.tokens)
+            if self.settings.top_words is None:
+                np.putmask(views, sums.holders() == 1, -1)
             frequencies = frequencies_of(sums) if self.settings.model_type == "bernoulli" else []
-            for block in tally.blocks():
-                labels.append(block.labels)
-                scores.append(without_itself(self.settings, block, table, views, totals, frequencies))
+            for rows in tally.rows:
+                # By the numbers of the process that counted these: what most messages hold it met first, so what is
+                # looked up lies together.
+                part = tally._replace(rows=(rows.by_its_own(),))
+                own = np.take(table, rows.columns, axis=0), np.take(views, rows.columns)
+                for block in part.blocks():
+                    labels.append(block.labels)
+                    scores.append(without_itself(self.settings, block, *own, totals, frequencies))
         return Trained(np.concatenate(labels), np.concatenate(scores))
 
 
@@ -132,7 +139,7 @@ def score(
     instead of the settings'.
     """
     if settings.model_type != "multinomial":
-        repeats = np.ones_like(repeats)
+        repeats = np.ones((), np.int64)
     return pool(contributions, repeats, indptr, start, views, pooling or settings.pooling)
 
 
@@ -140,16 +147,13 @@ def starts_without(
     settings: Settings,
     totals: Totals,
     frequencies: Sequence[Mapping[int, int]],
-    labels: np.ndarray,
-    row: np.ndarray,
-    own_counts: np.ndarray,
+    block: Block,
+    table: np.ndarray,
     leaving: np.ndarray,
 ) -> np.ndarray:
-    """``base`` for n messages in the model without each, (n, C) in nats.
-
-    ``labels`` (n,) are their classes; of their tokens, ``row`` (nnz,) says whose, ``own_counts`` (nnz,) is N_jc for the
-    message's own class, and ``leaving`` (nnz,) whether the token leaves the vocabulary with the message.
-    """
+    """``base`` for n messages in the model without each, (n, C) in nats; ``leaving`` are the places in ``block`` of
+    those tokens that leave the vocabulary with their message."""
+    labels = block.labels
     classes = len(totals.classes)
     without = totals.documents - np.eye(
         classes, dtype=np.int64
@@ -160,7 +164,11 @@ def starts_without(
     if settings.model_type != "bernoulli":
         return starts
     alpha, size, n = settings.alpha, totals.vocabulary_size, len(labels)
-    gone = np.bincount(row, leaving, minlength=n)
+    row = np.repeat(np.arange(n), np.diff(block.indptr))
+    own_counts = table[block.columns, labels[row]]  # N_jc of the message's own class
+    gone = np.bincount(row[leaving], minlength=n)
+    stays = np.ones(len(row), bool)
+    stays[leaving] = False
     absent_of_class = absent_log_probability(frequencies, totals.documents, alpha)
     for c, histogram in enumerate(frequencies):
         documents = totals.documents[c]
@@ -177,7 +185,7 @@ def starts_without(
         absent = sum(tokens * term[held] for held, tokens in histogram.items())
         of_mine = mine[row]
         counts = own_counts[of_mine]
-        change = np.where(leaving[of_mine], 0.0, np.log(documents - counts + alpha)) - term[counts]
+        change = np.where(stays[of_mine], np.log(documents - counts + alpha), 0.0) - term[counts]
         absent = absent + np.bincount(row[of_mine], change, minlength=n)[mine]
         starts[mine, c] = (
             np.maximum(priors[c, c], LEAST) + absent - (size - gone[mine]) * np.log(documents - 1 + 2 * alpha)
@@ -194,26 +202,22 @@ def without_itself(
     frequencies: Sequence[Mapping[int, int]],
 ) -> np.ndarray:
     """Scores (n, C) of a block's messages, each from the sums minus itself; ``table`` is that of ``table_of``, and
-    ``views`` (V,) are those of its tokens.
+    ``views`` (V,) are those of its tokens, −1 where a token leaves the vocabulary with the only message that holds it.
     """
     n, classes = len(block.labels), len(totals.classes)
-    distinct = np.diff(block.indptr)
-    row = np.repeat(np.arange(n), distinct)
-    found = np.ascontiguousarray(np.take(table, block.columns, axis=0).T)
-    own = np.zeros((classes, n), found.dtype)
+    own = np.zeros((classes, n), table.dtype)
     own[block.labels, np.arange(n)] = 1
-    mine = np.repeat(own, distinct, axis=1)
-    own_counts = (found[:classes] * mine).sum(axis=0)
+    view = views[block.columns]
+    leaving, shared = np.flatnonzero(view < 0), np.flatnonzero(view >= 0)
+    distinct = length = np.diff(block.indptr)
+    kept = distinct - np.diff(np.searchsorted(leaving, block.indptr))
+    found = np.ascontiguousarray(np.take(table, block.columns[shared], axis=0).T)
+    mine = np.repeat(own, kept, axis=1)
     found[:classes] -= mine
+    repeats = np.ones((), np.int64)
     if len(found) > classes:
-        found[classes:] -= mine * block.repeats.astype(found.dtype)
-    shared = np.ones(len(row), bool)
-    if settings.top_words is None:
-        shared = np.any(found[:classes], axis=0)
-    length = np.bincount(row, block.repeats, minlength=n).astype(np.int64)
-    kept = np.bincount(row[shared], minlength=n)
-    starts = starts_without(settings, totals, frequencies, block.labels, row, own_counts, ~shared)
-    repeats, found = block.repeats[shared], np.compress(shared, found, axis=1)
+        repeats, length = block.repeats[shared], np.diff(np.append(0, np.cumsum(block.repeats))[block.indptr])
+        found[classes:] -= mine * repeats.astype(found.dtype)
     seen = Totals(
         totals.classes,
         totals.documents[:, None] - own,
@@ -222,5 +226,5 @@ def without_itself(
         totals.vocabulary_size - (distinct - kept),  # type: ignore[arg-type]
     )
     contributions = log_likelihoods(settings, seen, found[:classes], found[classes:], kept)
-    indptr = np.concatenate([[0], np.cumsum(kept)])
-    return score(settings, contributions, repeats, indptr, starts, views[block.columns[shared]])[0]
+    starts = starts_without(settings, totals, frequencies, block, table, leaving)
+    return score(settings, contributions, repeats, np.append(0, np.cumsum(kept)), starts, view[shared])[0]
