@@ -57,7 +57,7 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
         number = {name: c for c, name in enumerate(sums.classes)}
         execute(
             "INSERT INTO messages VALUES (?, ?, ?)",
-            sorted((digest, number[label], int(taught)) for digest, label, taught in content.messages),
+            ((digest, number[label], taught) for digest, label, taught in sorted(content.messages)),
         )
         if rest is not None:
             content = rest()

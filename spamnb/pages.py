@@ -7,7 +7,6 @@ few hundred tokens are looked up in as many pages and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -94,20 +93,20 @@ def pack(tokens: Tokens, sums: Sums) -> Iterator[Page]:
         at = free[of_class.columns]
         cells["class"][at], cells["documents"][at], cells["occurrences"][at] = c, *of_class[1:]
         free[of_class.columns] += 1
-    bounds = [*range(0, sums.size, PAGE), sums.size]
+    bounds = np.append(np.arange(0, sums.size, PAGE), sums.size)
     columns = [
         _cut(tokens.keys.astype("<i8"), bounds),
         _cut(held.astype("<u2"), bounds),
-        _cut(cells, np.concatenate([[0], ends])[bounds]),
+        _cut(cells, np.append(0, ends)[bounds]),
         _cut(tokens.lengths.astype("<u2"), bounds),
-        _cut(tokens.gathered(), np.concatenate([[0], np.cumsum(tokens.lengths, dtype=np.int64)])[bounds]),
+        _cut(tokens.gathered(), np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))[bounds]),
     ]
     return zip(tokens.keys[::PAGE].tolist(), *columns)
 
 
-def _cut(values: np.ndarray, bounds: Iterable[int]) -> Iterator[bytes]:
-    data, size = values.tobytes(), values.itemsize
-    return (data[size * int(begin) : size * int(end)] for begin, end in pairwise(bounds))
+def _cut(values: np.ndarray, bounds: np.ndarray) -> Iterator[bytes]:
+    ends = (values.itemsize * bounds).tolist()
+    return map(values.tobytes().__getitem__, map(slice, ends, ends[1:]))
 
 
 def names(pages: Iterable[tuple[bytes, bytes]], keys: np.ndarray) -> Tokens:

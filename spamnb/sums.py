@@ -28,13 +28,24 @@ class Cells(NamedTuple):
         columns = np.flatnonzero(document_counts | occurrences)
         return cls(columns, document_counts[columns], occurrences[columns])
 
+    def less(self, other: Cells) -> Cells:
+        """Without those of ``other``, which are part of them; both ascending."""
+        _, document_counts, occurrences = left = Cells(*map(np.copy, self))
+        at = np.searchsorted(self.columns, other.columns)
+        document_counts[at] -= other.document_counts
+        occurrences[at] -= other.occurrences
+        return left.at(np.flatnonzero(document_counts))
+
+    def at(self, places: np.ndarray) -> Cells:
+        """Those at these places."""
+        return Cells(*(values[places] for values in self))
+
     def moved(self, columns: np.ndarray) -> Cells:
         """Column j becomes ``columns[j]``; it is left out where that is −1."""
         moved = self._replace(columns=columns[self.columns])
         if moved.columns.min(initial=0) >= 0:
             return moved
-        kept = np.flatnonzero(moved.columns >= 0)
-        return Cells(*(values[kept] for values in moved))
+        return moved.at(np.flatnonzero(moved.columns >= 0))
 
 
 class Sums(NamedTuple):
@@ -59,9 +70,8 @@ class Sums(NamedTuple):
     ) -> Sums:
         """From cells in any order, ``label`` (k,) the class number of each."""
         cells = Cells(cells.columns, *(values.astype(np.int64) for values in cells[1:]))
-        mine = [np.flatnonzero(label == c) for c in range(len(classes))]
-        by_class = tuple(Cells.added([Cells(*(values[at] for values in cells))], size) for at in mine)
-        return cls(tuple(classes), documents, size, by_class)
+        parts = [cells.at(np.flatnonzero(label == c)) for c in range(len(classes))]
+        return cls(tuple(classes), documents, size, tuple(Cells.added([part], size) for part in parts))
 
     @classmethod
     def total(cls, parts: Sequence[Sums]) -> Sums:
@@ -72,8 +82,8 @@ class Sums(NamedTuple):
 
     def __sub__(self, other: Sums) -> Sums:
         """Without those of ``other``, which are part of them."""
-        less = tuple(Cells(cells.columns, -cells.document_counts, -cells.occurrences) for cells in other.cells)
-        return Sums.total([self, other._replace(documents=-other.documents, cells=less)])
+        cells = tuple(own.less(taken) for own, taken in zip(self.cells, other.cells))
+        return self._replace(documents=self.documents - other.documents, cells=cells)
 
     def moved(self, columns: np.ndarray, size: int, classes: tuple[str, ...] | None = None) -> Sums:
         """The same on another vocabulary: column j becomes ``columns[j]`` of ``size``, or is left out where that is −1;

@@ -80,11 +80,10 @@ def _calibration(trained: Trained, classes: tuple[str, ...]) -> Calibration:
 def content_of(tally: Tally, settings: Settings) -> Content:
     """The sums that the model's file will hold, and whose they are; ``with_trained`` adds the rest."""
     classes = tally.sums.classes
-    messages = [
-        (digest.tobytes(), classes[label], True)
-        for rows in tally.rows
-        for digest, label in zip(rows.digests[rows.kept], rows.labels[rows.kept])
-    ]
+    messages: list[tuple[bytes, str, bool]] = []
+    for rows in tally.rows:
+        digests = np.ascontiguousarray(rows.digests[rows.kept]).view("V16").ravel().tolist()
+        messages += [(digest, classes[c], True) for digest, c in zip(digests, rows.labels[rows.kept].tolist())]
     return Content(settings.as_meta(), tally.tokens, tally.sums, messages, [], {})
 
 
