@@ -60,6 +60,7 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             ((digest, number[label], taught) for digest, label, taught in sorted(content.messages)),
         )
         if rest is not None:
+            _sync(store.file())  # most of it is on its way to the disk while others work
             content = rest()
         for identity, digest, counted in content.lessons:
             store.put_lesson(identity, digest, counted)
@@ -195,7 +196,7 @@ def begin(path: str | Path, meta: dict[str, Any]) -> None:
         pass
 
 
-def _sync(path: Path) -> None:
+def _sync(path: str | Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -36,6 +36,10 @@ class Database:
         connection = _connect(name, writable)
         return cls(name, connection)
 
+    def file(self) -> str:
+        """The file's own name, whatever ``path`` calls it."""
+        return self._connection.execute("PRAGMA database_list").fetchone()[2]
+
     def close(self) -> None:
         self._connection.close()
 
