@@ -23,6 +23,8 @@ class Cells(NamedTuple):
         is 0."""
         document_counts, occurrences = np.zeros((2, size), np.int64)
         for columns, held, occurring in parts:
+            # Of another type it would take three times as long.
+            columns, held, occurring = (values.astype(np.int64, copy=False) for values in (columns, held, occurring))
             np.add.at(document_counts, columns, held)
             np.add.at(occurrences, columns, occurring)
         columns = np.flatnonzero(document_counts | occurrences)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -61,25 +60,38 @@ class Tally(NamedTuple):
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
         return merge([self, other])
 
-    def save(self, path: Path) -> tuple[Path, tuple[str, ...], list[Path]]:
-        """Write its arrays; returns what ``load`` takes. Through a file 30 MB of them reach another process in a third
+    def save(self, path: Path) -> tuple[Path, list[tuple[str, tuple[int, ...]]], tuple[str, ...], list[Path]]:
+        """Write its arrays; returns what ``load`` takes. Through a file 20 MB of them reach another process in a third
         of the time that a pipe, which copies them five times, takes."""
         tokens = self.tokens.gathered(), self.tokens.lengths, self.tokens.keys
         rows = chain.from_iterable(own[1:] for own in self.rows)
+        shapes = []
         with path.open("wb") as file:
-            for array in chain(tokens, [self.sums.documents], *self.sums.cells, rows):
-                np.save(file, array, allow_pickle=False)
-        return path, self.sums.classes, [own.path for own in self.rows]
+            for array in map(_small, chain(tokens, [self.sums.documents], *self.sums.cells, rows)):
+                shapes.append((array.dtype.str, array.shape))
+                file.write(np.ascontiguousarray(array).data)
+                file.write(bytes(-array.nbytes % 8))  # the next one begins where the processor likes it
+        return path, shapes, self.sums.classes, [own.path for own in self.rows]
 
     @classmethod
-    def load(cls, path: Path, classes: tuple[str, ...], rows: Sequence[Path]) -> Tally:
+    def load(
+        cls, path: Path, shapes: Sequence[tuple[str, tuple[int, ...]]], classes: tuple[str, ...], rows: Sequence[Path]
+    ) -> Tally:
         """What was saved."""
-        with path.open("rb") as file:
-            read = partial(np.load, file, allow_pickle=False)
-            text, lengths, keys, documents = read(), read(), read(), read()
-            tokens = Tokens(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, keys)
-            sums = Sums(classes, documents, len(tokens), tuple(Cells(read(), read(), read()) for _ in classes))
-            return cls(tokens, sums, tuple(Rows(own, *(read() for _ in Rows._fields[1:])) for own in rows))
+        data = np.fromfile(path, np.uint8)
+
+        def arrays() -> Iterator[np.ndarray]:
+            begin = 0
+            for dtype, shape in shapes:
+                array = np.ndarray(shape, dtype, data, begin)
+                begin += array.nbytes + -array.nbytes % 8
+                yield array
+
+        read = arrays().__next__
+        text, lengths, keys, documents = read(), read(), read(), read()
+        tokens = Tokens(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, keys)
+        sums = Sums(classes, documents, len(tokens), tuple(Cells(read(), read(), read()) for _ in classes))
+        return cls(tokens, sums, tuple(Rows(own, *(read() for _ in Rows._fields[1:])) for own in rows))
 
     def blocks(self, messages: int = 256) -> Iterator[Block]:
         """The messages that are part of the sums, so many at a time that their figures fit the processor's cache."""
@@ -91,6 +103,12 @@ class Tally(NamedTuple):
                 lengths, columns, repeats = reader.take(part)
                 indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
                 yield Block(indptr, columns, repeats, rows.labels[part], rows.numbers[part])
+
+
+def _small(array: np.ndarray) -> np.ndarray:
+    """The array in half the memory, where that does."""
+    fits = array.dtype == np.int64 and (not array.size or -(1 << 31) <= array.min() <= array.max() < 1 << 31)
+    return array.astype(np.int32) if fits else array
 
 
 class _Reader:
