@@ -23,10 +23,9 @@ class Cells(NamedTuple):
         is 0."""
         document_counts, occurrences = np.zeros((2, size), np.int64)
         for columns, held, occurring in parts:
-            # Of another type it would take three times as long.
-            columns, held, occurring = (values.astype(np.int64, copy=False) for values in (columns, held, occurring))
-            np.add.at(document_counts, columns, held)
-            np.add.at(occurrences, columns, occurring)
+            # Values of another type take forty times as long: 43 ms a million.
+            np.add.at(document_counts, columns, held.astype(np.int64, copy=False))
+            np.add.at(occurrences, columns, occurring.astype(np.int64, copy=False))
         columns = np.flatnonzero(document_counts | occurrences)
         return cls(columns, document_counts[columns], occurrences[columns])
 
@@ -71,7 +70,6 @@ class Sums(NamedTuple):
         cls, classes: Sequence[str], documents: np.ndarray, size: int, label: np.ndarray, cells: Cells
     ) -> Sums:
         """From cells in any order, ``label`` (k,) the class number of each."""
-        cells = Cells(cells.columns, *(values.astype(np.int64) for values in cells[1:]))
         parts = [cells.at(np.flatnonzero(label == c)) for c in range(len(classes))]
         return cls(tuple(classes), documents, size, tuple(Cells.added([part], size) for part in parts))
 
