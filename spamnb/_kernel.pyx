@@ -89,14 +89,14 @@ cdef class Kernel:
         for token in tokens:
             self.rows.add(self.numbers.named(token))
 
-    def read_letter(self, bytes raw, folded, fields, int ngrams, bint body_only):
-        """Of a plain letter all tokens, as tokens.Tokenizer.read tells them, and the digest; None of other messages."""
+    def read_letter(self, bytes raw, folded, fields, int ngrams, bint body_only, bint identify):
+        """See tokens.Tokenizer.read_letter."""
         cdef Letter letter = self.letter
         cdef bytes data
         cdef Py_ssize_t i, begin, stop, size
         cdef Field field = self.field(folded)
         cdef Header header
-        if not letter.read(raw):
+        if not letter.read(raw, identify):
             return None
         data = letter.data
         size = len(data)

@@ -42,7 +42,7 @@ cdef class Letter:
         self.names, self.parts = {}, {}
         self.spans = np.zeros((MOST_FIELDS, 3), np.int32)
 
-    cdef bint read(self, bytes raw) except -1:
+    cdef bint read(self, bytes raw, bint identify) except -1:
         """False for a message that is none: message.parse takes it apart."""
         cdef bytes data = mime.normalise(raw)
         cdef Py_ssize_t size = len(data), stop
@@ -59,7 +59,7 @@ cdef class Letter:
         self.part = self.described()
         if self.part is None:
             return False
-        self.digest = self.digested(stop)
+        self.digest = self.digested(stop) if identify else b""
         return True
 
     cdef Py_ssize_t section(self, Py_ssize_t limit) except -2:

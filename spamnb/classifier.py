@@ -172,7 +172,7 @@ class Classifier:
         """The messages as rows, and what was cut from each."""
         if self._numbering.numbers is not self.store.numbers:
             self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
-        rows = [self._numbering.read(raw) for raw in raws]
+        rows = [self._numbering.read(raw, identify=False) for raw in raws]
         numbers, repeats = self._numbering.take().T
         batch = Batch.numbered(self._numbering.numbers, numbers, repeats, [row.length for row in rows])
         return batch, [row.cut for row in rows]

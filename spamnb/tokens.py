@@ -209,9 +209,11 @@ class Tokenizer:
             found.headers(self._fields, message.headers)
             self._structure(message, found)
 
-    def read_letter(self, raw: bytes, kernel: Any) -> bytes | None:
-        """The kernel is told all tokens of a message that is a plain letter, and gives its digest; None for others."""
-        return kernel.read_letter(raw, self._words, self._fields, self.options.ngrams, self.options.body_only)
+    def read_letter(self, raw: bytes, kernel: Any, identify: bool) -> bytes | None:
+        """The kernel is told all tokens of a message that is a plain letter, and gives its digest, or nothing where it
+        need not ``identify`` it; None for others."""
+        options = self.options
+        return kernel.read_letter(raw, self._words, self._fields, options.ngrams, options.body_only, identify)
 
     def _subject(self, value: str, found: Found) -> None:
         """A text too: its words and neighbours are those of the text, so that each place learns from the other and what
