@@ -10,8 +10,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +62,7 @@ class Classifier:
     def _prepare(self) -> None:
         own = Settings.from_meta(self._meta, self.store.path)
         self.settings = replace(own, loss=replace(own.loss, **self._charges))
+        self._kept = own.as_meta().keys()  # of the file's figures those that are settings
         try:
             self.tokenizer = Tokenizer(self.settings.tokens)
         except ValueError as error:
@@ -75,7 +75,7 @@ class Classifier:
         meta = self.store.meta()
         if meta is not self._meta:
             before, self._meta = self._meta, meta
-            if any(before.get(key) != meta.get(key) for key in self.settings.as_meta()):
+            if any(before.get(key) != meta.get(key) for key in self._kept):
                 self._prepare()
 
     @classmethod
@@ -121,7 +121,7 @@ class Classifier:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            batch = Batch.of([Counter(self.tokenizer(parse(raw)))])
+            batch, _ = self._batch([raw])
             return self.learner.directions(self.store, self.store.totals(), batch)
 
     def classify_all(self, raws: Sequence[bytes], tokens: int | None = None) -> list[Judgement]:
@@ -170,12 +170,16 @@ class Classifier:
 
     def _batch(self, raws: Sequence[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
         """The messages as rows, and what was cut from each."""
+        numbering = self._numbers()
+        rows = [numbering.read(raw, identify=False) for raw in raws]
+        numbers, repeats = numbering.take().T
+        batch = Batch.numbered(numbering.numbers, numbers, repeats, [row.length for row in rows])
+        return batch, [row.cut for row in rows]
+
+    def _numbers(self) -> Numbering:
         if self._numbering.numbers is not self.store.numbers:
             self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
-        rows = [self._numbering.read(raw, identify=False) for raw in raws]
-        numbers, repeats = self._numbering.take().T
-        batch = Batch.numbered(self._numbering.numbers, numbers, repeats, [row.length for row in rows])
-        return batch, [row.cut for row in rows]
+        return self._numbering
 
     def _calibration(self, totals: Totals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""
@@ -196,37 +200,37 @@ class Classifier:
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
         """
-        message, own = parse(raw), identity(raw)
+        own = identity(raw)
         with self.store.writing():
             self._follow()
-            counted = Counter(self.tokenizer(message))
-            known = self.store.learned(message.digest)
+            digest, counted = self._counted(raw)
+            known = self.store.learned(digest)
             if known and (known[0] == label or (known[1] and not taught)):
                 if taught and not known[1]:
-                    self.store.unremember(message.digest)
-                    self.store.remember(message.digest, label)
+                    self.store.unremember(digest)
+                    self.store.remember(digest, label)
                 return False
             if known:
                 self._subtract(known[0], counted, moved=True)
-                self.store.unremember(message.digest)
+                self.store.unremember(digest)
             elif lesson := self._own_lesson(own):
                 if not taught:
                     return False
                 self._take_back(*lesson)
             if not taught:
-                self.store.put_lesson(own, message.digest, counted)
+                self.store.put_lesson(own, digest, counted)
             self._count_score(label, counted, 1)
             self.store.add(label, counted)
             self.learner.learn(self.store, label, counted)
-            self.store.remember(message.digest, label, taught)
+            self.store.remember(digest, label, taught)
         return True
 
     def forget(self, label: str, raw: bytes) -> bool:
         """Take one message out of a class again, exactly; False when it is not part of it."""
-        message = parse(raw)
         with self.store.writing():
             self._follow()
-            known = self.store.learned(message.digest)
+            digest, counted = self._counted(raw)
+            known = self.store.learned(digest)
             if known is None:
                 lesson = self._own_lesson(identity(raw))
                 if lesson is None or lesson[1] != label:
@@ -235,9 +239,16 @@ class Classifier:
                 return True
             if known[0] != label:
                 return False
-            self._subtract(label, Counter(self.tokenizer(message)))
-            self.store.unremember(message.digest)
+            self._subtract(label, counted)
+            self.store.unremember(digest)
         return True
+
+    def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
+        """A message's digest, and its tokens with their occurrences."""
+        numbering = self._numbers()
+        digest = numbering.read(raw).digest
+        numbers, repeats = numbering.take().T
+        return digest, dict(zip(numbering.numbers.some(numbers), repeats.tolist()))
 
     def _own_lesson(self, own: bytes) -> tuple[bytes, str, dict[str, int]] | None:
         """(digest, class, tokens) of another copy of the message ``own`` that the filter learned by itself."""
@@ -246,15 +257,15 @@ class Classifier:
         return (lesson[0], known[0], lesson[1]) if lesson and known else None
 
     def _take_back(self, digest: bytes, label: str, counted: dict[str, int]) -> None:
-        self._subtract(label, Counter(counted), moved=True)
+        self._subtract(label, counted, moved=True)
         self.store.unremember(digest)
 
-    def _subtract(self, label: str, counted: Counter[str], moved: bool = False) -> None:
+    def _subtract(self, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
         self.store.add(label, counted, -1)
         self.learner.forget(self.store, label, counted, moved)
         self._count_score(label, counted, -1)
 
-    def _count_score(self, label: str, counted: Counter[str], sign: int) -> None:
+    def _count_score(self, label: str, counted: Mapping[str, int], sign: int) -> None:
         """Calibration learns from a message's score in the model without it: before learning, after forgetting."""
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:
