@@ -122,7 +122,7 @@ def load(store: Store) -> Content:
             tokens,
             sums,
             store.messages(),
-            store.calibration(),
+            sorted(store.calibration()),
             store.arrays(),
             _vectors(store, tokens),
             store.lessons(),

@@ -195,7 +195,7 @@ class Records(Database):
                 cell = {"class": sound.name, "own": sound.whole(1), "bin": sound.whole(BINS - 1)}
                 found = sound.rows("calibration", rows, **cell, messages=sound.whole(MOST, -MOST))
                 self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}
-            return [(*cell, messages) for cell, messages in sorted(self._cells.items()) if messages]
+            return [(*cell, messages) for cell, messages in self._cells.items() if messages]
 
     def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
         with self.writing():

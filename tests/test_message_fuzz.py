@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb.message import parse
+from spamnb.message import header_of, parse
 from spamnb.message.charsets import decode
 from spamnb.message.headers import base64, decode_words, parameters
 from spamnb.message.html import read
@@ -50,6 +50,15 @@ def test_any_bytes_are_a_message(raw):
 def test_spoilt_messages(seed):
     raw = fuzz.mutated(random.Random(seed), OWN)
     assert fuzz.broken_promise(parse(raw)) is None
+
+
+@given(st.integers(0, 2**32))
+def test_a_header_is_read_without_its_message(seed):
+    raw = fuzz.mutated(random.Random(seed), OWN)
+    assert [header_of(raw, name) for name in ("subject", "received", "x")] == [
+        parse(raw).header(name) for name in ("subject", "received", "x")
+    ]
+
 
 
 @settings(max_examples=300, deadline=None)

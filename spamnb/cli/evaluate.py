@@ -224,13 +224,13 @@ def _subjects(sources: tuple[str, ...]) -> Callable[[set[int]], dict[int, str]]:
     """Finds subjects by place in the sources: they are gone through once more, and only those messages read."""
 
     def find(places: set[int]) -> dict[int, str]:
-        from spamnb.message import parse
+        from spamnb.message import header_of
 
         found = {}
         for place, entry in enumerate(_entries(sources, lambda name, error: None)):
             if place in places:
                 try:
-                    found[place] = parse(entry.read()).header("subject")
+                    found[place] = header_of(entry.read(), "subject")
                 except OSError:
                     continue  # it was told when it was read the first time, or has gone since
         return found

@@ -18,7 +18,7 @@ from spamnb.classifier import Classifier, Judgement
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
-from spamnb.message import Message, parse
+from spamnb.message import header_of
 from spamnb.settings import Settings
 from spamnb.sources import Entry
 
@@ -126,7 +126,7 @@ def answer(judgement: Judgement, raw: bytes) -> Answer:
         judgement.verdict,
         dict(zip(judgement.probabilities, judgement.scores.tolist())),
         judgement.probabilities,
-        parse(raw).header("subject"),
+        header_of(raw, "subject"),
         [(token, weight) for token, weight in judgement.evidence[:EVIDENCE]],
     )
 
@@ -140,20 +140,20 @@ def by_date(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> list[Entry
     last = datetime(1970, 1, 1, tzinfo=UTC)
     dated: list[tuple[datetime, int, Entry]] = []
     for place, (entry, raw) in enumerate(_read(entries, on_unreadable)):
-        last = sent(parse(raw)) or last
+        last = sent(raw) or last
         dated.append((last, place, entry))
     dated.sort(key=lambda item: item[:2])
     return [entry for _, _, entry in dated]
 
 
-def sent(message: Message) -> datetime | None:
+def sent(raw: bytes) -> datetime | None:
     """When a message says it was sent; None where it does not say so legibly.
 
-    >>> sent(parse(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\\n\\n"))
+    >>> sent(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\\n\\n")
     datetime.datetime(2002, 8, 22, 11, 26, 25, tzinfo=datetime.timezone.utc)
     """
     try:
-        date = parsedate_to_datetime(message.header("date"))
+        date = parsedate_to_datetime(header_of(raw, "date"))
         return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

@@ -17,7 +17,7 @@ from .mime import MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_de
 if TYPE_CHECKING:
     from .html import Html
 
-__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "identity", "is_volatile", "parse"]
+__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "header_of", "identity", "is_volatile", "parse"]
 
 # Fields that mailboxes, readers and filters add to a message they hold: the same message has others tomorrow.
 VOLATILE = frozenset([
@@ -152,6 +152,18 @@ def parse(raw: bytes) -> Message:
     said = tuple(dict.fromkeys(cut)) if cut else ()
     digest = _digest(data, start, stop, body)
     return Message(tuple(fields), tuple(texts), links, images, forms, hidden, facts, tuple(parts), said, digest)
+
+
+def header_of(raw: bytes, name: str) -> str:
+    """``parse(raw).header(name)`` at the cost of the header section.
+
+    >>> header_of(b"Subject: =?utf-8?q?caf=C3=A9?=\\n\\nHello", "subject")
+    'café'
+    """
+    data = normalise(raw)
+    fields, _, _ = split(data, skip_envelope(data, 0, len(data)), len(data), [])
+    value = next((value for key, value in fields if key.lower() == name), "")
+    return decode_words(value) if "=?" in value else value
 
 
 def identity(raw: bytes) -> bytes:
