@@ -16,6 +16,7 @@ from spamnb.naming import shown
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 FORMAT = 3  # rises with the tables, and whenever the same sums give other scores: the calibration is of those
+_PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 
 
@@ -25,7 +26,7 @@ class Database:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
-        self._depth = 0
+        self._busy = False  # inside a transaction
         self._data_version: int | None = None
         self._drop_cache()
 
@@ -62,26 +63,19 @@ class Database:
         if version < FORMAT:
             raise Outdated(f"{self.path}: made by an older spamnb (format {version}); train again")
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> contextlib.AbstractContextManager[None]:
         """One change, whole or not at all. Inside another ``writing`` it is part of that one."""
-        with self._transaction("BEGIN IMMEDIATE"):
-            yield
+        return _PART if self._busy else self._transaction("BEGIN IMMEDIATE")
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> contextlib.AbstractContextManager[None]:
         """What is read inside belongs to one state of the file, whoever writes meanwhile."""
-        with self._transaction("BEGIN"):
-            yield
+        return _PART if self._busy else self._transaction("BEGIN")
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        if self._depth:
-            yield
-            return
         with self._told():
             self._connection.execute(begin)
-            self._depth = 1
+            self._busy = True
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
@@ -96,7 +90,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
-                self._depth = 0
+                self._busy = False
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
