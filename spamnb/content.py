@@ -60,7 +60,7 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             ((digest, number[label], taught) for digest, label, taught in sorted(content.messages)),
         )
         if rest is not None:
-            _sync(store.file())  # most of it is on its way to the disk while others work
+            _sync(store.file)  # most of it is on its way to the disk while others work
             content = rest()
         for identity, digest, counted in content.lessons:
             store.put_lesson(identity, digest, counted)

@@ -24,7 +24,8 @@ class Database:
     """A connection to one file, with nested transactions and a hook for what was cached of its content."""
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.path = path
+        self.path = path  # what errors call it
+        self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
         self._data_version: int | None = None
@@ -36,10 +37,6 @@ class Database:
         name = str(path)
         connection = _connect(name, writable)
         return cls(name, connection)
-
-    def file(self) -> str:
-        """The file's own name, whatever ``path`` calls it."""
-        return self._connection.execute("PRAGMA database_list").fetchone()[2]
 
     def close(self) -> None:
         self._connection.close()
