@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,28 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
     with Classifier.open(tmp_path / "m") as classifier:
         assert classifier.store.totals().documents.tolist() == [18, 12]
         assert classifier.classify(message("ham", 40)).verdict == "ham"
+
+
+@pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "logistic", "hybrid"])
+def test_one_class_trains_and_takes_a_second(tmp_path: Path, kind: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, [("ham", message("ham", n)) for n in range(9)]), Settings(model_type=kind))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert list(classifier.classify(message("ham", 20)).probabilities) == ["ham"]
+        for n in range(20):
+            classifier.learn("spam", message("spam", n))
+        ham, spam = (classifier.classify(message(label, 30)).scores for label in ("ham", "spam"))
+    assert spam[1] > spam[0] and spam[1] - spam[0] > ham[1] - ham[0]
+
+
+def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system has UTF-8 names only")
+    train(folder / "m", counted(tmp_path, mail(6)), Settings())
+    with Classifier.open(folder / "m") as classifier:
+        assert classifier.store.totals().documents.sum() == 12
 
 
 def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ class Hybrid(Learner):
 
     def train(self, tally: Tally) -> Trained:
         bayes, logistic = self.naive_bayes.train(tally), self.logistic.train(tally)
+        if not len(bayes.scores):  # of one class there is nothing to tell apart: no spreads
+            return logistic
         spread = np.array([_spread(bayes.scores), _spread(logistic.scores)])
         return logistic._replace(
             scores=bayes.scores / spread[0] + logistic.scores / spread[1],
