@@ -3,10 +3,11 @@
 cdef enum:
     MOST_FIELDS = 250  # of a header section that is read here
     LONGEST_NAME = 100  # bytes: what is remembered is bounded in size and number
-    LONGEST_SAID = 500  # of the body, by one field
+    LONGEST_SAID = 500  # of the body, by all fields together
 
 cdef Py_ssize_t MAX_HEADER_BYTES = message_headers.MAX_HEADER_BYTES
 cdef Py_ssize_t MAX_TEXT = mime.MAX_TEXT
+cdef Py_ssize_t LONGEST_LETTER = 2 * (MAX_HEADER_BYTES + MAX_TEXT)  # with CRLF line ends
 cdef frozenset DECODED = mime.UU_NAMES | {"base64", "quoted-printable"}
 
 
@@ -44,8 +45,12 @@ cdef class Letter:
 
     cdef bint read(self, bytes raw, bint identify) except -1:
         """False for a message that is none: message.parse takes it apart."""
-        cdef bytes data = mime.normalise(raw)
-        cdef Py_ssize_t size = len(data), stop
+        cdef bytes data
+        cdef Py_ssize_t size, stop
+        if len(raw) > LONGEST_LETTER:  # is neither copied nor kept
+            return False
+        data = mime.normalise(raw)
+        size = len(data)
         if not data.isascii():
             return False
         self.data = data
@@ -107,11 +112,12 @@ cdef class Letter:
 
     cdef list described(self):
         """The tokens of the one part there is, None where its text is another than the body as it stands."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, length = 0
         cdef list said = []
         for i in range(self.used):
             if (<Name> self.fields[i]).describes:
-                if self.spans[i, 1] - self.spans[i, 0] > LONGEST_SAID:
+                length += len((<Name> self.fields[i]).text) + self.spans[i, 1] - self.spans[i, 0]
+                if length > LONGEST_SAID:
                     return None
                 said.append(((<Name> self.fields[i]).text, self.value(i)))
         key = tuple(said)

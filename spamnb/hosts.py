@@ -15,13 +15,17 @@ MAX_HOST = 60  # characters
 _HOST = re.compile(r"\s*+[a-z]{2,9}:/{1,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s\"<>]{1,200})", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4096)  # mail names the same few again and again: URLs of HTML are read in two thirds of the time
 def fold_host(raw: str) -> tuple[str, ...]:
     """A host with the domains above it, an address with the networks it is in.
 
     >>> fold_host("mail.example.org"), fold_host("192.0.2.7"), fold_host("localhost")
     (('mail.example.org', 'example.org'), ('192', '192.0', '192.0.2', '192.0.2.7'), ('localhost',))
     """
+    return _fold_host(raw) if len(raw) <= 2 * MAX_HOST else _fold_host.__wrapped__(raw)
+
+
+@lru_cache(maxsize=4096)  # mail names the same few again and again: URLs of HTML are read in two thirds of the time
+def _fold_host(raw: str) -> tuple[str, ...]:
     word = raw.strip("-._,'!%$").lower()
     if not word or len(word) > MAX_HOST:
         return ()

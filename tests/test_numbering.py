@@ -144,6 +144,7 @@ def test_what_is_a_letter() -> None:
         b"Lines: 2\n\n",
         LETTER.replace(b"\n", b"\r\n"),
         LETTER + b"a\rb",
+        LETTER.replace(b"\n", b"\r\n") + b"\r\n" * (1 << 19),
         b"Subject: " + b"long words " * 400 + b"\n\n" + b"word " * 2000,
         b"Subject:\n " + b"long\n words" * 400 + b"\n\n" + b"A\n\n" * 9000,
     ]
@@ -155,6 +156,8 @@ def test_what_is_a_letter() -> None:
         b"Content-Type: text/plain; charset=utf-7\n" + LETTER, b"Content-Transfer-Encoding: base64\n" + LETTER,
         b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19), b"a" * 101 + b": b\n\nx",
         b"Content-Type: text/plain; name=" + b"a" * 500 + b"\n\nx",
+        (b"Content-Type: text/plain; name=" + b"a" * 90 + b"\n") * 5 + b"\nx", b"Content-Type:\n" * 42 + b"\nx",
+        b"From " + b"a" * (3 << 20) + b"\n" + LETTER,
     ]  # fmt: skip
     assert read_as_parsed(others) == 0
 

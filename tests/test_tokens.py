@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb import hosts
 from spamnb.fields import Fields
 from spamnb.message import parse
 from spamnb.tokens import MAX_WORDS, PAIRED, Tokenizer, TokenOptions
@@ -238,3 +239,11 @@ def test_long_names_of_headers_are_read_but_not_remembered() -> None:
         assert fields["x" * 200 + str(n)].presence == "header:" + "x" * 40
     assert fields["X-Short"] is fields["X-Short"]
     assert len(fields) == 1
+
+
+def test_long_hosts_are_read_but_not_remembered() -> None:
+    before = hosts._fold_host.cache_info().currsize
+    long = "." * hosts.MAX_HOST + "mail.example.org" + "." * hosts.MAX_HOST
+    assert hosts.fold_host(long) == ("mail.example.org", "example.org")
+    assert hosts.fold_host("x" * 2000) == ()
+    assert hosts._fold_host.cache_info().currsize == before
