@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
 # Messages below which processes cost more than they gain: 1,000 take 0.24 s of one or two, which together need a third
 # more; 1,400 take 0.31 s of one and 0.28 of two.
 FEW = 1200
+FEW_BYTES = 1 << 24  # … or less than this much mail, where entries carry their bytes: all of that is in memory at once
 LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
@@ -41,16 +42,29 @@ def count(
 ) -> Tally:
     """The tally of all messages, counted by ``workers`` processes (default: one a core); rows lie in ``folder``."""
     numbered = enumerate(entries)
-    first = list(islice(numbered, FEW))
     workers = workers or cores()
+    first, few = ([], True) if workers == 1 else _first(numbered)
+    every = chain(first, numbered)
     try:
-        if workers == 1 or len(first) < FEW:
-            return _alone(chain(first, numbered), options, folder, on_unreadable, on_progress)
-        return _shared(_Chunks(chain(first, numbered)), options, folder, on_unreadable, on_progress, workers)
+        if few:
+            return _alone(every, options, folder, on_unreadable, on_progress)
+        return _shared(_Chunks(every), options, folder, on_unreadable, on_progress, workers)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise SpamnbError(f"{folder}: {error.strerror}; TMPDIR names a place with more room") from None
+
+
+def _first(numbered: Iterator[Numbered]) -> tuple[list[Numbered], bool]:
+    """As many as it takes to know whether there are few, and whether there are."""
+    first: list[Numbered] = []
+    size = 0
+    for item in numbered:
+        first.append(item)
+        size += len(item[1].content or b"")
+        if len(first) == FEW or size > FEW_BYTES:
+            return first, False
+    return first, True
 
 
 def _alone(

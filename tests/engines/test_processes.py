@@ -59,6 +59,33 @@ def rows_of(made: Tally) -> dict[int, tuple[str, dict[str, int]]]:
     }
 
 
+def test_few_messages_are_counted_by_one_process_unless_they_are_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20))]
+    size = sum(len(entry.content or b"") for entry in carried)
+    for most, shared in ((size, False), (size - 1, True)):
+        monkeypatch.setattr(processes, "FEW_BYTES", most)
+        (tmp_path / str(most)).mkdir()
+        made = count(carried, TokenOptions(), tmp_path / str(most), never, workers=2)
+        assert len(made.rows) == 1 + shared
+        assert made.sums.documents.tolist() == [20, 20]
+
+
+def test_one_process_lists_no_messages_ahead(tmp_path: Path) -> None:
+    listed = 0
+
+    def listing() -> Iterator[Entry]:
+        nonlocal listed
+        for n, (label, raw) in enumerate(mail(40)):
+            listed = n + 1
+            yield Entry(label, str(n), "", content=raw)
+
+    seen: list[int] = []
+    count(listing(), TokenOptions(), tmp_path, never, lambda done, total: seen.append(listed - done), workers=1)
+    assert seen == [0]
+
+
 @pytest.mark.parametrize(("workers", "chunk"), [(1, 64), (2, 64), (3, 7), (5, 1), (2, 100_000)])
 def test_the_result_is_the_same_whatever_the_workers_and_chunks(
     folder: Path, whole: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, chunk: int
