@@ -1,7 +1,7 @@
 """spamnb: naive Bayes for mail and text. A model is a sum.
 
-    sources → message → tokens → tally → counts → learners → calibration → decision
-    mailbox   bytes     text     rows    sums     scores     P(c|x)        verdict
+    sources → message → tokens → tally → sums → learners → calibration → decision
+    mailbox   bytes     text     rows    counts scores     P(c|x)        verdict
 
 ``store`` keeps the sums in one SQLite file, ``training`` makes such a file, ``classifier`` is the whole way as one
 object. ``models`` are the estimators by themselves, with scikit-learn's interface; ``ranking`` says which words matter.

@@ -60,7 +60,9 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             ((digest, number[label], taught) for digest, label, taught in sorted(content.messages)),
         )
         if rest is not None:
-            _sync(store.file)  # most of it is on its way to the disk while others work
+            # Most of it is on its way to the disk while others work. Closing it again drops SQLite's locks on the file:
+            # nobody else knows it yet.
+            _sync(store.file)
             content = rest()
         for identity, digest, counted in content.lessons:
             store.put_lesson(identity, digest, counted)
