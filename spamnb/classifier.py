@@ -170,13 +170,13 @@ class Classifier:
 
     def _batch(self, raws: Sequence[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
         """The messages as rows, and what was cut from each."""
-        numbering = self._numbers()
+        numbering = self._current_numbering()
         rows = [numbering.read(raw, identify=False) for raw in raws]
         numbers, repeats = numbering.take().T
         batch = Batch.numbered(numbering.numbers, numbers, repeats, [row.length for row in rows])
         return batch, [row.cut for row in rows]
 
-    def _numbers(self) -> Numbering:
+    def _current_numbering(self) -> Numbering:
         if self._numbering.numbers is not self.store.numbers:
             self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
         return self._numbering
@@ -245,7 +245,7 @@ class Classifier:
 
     def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
         """A message's digest, and its tokens with their occurrences."""
-        numbering = self._numbers()
+        numbering = self._current_numbering()
         digest = numbering.read(raw).digest
         numbers, repeats = numbering.take().T
         return digest, dict(zip(numbering.numbers.some(numbers), repeats.tolist()))

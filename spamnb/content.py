@@ -16,7 +16,7 @@ from spamnb.numbers import Tokens, union
 from spamnb.pages import names, pack
 from spamnb.records import VECTOR
 from spamnb.store import Store
-from spamnb.sums import Cells, Sums
+from spamnb.sums import Cells, Sums, places_among
 
 
 class Content(NamedTuple):
@@ -106,9 +106,7 @@ def whole(store: Store) -> tuple[Tokens, Sums]:
             sums = Sums.total([part.moved(at, len(tokens)) for part, at in zip((sums, more), places)])
             if meta.get("top_words") is None:
                 held = np.flatnonzero(sums.holders())
-                place = np.full(len(tokens), -1)
-                place[held] = np.arange(len(held))
-                tokens, sums = tokens.some(held), sums.moved(place, len(held))
+                tokens, sums = tokens.some(held), sums.moved(places_among(held, len(tokens)), len(held))
         negative = any(values.min(initial=0) < 0 for cells in sums.cells for values in cells)
         if negative or sums.totals().tolist() != figures[:, 1:].T.tolist() or len(tokens) != meta["vocabulary_size"]:
             raise Damaged("the sums of all tokens are not those that stand beside them")

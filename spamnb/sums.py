@@ -10,6 +10,13 @@ import numpy as np
 from spamnb.counts import Counts
 
 
+def places_among(kept: np.ndarray, size: int) -> np.ndarray:
+    """(``size``,) where each stands among those that are kept, −1 where it is left out."""
+    places = np.full(size, -1, np.intp)
+    places[kept] = np.arange(len(kept))
+    return places
+
+
 class Cells(NamedTuple):
     """One class's sums over the tokens that it holds."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from spamnb.numbering import Numbering
 from spamnb.numbers import Tokens, union
 from spamnb.sources import Entry
-from spamnb.sums import Cells, Sums
+from spamnb.sums import Cells, Sums, places_among
 from spamnb.tokens import Tokenizer
 
 FLUSH = 1 << 18  # column numbers kept in memory before they go to the file
@@ -260,7 +260,6 @@ def restrict(tallied: Tally, columns: np.ndarray | None = None) -> Tally:
         columns = np.flatnonzero(tallied.sums.holders())
     if len(columns) == len(tallied.tokens):
         return tallied
-    mapping = np.full(len(tallied.tokens) + 1, -1, np.intp)
-    mapping[columns] = np.arange(len(columns))
+    mapping = places_among(columns, len(tallied.tokens) + 1)  # the last for −1, so that it stays −1
     rows = tuple(own._replace(columns=mapping[own.columns]) for own in tallied.rows)
     return Tally(tallied.tokens.some(columns), tallied.sums.moved(mapping, len(columns)), rows)

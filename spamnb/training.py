@@ -16,6 +16,7 @@ from spamnb.errors import SpamnbError
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Trained
 from spamnb.settings import Settings
+from spamnb.sums import places_among
 from spamnb.tally import Tally, restrict, without_copies
 
 
@@ -48,8 +49,7 @@ def _of_present_classes(tally: Tally) -> Tally:
     present = np.flatnonzero(sums.documents)
     if len(present) == len(sums.classes):
         return tally
-    number = np.full(len(sums.classes), -1, np.intp)
-    number[present] = np.arange(len(present))
+    number = places_among(present, len(sums.classes))
     return tally._replace(
         sums=sums.present(), rows=tuple(own._replace(labels=number[own.labels]) for own in tally.rows)
     )

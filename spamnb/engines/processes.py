@@ -43,10 +43,10 @@ def count(
     """The tally of all messages, counted by ``workers`` processes (default: one a core); rows lie in ``folder``."""
     numbered = enumerate(entries)
     workers = workers or cores()
-    first, few = ([], True) if workers == 1 else _first(numbered)
+    first, more = ([], False) if workers == 1 else _next(numbered, FEW, FEW_BYTES)
     every = chain(first, numbered)
     try:
-        if few:
+        if not more:
             return _alone(every, options, folder, on_unreadable, on_progress)
         return _shared(_Chunks(every), options, folder, on_unreadable, on_progress, workers)
     except OSError as error:
@@ -55,16 +55,16 @@ def count(
         raise SpamnbError(f"{folder}: {error.strerror}; TMPDIR names a place with more room") from None
 
 
-def _first(numbered: Iterator[Numbered]) -> tuple[list[Numbered], bool]:
-    """As many as it takes to know whether there are few, and whether there are."""
-    first: list[Numbered] = []
+def _next(numbered: Iterator[Numbered], most: int, most_bytes: int) -> tuple[list[Numbered], bool]:
+    """The next ones, until there are so many or they carry more mail than that; and whether there may be more."""
+    found: list[Numbered] = []
     size = 0
     for item in numbered:
-        first.append(item)
+        found.append(item)
         size += len(item[1].content or b"")
-        if len(first) == FEW or size > FEW_BYTES:
-            return first, False
-    return first, True
+        if len(found) == most or size > most_bytes:
+            return found, True
+    return found, False
 
 
 def _alone(
@@ -106,13 +106,7 @@ class _Chunks:
         """List one more chunk; False where there is no more, or enough is at hand."""
         if self.total is not None or len(self._ahead) >= LISTED:
             return False
-        chunk: list[Numbered] = []
-        size = 0
-        for item in self._numbered:
-            chunk.append(item)
-            size += len(item[1].content or b"")
-            if len(chunk) == CHUNK or size > CHUNK_BYTES:
-                break
+        chunk, _ = _next(self._numbered, CHUNK, CHUNK_BYTES)
         self._listed += len(chunk)
         if chunk:
             self._ahead.append(chunk)

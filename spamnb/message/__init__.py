@@ -97,10 +97,8 @@ def parse(raw: bytes) -> Message:
     >>> message.header("subject"), message.texts
     ('café', ('Hello\\n',))
     """
-    data = normalise(raw)
     cut: list[str] = []
-    start = skip_envelope(data, 0, len(data))
-    fields, stop, body = split(data, start, len(data), cut)
+    data, start, fields, stop, body = _head(raw, cut)
     texts: list[str] = []
     pages: list[Html] = []
     parts: list[Part] = []
@@ -160,8 +158,7 @@ def header_of(raw: bytes, name: str) -> str:
     >>> header_of(b"Subject: =?utf-8?q?caf=C3=A9?=\\n\\nHello", "subject")
     'café'
     """
-    data = normalise(raw)
-    fields, _, _ = split(data, skip_envelope(data, 0, len(data)), len(data), [])
+    fields = _head(raw, [])[2]
     value = next((value for key, value in fields if key.lower() == name), "")
     return decode_words(value) if "=?" in value else value
 
@@ -172,11 +169,16 @@ def identity(raw: bytes) -> bytes:
     >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
     True
     """
-    data = normalise(raw)
-    start = skip_envelope(data, 0, len(data))
-    _, stop, body = split(data, start, len(data), [])
+    data, start, _, stop, body = _head(raw, [])
     section = TRACE_FIELD.sub(b"", b"\n" + data[start:stop])
     return _digest(section + data[stop:], 0, len(section), len(section) + body - stop)
+
+
+def _head(raw: bytes, cut: list[str]) -> tuple[bytes, int, list[tuple[str, str]], int, int]:
+    """The message with LF line ends; where its header section begins, its fields, where it ends and the body begins."""
+    data = normalise(raw)
+    start = skip_envelope(data, 0, len(data))
+    return data, start, *split(data, start, len(data), cut)
 
 
 def _digest(data: bytes, start: int, stop: int, body: int) -> bytes:
