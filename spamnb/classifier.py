@@ -10,7 +10,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -124,7 +124,7 @@ class Classifier:
             batch, _ = self._batch([raw])
             return self.learner.directions(self.store, self.store.totals(), batch)
 
-    def classify_all(self, raws: Sequence[bytes], tokens: int | None = None) -> list[Judgement]:
+    def classify_all(self, raws: Iterable[bytes], tokens: int | None = None) -> list[Judgement]:
         """``classify`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
         with self.store.reading():
             self._follow()
@@ -139,7 +139,7 @@ class Classifier:
         enough = calibration.enough
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         order = np.argsort(-probabilities, axis=1, kind="stable")
-        of_interest = np.full(len(raws), classes.index(spam)) if spam in classes else order[:, 0]
+        of_interest = np.full(len(cuts), classes.index(spam)) if spam in classes else order[:, 0]
         out = []
         for i, cut in enumerate(cuts):
             row = slice(known.indptr[i], known.indptr[i + 1])
@@ -168,7 +168,7 @@ class Classifier:
             )
         return out
 
-    def _batch(self, raws: Sequence[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
+    def _batch(self, raws: Iterable[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
         """The messages as rows, and what was cut from each."""
         numbering = self._current_numbering()
         rows = [numbering.read(raw, identify=False) for raw in raws]

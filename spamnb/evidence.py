@@ -102,7 +102,7 @@ def pool(
     n = len(indptr) - 1
     knows = information(contributions) ** POWER * occurrences
     cell = np.repeat(np.arange(n) * len(VIEWS), np.diff(indptr)) + views
-    known = np.bincount(cell, knows, n * len(VIEWS)).reshape(n, -1).astype(float)
+    known = np.bincount(cell, knows, n * len(VIEWS)).reshape(n, len(VIEWS)).astype(float)
     voices = known**ROOT
     shares = np.divide(voices, known, out=np.zeros(known.shape), where=known > 0)
     shares /= DOUBT + voices.sum(axis=1, keepdims=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spamnb.classifier import Classifier, Judgement
+from spamnb.engines.portions import portion
 from spamnb.sources import Entry
 
 CHUNK = 256  # messages judged at once: of 128 each takes 5 % more, of 512 3 % less, which memory does not repay
 FEW = 300  # messages below which processes cost more than they gain
+MOST_BYTES = 1 << 22  # … either of them at most so much mail, where entries carry their bytes
 AHEAD = 16  # chunks that may be judged before an earlier one is
 
 Charges = tuple[float | None, float | None]  # what Classifier.charge takes
@@ -43,13 +45,13 @@ def judged(
     the same either way. Raises SpamnbError where the model cannot be opened.
     """
     source = iter(entries)
-    first = list(islice(source, FEW))
+    first, more = portion(source, FEW, MOST_BYTES)
     every = chain(first, source)
-    chunks = iter(lambda: list(islice(every, CHUNK)), [])
+    chunks = iter(lambda: portion(every, CHUNK, MOST_BYTES)[0], [])
     judge = partial(_judge, tell=tell, tokens=tokens)
     with Classifier.open(path) as classifier:
         classifier.charge(*charges)
-        if len(first) < FEW:
+        if not more:
             for chunk in chunks:
                 yield from _told(judge(classifier, chunk), on_unreadable)
             return
@@ -93,16 +95,20 @@ def _judge(
 ) -> list[Verdict | tuple[str, str]]:
     """Of each message its verdict, or its name and why it could not be read."""
     out: list[Verdict | tuple[str, str] | None] = []
-    names, raws = [], []
-    for entry in chunk:
-        try:
-            raws.append(entry.read())
-        except OSError as error:
-            out.append((entry.name, error.strerror or str(error)))
-        else:
-            names.append(entry.name)
-            out.append(None)
-    judgements = iter(zip(names, classifier.classify_all(raws, tokens) if raws else []))
+    names: list[str] = []
+
+    def raws() -> Iterator[bytes]:  # one at a time: 256 letters with 10 MB of photographs are 2.6 GB
+        for entry in chunk:
+            try:
+                raw = entry.read()
+            except OSError as error:
+                out.append((entry.name, error.strerror or str(error)))
+            else:
+                names.append(entry.name)
+                out.append(None)
+                yield raw
+
+    judgements = zip(classifier.classify_all(raws(), tokens), names)
     spam = classifier.settings.spam
-    verdicts = (Verdict(j.verdict, j.verdict == spam, tell(name, j)) for name, j in judgements)
+    verdicts = (Verdict(j.verdict, j.verdict == spam, tell(name, j)) for j, name in judgements)
     return [next(verdicts) if one is None else one for one in out]

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from spamnb.engines.portions import carried, portion
 from spamnb.engines.workers import cores, spread
 from spamnb.errors import SpamnbError
 from spamnb.sources import Entry
@@ -27,6 +28,7 @@ CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
 FEW = 1200
 FEW_BYTES = 1 << 24  # … or less than this much mail, where entries carry their bytes: all of that is in memory at once
 LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
+LISTED_BYTES = 1 << 24  # … or so much mail, where entries carry their bytes
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
 Numbered = tuple[int, Entry]
@@ -41,10 +43,10 @@ def count(
     workers: int | None = None,
 ) -> Tally:
     """The tally of all messages, counted by ``workers`` processes (default: one a core); rows lie in ``folder``."""
-    numbered = enumerate(entries)
+    source = iter(entries)
     workers = workers or cores()
-    first, more = ([], False) if workers == 1 else _next(numbered, FEW, FEW_BYTES)
-    every = chain(first, numbered)
+    first, more = ([], False) if workers == 1 else portion(source, FEW, FEW_BYTES)
+    every = chain(first, source)
     try:
         if not more:
             return _alone(every, options, folder, on_unreadable, on_progress)
@@ -55,20 +57,8 @@ def count(
         raise SpamnbError(f"{folder}: {error.strerror}; TMPDIR names a place with more room") from None
 
 
-def _next(numbered: Iterator[Numbered], most: int, most_bytes: int) -> tuple[list[Numbered], bool]:
-    """The next ones, until there are so many or they carry more mail than that; and whether there may be more."""
-    found: list[Numbered] = []
-    size = 0
-    for item in numbered:
-        found.append(item)
-        size += len(item[1].content or b"")
-        if len(found) == most or size > most_bytes:
-            return found, True
-    return found, False
-
-
 def _alone(
-    numbered: Iterator[Numbered],
+    entries: Iterator[Entry],
     options: TokenOptions,
     folder: Path,
     on_unreadable: Callable[[str, Exception], None],
@@ -82,16 +72,16 @@ def _alone(
         if not done % CHUNK:
             on_progress(done, None)
 
-    return tally(numbered, Tokenizer(options), folder / "rows", on_unreadable, on_message)
+    return tally(enumerate(entries), Tokenizer(options), folder / "rows", on_unreadable, on_message)
 
 
 class _Chunks:
     """Entries in chunks, listed ahead of need where there is time."""
 
-    def __init__(self, numbered: Iterator[Numbered]) -> None:
-        self._numbered = numbered
+    def __init__(self, entries: Iterator[Entry]) -> None:
+        self._entries = entries
         self._ahead: deque[list[Numbered]] = deque()
-        self._listed = 0
+        self._listed = self._carried = 0  # messages so far; bytes of those ahead
         self.total: int | None = None
 
     def __iter__(self) -> Iterator[list[Numbered]]:
@@ -100,16 +90,19 @@ class _Chunks:
     def __next__(self) -> list[Numbered]:
         if not self._ahead and not self.list_one():
             raise StopIteration
-        return self._ahead.popleft()
+        chunk = self._ahead.popleft()
+        self._carried -= carried(entry for _, entry in chunk)
+        return chunk
 
     def list_one(self) -> bool:
         """List one more chunk; False where there is no more, or enough is at hand."""
-        if self.total is not None or len(self._ahead) >= LISTED:
+        if self.total is not None or len(self._ahead) >= LISTED or self._carried > LISTED_BYTES:
             return False
-        chunk, _ = _next(self._numbered, CHUNK, CHUNK_BYTES)
-        self._listed += len(chunk)
+        chunk, _ = portion(self._entries, CHUNK, CHUNK_BYTES)
         if chunk:
-            self._ahead.append(chunk)
+            self._ahead.append(list(enumerate(chunk, self._listed)))
+            self._listed += len(chunk)
+            self._carried += carried(chunk)
         else:
             self.total = self._listed
         return bool(chunk)

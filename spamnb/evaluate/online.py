@@ -70,22 +70,23 @@ def online(
     feedback = feedback or Feedback()
     chance = random.Random(feedback.seed)
     recorder = Recorder()
-    waiting: deque[tuple[str, bytes]] = deque()
+    waiting: deque[Entry | None] = deque()  # read anew when it is its turn: the mail itself may be of any size
     # One change from the first message to the last: nobody else sees this model, so nothing need be written before.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(_read(entries, on_unreadable), 1):
             assert entry.label is not None
-            recorder.add(entry.name, entry.label, answer(classifier.classify_all([raw], EVIDENCE)[0], raw))
+            (judgement,) = classifier.classify_all([raw], EVIDENCE)
+            recorder.add(entry.name, entry.label, answer(judgement, header_of(raw, "subject")))
             on_progress(done)
             heard = feedback.first is None or done <= feedback.first
             if heard and (feedback.share >= 1 or chance.random() < feedback.share):
-                waiting.append((entry.label, raw))
+                waiting.append(entry)
             else:
-                waiting.append(("", b""))
-            if len(waiting) > feedback.delay:
-                label, told = waiting.popleft()
-                if label:
-                    classifier.learn(label, told)
+                waiting.append(None)
+            if len(waiting) > feedback.delay and (due := waiting.popleft()):
+                for told, raw in _read([due], on_unreadable):
+                    assert told.label is not None
+                    classifier.learn(told.label, raw)
     return recorder.result(f"On-line, {feedback}", ordered=True, spam=settings.spam)
 
 
@@ -99,12 +100,15 @@ def judged(
     recorder = Recorder()
     readable = _read(entries, on_unreadable)
     done = 0
-    while batch := list(islice(readable, BATCH)):
-        judgements = classifier.classify_all([raw for _, raw in batch], EVIDENCE)
-        for (entry, raw), judgement in zip(batch, judgements):
+    while True:
+        asked: list[tuple[Entry, str]] = []
+        judgements = classifier.classify_all(_noted(islice(readable, BATCH), asked), EVIDENCE)
+        if not asked:
+            break
+        for (entry, subject), judgement in zip(asked, judgements):
             assert entry.label is not None
-            recorder.add(entry.name, entry.label, answer(judgement, raw))
-        done += len(batch)
+            recorder.add(entry.name, entry.label, answer(judgement, subject))
+        done += len(asked)
         on_progress(done)
     return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
 
@@ -120,13 +124,20 @@ def _read(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> Iterator[tup
             yield entry, raw
 
 
-def answer(judgement: Judgement, raw: bytes) -> Answer:
+def _noted(readable: Iterable[tuple[Entry, bytes]], noted: list[tuple[Entry, str]]) -> Iterator[bytes]:
+    """The messages one at a time, for each may be as long as it likes; what an answer needs of them is ``noted``."""
+    for entry, raw in readable:
+        noted.append((entry, header_of(raw, "subject")))
+        yield raw
+
+
+def answer(judgement: Judgement, subject: str) -> Answer:
     """What an evaluation keeps of a judgement of a message."""
     return Answer(
         judgement.verdict,
         dict(zip(judgement.probabilities, judgement.scores.tolist())),
         judgement.probabilities,
-        header_of(raw, "subject"),
+        subject,
         [(token, weight) for token, weight in judgement.evidence[:EVIDENCE]],
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,6 +93,36 @@ def test_verdicts_come_while_messages_come(model: Path, monkeypatch: pytest.Monk
         assert next(verdicts).text.startswith(f"{n} ")
         assert taken < n + 300
     verdicts.close()  # type: ignore[attr-defined]
+
+
+def test_mail_that_entries_carry_is_taken_a_little_at_a_time(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "MOST_BYTES", 1000)
+    monkeypatch.setattr(judging, "AHEAD", 3)
+    taken = 0
+
+    def carried() -> Iterator[Entry]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Entry(None, str(taken), "", content=b"Subject: prize\n\n" + b"money\n" * 100)
+
+    verdicts = judged(carried(), model, tell, never, workers=2)
+    for n in range(1, 50):
+        next(verdicts)
+        assert taken < n + 25
+    verdicts.close()  # type: ignore[attr-defined]
+
+
+def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
+    for n in range(60):
+        (tmp_path / str(n)).write_bytes(b"Subject: photographs\n\n" + b"%d\n" % n * 500_000)
+    entries = list(unlabelled([str(tmp_path)], never))
+    tracemalloc.start()
+    try:
+        assert len(list(judged(entries, model, tell, never))) == 60
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the letters together are 80 million
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("few", [1, 1000])

@@ -127,6 +127,25 @@ def test_entries_that_carry_their_bytes(whole: Tally, tmp_path: Path, monkeypatc
     assert rows_of(made) == rows_of(whole)
 
 
+def test_mail_that_entries_carry_is_not_listed_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in (("FEW", 2), ("CHUNK", 4), ("LISTED_BYTES", 4000)):
+        monkeypatch.setattr(processes, name, most)
+    listed = 0
+
+    def listing() -> Iterator[Entry]:
+        nonlocal listed
+        for n, (label, raw) in enumerate(mail(400)):
+            listed += 1
+            yield Entry(label, str(n), "", content=raw)
+
+    ahead: list[int] = []
+    made = count(
+        listing(), TokenOptions(), tmp_path, never, lambda done, total: ahead.append(listed - done), workers=2
+    )
+    assert made.sums.documents.tolist() == [400, 400]
+    assert max(ahead) < 80  # of 800: what two workers hold, and 4,000 bytes
+
+
 def test_few_messages_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "spread", never)
     made = count((Entry(c, c, "", content=raw) for c, raw in mail(4)), TokenOptions(), tmp_path, never, workers=4)

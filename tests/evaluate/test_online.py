@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from mail import mail, message
@@ -80,6 +82,21 @@ def test_a_model_as_it_is_learns_nothing():
         assert classifier.store.totals().documents.tolist() == before
     assert result.classes == ("ham", "list", "spam") and not result.ordered
     assert result.verdicts.tolist() == [2, 0] and result.remarks[1].subject
+
+
+def test_mail_whose_truth_is_awaited_is_not_kept_in_memory(tmp_path):
+    entries = []
+    for n in range(40):
+        (tmp_path / str(n)).write_bytes(message("spam", n) + b"%d\n" % n * 500_000)
+        entries.append(Entry("spam", str(n), str(tmp_path / str(n))))
+    tracemalloc.start()
+    try:
+        assert len(online(entries, Settings(), never, Feedback(delay=30))) == 40
+        with Classifier.create(":memory:") as classifier:
+            assert len(judged(entries, classifier, never)) == 40
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 54 million
+    finally:
+        tracemalloc.stop()
 
 
 def test_by_date_sorts_across_zones_and_keeps_the_undated_beside_their_neighbour():
