@@ -115,7 +115,7 @@ def test_mail_that_entries_carry_is_taken_a_little_at_a_time(model: Path, monkey
 
 def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
     for n in range(60):
-        (tmp_path / str(n)).write_bytes(b"Subject: photographs\n\n" + b"%d\n" % n * 500_000)
+        (tmp_path / str(n)).write_bytes(b"Subject: photographs\nContent-Type: image/jpeg\n\n" + b"%d\n" % n * 500_000)
     entries = list(unlabelled([str(tmp_path)], never))
     tracemalloc.start()
     try:

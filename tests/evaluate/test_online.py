@@ -87,7 +87,7 @@ def test_a_model_as_it_is_learns_nothing():
 def test_mail_whose_truth_is_awaited_is_not_kept_in_memory(tmp_path):
     entries = []
     for n in range(40):
-        (tmp_path / str(n)).write_bytes(message("spam", n) + b"%d\n" % n * 500_000)
+        (tmp_path / str(n)).write_bytes(b"Content-Type: image/jpeg\n" + message("spam", n) + b"%d\n" % n * 500_000)
         entries.append(Entry("spam", str(n), str(tmp_path / str(n))))
     tracemalloc.start()
     try:
