@@ -55,7 +55,7 @@ def whole(path: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
-    mail_folder, scratch = folders(tmp_path / "mail", 400), tmp_path / "scratch"
+    mail_folder, scratch = folders(tmp_path / "mail", 1000), tmp_path / "scratch"  # half a second of work
     scratch.mkdir()
     train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
     ended = 0
