@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb import message
 from spamnb.calibration import Calibration
 from spamnb.errors import SpamnbError
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
-from spamnb.message import identity, parse
 from spamnb.numbering import Numbering
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
@@ -192,7 +192,7 @@ class Classifier:
 
     def learned(self, raw: bytes) -> str | None:
         """The class that a message was learned as, or None."""
-        known = self.store.learned(parse(raw).digest)
+        known = self.store.learned(message.digest(raw))
         return known[0] if known else None
 
     def learn(self, label: str, raw: bytes, *, taught: bool = True) -> bool:
@@ -200,7 +200,7 @@ class Classifier:
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
         """
-        own = identity(raw)
+        own = message.identity(raw)
         with self.store.writing():
             self._follow()
             digest, counted = self._counted(raw)
@@ -232,7 +232,7 @@ class Classifier:
             digest, counted = self._counted(raw)
             known = self.store.learned(digest)
             if known is None:
-                lesson = self._own_lesson(identity(raw))
+                lesson = self._own_lesson(message.identity(raw))
                 if lesson is None or lesson[1] != label:
                     return False
                 self._take_back(*lesson)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb.message import header_of, parse
+from spamnb.message import digest, header_of, parse
 from spamnb.message.charsets import decode
 from spamnb.message.headers import base64, decode_words, parameters
 from spamnb.message.html import read
@@ -50,6 +50,13 @@ def test_any_bytes_are_a_message(raw):
 def test_spoilt_messages(seed):
     raw = fuzz.mutated(random.Random(seed), OWN)
     assert fuzz.broken_promise(parse(raw)) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(pieces, max_size=60).map(b"".join), st.integers(0, 2**32))
+def test_a_digest_is_that_of_the_message(raw, seed):
+    for each in (raw, fuzz.mutated(random.Random(seed), OWN)):
+        assert digest(each) == parse(each).digest
 
 
 @given(st.integers(0, 2**32))
@@ -106,6 +113,7 @@ def test_every_file_of_the_mime_corpus_gives_a_message(corpora):
     assert len(messages) >= 470
     for raw in messages:
         assert fuzz.broken_promise(parse(raw)) is None
+        assert digest(raw) == parse(raw).digest
 
 
 def test_line_ends_do_not_matter_to_real_messages(corpora):
@@ -116,6 +124,7 @@ def test_line_ends_do_not_matter_to_real_messages(corpora):
             continue  # a lone CR is a line end to us, but what becomes of it in the conversion is another message
         raw = raw.replace(b"\r\n", b"\n")
         message = parse(raw)
+        assert digest(raw) == message.digest
         assert parse(raw.replace(b"\n", b"\r\n")) == message
         assert parse(raw.replace(b"\n", b"\r")) == message
         if not raw.startswith(b"From "):

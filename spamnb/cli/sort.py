@@ -68,9 +68,9 @@ def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
 
 def _move(box: Path, path: Path, into: str, raw: bytes, is_junk: bool, places: Places) -> None:
     """Move a message and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
-    from spamnb.message import parse
+    from spamnb.message import digest
     from spamnb.serve import maildir
 
     with places.writing():
         maildir.move(path, maildir.folder(box, into))
-        places.put(parse(raw).digest, is_junk)
+        places.put(digest(raw), is_junk)

@@ -17,7 +17,7 @@ from .mime import MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_de
 if TYPE_CHECKING:
     from .html import Html
 
-__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "header_of", "identity", "is_volatile", "parse"]
+__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "digest", "header_of", "identity", "is_volatile", "parse"]
 
 # Fields that mailboxes, readers and filters add to a message they hold: the same message has others tomorrow.
 VOLATILE = frozenset([
@@ -161,6 +161,12 @@ def header_of(raw: bytes, name: str) -> str:
     fields = _head(raw, [])[2]
     value = next((value for key, value in fields if key.lower() == name), "")
     return decode_words(value) if "=?" in value else value
+
+
+def digest(raw: bytes) -> bytes:
+    """``parse(raw).digest`` without taking the body apart."""
+    data, start, _, stop, body = _head(raw, [])
+    return _digest(data, start, stop, body)
 
 
 def identity(raw: bytes) -> bytes:

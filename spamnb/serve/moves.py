@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from spamnb import message
 from spamnb.database import Database
-from spamnb.message import parse
 from spamnb.serve import maildir
 
 NEITHER = frozenset(["trash", "deleted messages", "deleted items", "drafts", "sent", "sent messages", "templates"])
@@ -107,7 +107,7 @@ class Places(Database):
             digest = known.get(name)
             if digest is None:
                 try:
-                    digest = parse(path.read_bytes()).digest
+                    digest = message.digest(path.read_bytes())
                 except FileNotFoundError:
                     continue  # moved on since it was listed
                 except OSError as error:
