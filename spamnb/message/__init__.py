@@ -17,7 +17,7 @@ from .mime import MAX_TEXT, Part, leaves, normalise, take_uuencoded, transfer_de
 if TYPE_CHECKING:
     from .html import Html
 
-__all__ = ["VOLATILE", "VOLATILE_PREFIXES", "Message", "Part", "digest", "header_of", "identity", "is_volatile", "parse"]
+__all__ = ["Message", "Part", "digest", "header_of", "identity", "is_volatile", "parse"]
 
 # Fields that mailboxes, readers and filters add to a message they hold: the same message has others tomorrow.
 VOLATILE = frozenset([
