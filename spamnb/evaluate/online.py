@@ -138,7 +138,7 @@ def answer(judgement: Judgement, subject: str) -> Answer:
         dict(zip(judgement.probabilities, judgement.scores.tolist())),
         judgement.probabilities,
         subject,
-        [(token, weight) for token, weight in judgement.evidence[:EVIDENCE]],
+        judgement.evidence,
     )
 
 
