@@ -18,6 +18,7 @@ from spamnb.decision import UNSURE as UNSURE_NAME
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Result
+from spamnb.naming import shown
 
 _MARK = "# spamnb scores "
 
@@ -72,15 +73,6 @@ def read_scores(path: str | Path) -> Result:
         bool(about.get("ordered", False)),
         str(about.get("spam", "spam")),
     )
-
-
-def shown(name: str) -> str:
-    """A name with line ends, controls and lone surrogates as escapes, as sources gives it anyway.
-
-    >>> shown("inbox\\rnew")
-    'inbox\\\\rnew'
-    """
-    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _columns(classes: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.result import Result
-from spamnb.evaluate.scores import read_scores, shown, write_scores
+from spamnb.evaluate.scores import read_scores, write_scores
+from spamnb.naming import shown
 
 words = st.text(st.characters(codec="utf-8"), max_size=12)
 values = st.floats(allow_nan=False)
