@@ -10,12 +10,12 @@ from typing import Any
 from spamnb.decision import LARGEST, Loss
 from spamnb.errors import SpamnbError
 from spamnb.evidence import POOLINGS
+from spamnb.models.priors import KINDS as PRIORS
 from spamnb.tokens import PAIRED, TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
 MODELS = (*COUNT_MODELS, "logistic", "hybrid", *VECTOR_MODELS)
-PRIORS = ("mle", "dirichlet", "map", "uniform")
 
 
 @dataclass(frozen=True, slots=True)
