@@ -20,8 +20,6 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.logistic import Logistic
 
         return Logistic(settings)
-    if settings.model_type == "hybrid":
-        from spamnb.learners.hybrid import Hybrid
+    from spamnb.learners.hybrid import Hybrid
 
-        return Hybrid(settings)
-    raise ValueError(f"no learner for {settings.model_type!r}")
+    return Hybrid(settings)

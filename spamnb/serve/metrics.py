@@ -34,7 +34,7 @@ def _labelled(name: str, label: str, values: Iterable[str]) -> list[str]:
 _COLUMNS = [
     _OPEN,
     *_labelled("spamnb_requests_total", "method", sorted(METHODS)),
-    *_labelled("spamnb_refusals_total", "code", [code.name for code in ExitCode if code]),
+    *_labelled("spamnb_refusals_total", "code", [code.name for code in ExitCode]),
     *_labelled("spamnb_verdicts_total", "verdict", ["ham", "spam", "unsure"]),
     *_labelled("spamnb_lessons_total", "by", ["person", "filter"]),
     _BYTES,

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 
 
 class ExitCode(enum.IntEnum):
-    """The codes of sysexits.h that a reply's first line carries, and spamd's own 79."""
+    """The codes of sysexits.h that a refusal carries, and spamd's own 79."""
 
-    EX_OK = 0
     EX_NOUSER = 67
     EX_UNAVAILABLE = 69
     EX_SOFTWARE = 70
