@@ -95,18 +95,13 @@ class Calibration:
            [0.54, 0.46]])
     """
 
-    def __init__(
-        self, classes: int, histogram: np.ndarray | None = None, documents: np.ndarray | None = None
-    ) -> None:
+    def __init__(self, classes: int, documents: np.ndarray | None = None) -> None:
         """``documents`` (C,) are the messages that the model holds, where that may be more than were scored: whoever
         teaches it all of one class before the other has the first learned with nothing to score it against. Were they
         left out, the second class would look like all there is."""
-        shape = (classes, 2, BINS)
+        self.histogram = np.zeros((classes, 2, BINS), np.int64)
         self._documents = np.zeros(classes, np.int64) if documents is None else documents
         self._curves: list[tuple[float, float]] | None = None
-        self.histogram = np.zeros(shape, np.int64) if histogram is None else np.ascontiguousarray(histogram)
-        if self.histogram.shape != shape:
-            raise ValueError(f"histogram has shape {self.histogram.shape}, not {shape}")
 
     def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
         """Add (or with ``sign`` −1 take out) messages with left-out ``scores`` (n, C) and class indices ``y`` (n,)."""
@@ -116,12 +111,6 @@ class Calibration:
             rest = (np.asarray(y) != c).astype(np.intp)
             np.add.at(self.histogram[c].reshape(-1), rest * BINS + bins[:, c], sign)
 
-    def __add__(self, other: Calibration) -> Calibration:
-        return Calibration(len(self.histogram), self.histogram + other.histogram)
-
-    def __sub__(self, other: Calibration) -> Calibration:
-        return Calibration(len(self.histogram), self.histogram - other.histogram)
-
     @classmethod
     def from_cells(
         cls,
@@ -130,9 +119,9 @@ class Calibration:
         documents: np.ndarray | None = None,
     ) -> Calibration:
         """From (class, 1 for its own messages or 0 for the rest, bin, messages); classes not named are left out."""
-        out = cls(len(classes), documents=documents)
+        out = cls(len(classes), documents)
         for name, own, bin_, messages in cells:
-            if name in classes and 0 <= bin_ < BINS:
+            if name in classes:
                 out.histogram[classes.index(name), 1 - own, bin_] = messages
         return out
 

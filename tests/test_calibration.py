@@ -45,17 +45,16 @@ def test_the_curve_is_that_of_scikit_learn() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 4))
-def test_calibrations_add_and_subtract(seed: int, n: int, classes: int) -> None:
+def test_histograms_add_and_subtract(seed: int, n: int, classes: int) -> None:
     rng = np.random.default_rng(seed)
     scores, y = rng.normal(0, 20, (n, classes)), rng.integers(0, classes, n)
     whole, first, second = Calibration(classes), Calibration(classes), Calibration(classes)
     whole.add(scores, y)
     first.add(scores[: n // 2], y[: n // 2])
     second.add(scores[n // 2 :], y[n // 2 :])
-    assert ((first + second).histogram == whole.histogram).all()
-    assert ((whole - second).histogram == first.histogram).all()
-    whole.add(scores, y, sign=-1)
-    assert not whole.histogram.any()
+    assert (first.histogram + second.histogram == whole.histogram).all()
+    whole.add(scores[n // 2 :], y[n // 2 :], sign=-1)
+    assert (whole.histogram == first.histogram).all()
 
 
 @given(st.integers(0, 10**6), st.integers(0, 40), st.integers(0, 40), st.floats(0.01, 1000))
@@ -139,8 +138,3 @@ def test_cells_are_the_histogram() -> None:
     calibration = fitted(*drawn(200, 7))
     cells = calibration.cells(["ham", "spam"])
     assert (Calibration.from_cells(["ham", "spam"], cells).histogram == calibration.histogram).all()
-
-
-def test_a_histogram_of_another_shape_is_refused() -> None:
-    with pytest.raises(ValueError, match="shape"):
-        Calibration(2, np.zeros((2, 2, 3)))
