@@ -80,13 +80,7 @@ class Figures:
     learning_curve: list[Point]
 
 
-def figures(
-    result: Result,
-    *,
-    hm_levels: tuple[float, ...] = HM_LEVELS,
-    replicates: int = bootstrap.REPLICATES,
-    seed: int = 0,
-) -> Figures:
+def figures(result: Result, *, replicates: int = bootstrap.REPLICATES, seed: int = 0) -> Figures:
     """Sum a result up. The same seed gives the same intervals."""
     spread = bootstrap.confusion_estimates(result.confusion, replicates, seed)
     return Figures(
@@ -95,7 +89,7 @@ def figures(
         result.classes,
         spread.accuracy,
         spread.macro_f1,
-        _spam(result, hm_levels, replicates, seed),
+        _spam(result, replicates, seed),
         _calibration(result),
         _by_class(result),
         result.confusion.tolist(),
@@ -103,13 +97,13 @@ def figures(
     )
 
 
-def _spam(result: Result, hm_levels: tuple[float, ...], replicates: int, seed: int) -> SpamFigures | None:
+def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     spam = result.spam_index
     if spam is None:
         return None
     is_spam = result.truth == spam
     step = roc.steps(is_spam, result.margin(spam))
-    area = bootstrap.roc_estimates(step, hm_levels, replicates, seed)
+    area = bootstrap.roc_estimates(step, HM_LEVELS, replicates, seed)
     rates = bootstrap.error_estimates(spam_errors(is_spam, result.verdicts == spam), replicates, seed)
     unsure = result.verdicts == UNSURE
     costs = {}
@@ -153,7 +147,7 @@ def _by_class(result: Result) -> list[ClassFigures]:
     ]
 
 
-def learning_curve(result: Result, points: int = CURVE_POINTS) -> list[Point]:
+def learning_curve(result: Result) -> list[Point]:
     """Figures over the first n messages of a stream, for n in geometric steps up to all.
 
     Cumulative, as in the TREC spam track, so the early errors of an empty filter stay in.
@@ -161,7 +155,7 @@ def learning_curve(result: Result, points: int = CURVE_POINTS) -> list[Point]:
     n = len(result)
     if not n:
         return []
-    ends = np.unique(np.geomspace(min(50, n), n, points).round().astype(int))
+    ends = np.unique(np.geomspace(min(50, n), n, CURVE_POINTS).round().astype(int))
     wrong = np.cumsum(~result.right)
     spam = result.spam_index
     curve = []

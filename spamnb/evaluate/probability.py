@@ -46,7 +46,7 @@ def brier_score(truth: ArrayLike, probabilities: ArrayLike) -> float:
     return float(total / 2 if p.shape[1] == 2 else total)
 
 
-def reliability(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None, bins: int = BINS) -> list[Bin]:
+def reliability(truth: ArrayLike, probabilities: ArrayLike, positive: int | None = None) -> list[Bin]:
     """Reliability table over equal-width bins of one probability.
 
     With ``positive``, of p(that class) against its share, which is what a spam threshold acts on; without,
@@ -58,13 +58,13 @@ def reliability(truth: ArrayLike, probabilities: ArrayLike, positive: int | None
         said, came_true = p.max(axis=1, initial=0.0), p.argmax(axis=1) == true if len(true) else true == true
     else:
         said, came_true = p[:, positive], true == positive
-    which = np.clip((said * bins).astype(np.int64), 0, bins - 1)
-    count = np.bincount(which, minlength=bins)
-    mean = np.full(bins, np.nan)
-    share = np.full(bins, np.nan)
-    np.divide(np.bincount(which, said, bins), count, out=mean, where=count > 0)
-    np.divide(np.bincount(which, came_true, bins), count, out=share, where=count > 0)
-    return [Bin(b / bins, (b + 1) / bins, int(count[b]), float(mean[b]), float(share[b])) for b in range(bins)]
+    which = np.clip((said * BINS).astype(np.int64), 0, BINS - 1)
+    count = np.bincount(which, minlength=BINS)
+    mean = np.full(BINS, np.nan)
+    share = np.full(BINS, np.nan)
+    np.divide(np.bincount(which, said, BINS), count, out=mean, where=count > 0)
+    np.divide(np.bincount(which, came_true, BINS), count, out=share, where=count > 0)
+    return [Bin(b / BINS, (b + 1) / BINS, int(count[b]), float(mean[b]), float(share[b])) for b in range(BINS)]
 
 
 def expected_calibration_error(table: list[Bin]) -> float:

@@ -64,7 +64,7 @@ def _cards(found: Figures) -> str:
     cards: list[tuple[str, Estimate, str]] = []
     if found.spam is not None:
         spam = found.spam
-        level, at_level = next(iter(spam.sm_at_hm.items()), (0.1, Estimate(float("nan"))))
+        level, at_level = next(iter(spam.sm_at_hm.items()))
         cards += [
             ("hm%", spam.hm, "good mail called spam"),
             ("sm%", spam.sm, "spam let through, unsure included"),
