@@ -70,20 +70,20 @@ def entries(specs: Iterable[str], on_unreadable: Report) -> Iterator[Entry]:
     return chain.from_iterable([_labelled(spec, on_unreadable) for spec in specs])
 
 
-def messages(specs: Iterable[str], on_unreadable: Report) -> Iterator[tuple[str | None, str, bytes]]:
-    """(label, name, raw bytes) of each message: `entries`, read. The unreadable are only reported."""
-    for entry in entries(specs, on_unreadable):
+def unlabelled(paths: Iterable[str], on_unreadable: Report) -> Iterator[Entry]:
+    """Entries with label None out of folders, Maildirs, MH folders, mboxes and single messages, lazily."""
+    return chain.from_iterable([_of_class(None, path, path, on_unreadable) for path in paths])
+
+
+def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
+    """Entries with their raw messages; the unreadable are only reported."""
+    for entry in found:
         try:
             raw = entry.read()
         except OSError as error:
             on_unreadable(entry.name, error)
         else:
-            yield entry.label, entry.name, raw
-
-
-def unlabelled(paths: Iterable[str], on_unreadable: Report) -> Iterator[Entry]:
-    """Entries with label None out of folders, Maildirs, MH folders, mboxes and single messages, lazily."""
-    return chain.from_iterable([_of_class(None, path, path, on_unreadable) for path in paths])
+            yield entry, raw
 
 
 def one_too_high(spec: str) -> str | None:

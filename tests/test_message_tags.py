@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spamnb.message import tags
 from spamnb.message.html import OPENING
 from spamnb.message.tags import BLOCK, FORMATTING, MAX_TAG, WORDS, find_words, tags_of
-from spamnb.sources import messages
+from spamnb.sources import entries
 
 needs_compiler = pytest.mark.skipif(
     tags.compiled is None, reason="_tags is not built: needs a C compiler when spamnb is installed"
@@ -64,9 +64,10 @@ def test_each_name(name: bytes) -> None:
 @needs_compiler
 def test_real_mail(corpora: Path) -> None:
     count = 0
-    for _, name, raw in messages([f"spam={corpora}/spamassassin/spam"], lambda name, error: pytest.fail(name)):
-        assert tags.compiled.scan(raw) == tags_of(raw), name
-        assert tags.compiled.words_of(raw) == find_words(raw), name
+    for entry in entries([f"spam={corpora}/spamassassin/spam"], lambda name, error: pytest.fail(name)):
+        raw = entry.read()
+        assert tags.compiled.scan(raw) == tags_of(raw), entry.name
+        assert tags.compiled.words_of(raw) == find_words(raw), entry.name
         count += raw.count(b"<")
     assert count > 10_000
 

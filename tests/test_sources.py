@@ -30,7 +30,11 @@ def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
 def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
     """All messages; a test that expects unreadable ones hands over the list."""
     found: Unreadable = []
-    result = list(messages(map(str, specs), lambda name, error: found.append((name, error))))
+
+    def report(name: str, error: Exception) -> None:
+        found.append((name, error))
+
+    result = [(entry.label, entry.name, raw) for entry, raw in messages(entries(map(str, specs), report), report)]
     if unreadable is None:
         assert not found
     else:
@@ -121,8 +125,12 @@ def test_unreadable_file_and_folder_are_reported_and_the_run_goes_on(tmp_path: P
         write(tmp_path / "ham" / name)
     unreadable: Unreadable = []
     seen = []
-    for _, name, _ in messages([str(tmp_path)], lambda name, error: unreadable.append((name, error))):
-        seen.append(os.path.relpath(name, tmp_path))
+
+    def report(name: str, error: Exception) -> None:
+        unreadable.append((name, error))
+
+    for entry, _ in messages(entries([str(tmp_path)], report), report):
+        seen.append(os.path.relpath(entry.name, tmp_path))
         if seen == ["ham/b"]:  # both are listed already
             (tmp_path / "ham/c").unlink()
             (tmp_path / "ham/a/1").unlink()
@@ -361,7 +369,7 @@ def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path, name: str) -> None:
     with opener(tmp_path / name, "wb") as out:  # type: ignore[operator]
         out.writelines(one % number + b"\n" for number in range(count))
     tracemalloc.start()
-    seen = sum(1 for _ in messages([f"ham={tmp_path / name}"], lambda name, error: None))
+    seen = sum(1 for entry in entries([f"ham={tmp_path / name}"], pytest.fail) if entry.read())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seen == count

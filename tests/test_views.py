@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spamnb.message import parse
 from spamnb.numbering import kernel, new_numbers, views_of
 from spamnb.numbers import Numbers, Tokens
-from spamnb.sources import messages
+from spamnb.sources import entries
 from spamnb.tokens import Tokenizer
 from spamnb.views import HEADERS, PAIRS, PLACES, STRUCTURE, SUBJECT, TEXT, view
 
@@ -49,8 +49,8 @@ def test_everybody_sees_the_same(tokens: list[str]) -> None:
 @pytest.mark.skipif(kernel is None, reason="the kernel is not built")
 def test_of_real_mail(corpora: Path) -> None:
     tokenizer, tokens = Tokenizer(), set[str]()
-    for _, _, raw in messages([f"mail={corpora / 'spamassassin' / 'spam'}"], pytest.fail):
-        tokens |= set(tokenizer(parse(raw)))
+    for entry in entries([f"mail={corpora / 'spamassassin' / 'spam'}"], pytest.fail):
+        tokens |= set(tokenizer(parse(entry.read())))
     packed = Tokens.of(sorted(tokens))
     np.testing.assert_array_equal(views_of(packed), packed.views)
     assert set(np.unique(packed.views)) == {TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -18,11 +18,10 @@ from spamnb.classifier import Classifier, Judgement
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.lists import Report
 from spamnb.message import header_of
 from spamnb.settings import Settings
-from spamnb.sources import Entry
-
-OnUnreadable = Callable[[str, Exception], None]
+from spamnb.sources import Entry, messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Feedback:
 def online(
     entries: Iterable[Entry],
     settings: Settings,
-    on_unreadable: OnUnreadable,
+    on_unreadable: Report,
     feedback: Feedback | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
@@ -73,7 +72,7 @@ def online(
     waiting: deque[Entry | None] = deque()  # read anew when it is its turn: the mail itself may be of any size
     # One change from the first message to the last: nobody else sees this model, so nothing need be written before.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
-        for done, (entry, raw) in enumerate(_read(entries, on_unreadable), 1):
+        for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
             (judgement,) = classifier.classify_all([raw], EVIDENCE)
             recorder.add(entry.name, entry.label, answer(judgement, header_of(raw, "subject")))
@@ -84,7 +83,7 @@ def online(
             else:
                 waiting.append(None)
             if len(waiting) > feedback.delay and (due := waiting.popleft()):
-                for told, raw in _read([due], on_unreadable):
+                for told, raw in messages([due], on_unreadable):
                     assert told.label is not None
                     classifier.learn(told.label, raw)
     return recorder.result(f"On-line, {feedback}", ordered=True, spam=settings.spam)
@@ -93,12 +92,12 @@ def online(
 def judged(
     entries: Iterable[Entry],
     classifier: Classifier,
-    on_unreadable: OnUnreadable,
+    on_unreadable: Report,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
     """A model as it is, asked about messages it has not learned; it learns nothing."""
     recorder = Recorder()
-    readable = _read(entries, on_unreadable)
+    readable = messages(entries, on_unreadable)
     done = 0
     while True:
         asked: list[tuple[Entry, str]] = []
@@ -111,17 +110,6 @@ def judged(
         done += len(asked)
         on_progress(done)
     return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
-
-
-def _read(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> Iterator[tuple[Entry, bytes]]:
-    """Entries with their messages, those that can be read."""
-    for entry in entries:
-        try:
-            raw = entry.read()
-        except OSError as error:
-            on_unreadable(entry.name, error)
-        else:
-            yield entry, raw
 
 
 def _noted(readable: Iterable[tuple[Entry, bytes]], noted: list[tuple[Entry, str]]) -> Iterator[bytes]:
@@ -142,7 +130,7 @@ def answer(judgement: Judgement, subject: str) -> Answer:
     )
 
 
-def by_date(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> list[Entry]:
+def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
     """Entries in the order of their Date headers; a message without a readable one stands where its neighbour does.
 
     Neighbour: the message before it in the given order. Dates are whatever the sender wrote, years in the future
@@ -150,7 +138,7 @@ def by_date(entries: Iterable[Entry], on_unreadable: OnUnreadable) -> list[Entry
     """
     last = datetime(1970, 1, 1, tzinfo=UTC)
     dated: list[tuple[datetime, int, Entry]] = []
-    for place, (entry, raw) in enumerate(_read(entries, on_unreadable)):
+    for place, (entry, raw) in enumerate(messages(entries, on_unreadable)):
         last = sent(raw) or last
         dated.append((last, place, entry))
     dated.sort(key=lambda item: item[:2])
