@@ -22,9 +22,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spamnb import evidence, tokens
+from spamnb.evaluate.roc import one_minus_roca, spam_missed_at, steps
 from spamnb.message import Message, parse
 from spamnb.models.multinomial import token_log_probability
-from spamnb.sources import messages
+from spamnb.sources import entries, messages
 from spamnb.tokens import Tokenizer, TokenOptions
 from spamnb.views import views
 from spamnb.vocabulary import Vocabulary
@@ -43,6 +44,10 @@ ALPHA = 0.1
 Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
+def complain(name: str, error: Exception) -> None:
+    print(f"{name}: {error}", file=sys.stderr)
+
+
 class Corpus:
     """Messages of one corpus, parsed once, and what is known of each: its class and which half it is in."""
 
@@ -51,11 +56,11 @@ class Corpus:
             f"{spec.partition('=')[0]}={root / spec.partition('=')[2]}" if "=" in spec else str(root / spec)
             for spec in specs
         ]
-        read = list(messages(placed, lambda name, error: print(f"{name}: {error}", file=sys.stderr)))
-        self.messages: list[Message] = [parse(raw) for _, _, raw in read]
-        self.classes = sorted({label for label, _, _ in read})
-        self.y = np.array([self.classes.index(label) for label, _, _ in read])
-        self.names = [Path(name).name for _, name, _ in read]
+        read = list(messages(entries(placed, complain), complain))
+        self.messages: list[Message] = [parse(raw) for _, raw in read]
+        self.classes = sorted({entry.label for entry, _ in read})
+        self.y = np.array([self.classes.index(entry.label) for entry, _ in read])
+        self.names = [Path(entry.name).name for entry, _ in read]
 
     def halvings(self, salts: int) -> Iterator[np.ndarray]:
         for salt in ("", "a", "b", "c", "d")[:salts]:
@@ -98,17 +103,9 @@ def scores(
     return pooling(table[:, test.indices], test.indptr, views[test.indices])
 
 
-def one_minus_roca(score: np.ndarray, spam: np.ndarray) -> float:
-    from scipy.stats import rankdata
-
-    ranks, positive = rankdata(score), int(spam.sum())
-    return 100 * (1 - (ranks[spam].sum() - positive * (positive + 1) / 2) / (positive * (len(spam) - positive)))
-
-
-def missed_at(score: np.ndarray, spam: np.ndarray, hm: float) -> float:
+def missed_at(margin: np.ndarray, spam: np.ndarray, hm: float) -> float:
     """sm% of the threshold above which ``hm`` % of good messages are, or fewer."""
-    ham = np.sort(score[~spam])[::-1]
-    return 100 * float(np.mean(score[spam] <= ham[int(hm / 100 * len(ham))]))
+    return 100 * float(spam_missed_at(steps(spam, margin), hm / 100))
 
 
 def pooled(
@@ -188,7 +185,7 @@ class Table:
             for train in corpus.in_order() if self.in_order else corpus.halvings(self.salts):
                 s, spam = scores(*made, corpus.y, train, pooling, alpha), corpus.y[~train] == 1
                 margin = s[:, 1] - s[:, 0]
-                found.append(one_minus_roca(margin, spam) if self.at is None else missed_at(margin, spam, self.at))
+                found.append(one_minus_roca(spam, margin) if self.at is None else missed_at(margin, spam, self.at))
             cells.append(f"{np.mean(found):9.4f}")
         print("".join(cells), flush=True)
 
