@@ -134,33 +134,25 @@ class Classifier:
                 return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, cut) for cut in cuts]
             scored = self.learner.score(self.store, totals, batch)
             calibration = self._calibration(totals)
-        classes, known, spam = totals.classes, scored.known, self.settings.spam
+        classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
         enough = calibration.enough
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
-        order = np.argsort(-probabilities, axis=1, kind="stable")
-        of_interest = np.full(len(cuts), classes.index(spam)) if spam in classes else order[:, 0]
+        of_interest = np.full(len(cuts), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
         for i, cut in enumerate(cuts):
-            row = slice(known.indptr[i], known.indptr[i + 1])
-            told = scored.weights[order[i, 0], row]
             log_odds = 0.0
             if len(classes) > 1:
-                told = told - scored.weights[order[i, 1], row]
                 p = probabilities[i, of_interest[i]]
                 log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
-            evidence = []
-            if tokens != 0:
-                heaviest = np.argsort(-np.abs(told), kind="stable")[:tokens]
-                heaviest = heaviest[told[heaviest] != 0]
-                evidence = list(map(Evidence, known.text(row.start + heaviest), told[heaviest].tolist()))
+            heaviest = scored.heaviest(i, probabilities[i], tokens) if tokens != 0 else []
             out.append(
                 Judgement(
                     verdicts[i],
                     dict(zip(classes, probabilities[i].tolist())),
                     dict(zip(classes, scored.posterior[i].tolist())),
                     log_odds,
-                    evidence,
+                    list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,
                     cut,

@@ -19,7 +19,6 @@ from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Remark, Result
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
-from spamnb.learners.learner import Scored
 from spamnb.settings import Settings
 from spamnb.store import Store
 from spamnb.tally import Block, Rows, Tally, restrict, sums_of
@@ -109,7 +108,7 @@ class Answers:
                 self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
                 self._asked[rows] = True
                 for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):
-                    self._remarks[int(rows[i])] = Remark("", _heaviest(scored, int(i), p[i]))
+                    self._remarks[int(rows[i])] = Remark("", scored.heaviest(int(i), p[i], EVIDENCE))
 
     def explain(self, trained: Tally, rows: Iterable[int]) -> None:
         """Keep what decided these rows, whose answers are known, in a model of ``trained`` without each of them."""
@@ -126,7 +125,7 @@ class Answers:
                 store.add(label, counted, -1)
                 if store.totals().classes == tuple(self._mail.classes[c] for c in column):
                     scored = learner.score(store, store.totals(), batch)
-                    self._remarks[row] = Remark("", _heaviest(scored, 0, self._probabilities[row, column]))
+                    self._remarks[row] = Remark("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
                 store.add(label, counted)
 
     def _columns(self, classes: Sequence[str]) -> NDArray[np.intp]:
@@ -172,13 +171,3 @@ class Answers:
             spam=self._settings.spam,
             remarks=remarks,
         )
-
-
-def _heaviest(scored: Scored, row: int, p: NDArray) -> list[tuple[str, float]]:
-    """The tokens that told the likeliest class of one message from the next, as the classifier tells them."""
-    of_message = slice(*scored.known.indptr[row : row + 2])
-    weights, columns = scored.weights[:, of_message], scored.known.columns[of_message]
-    order = np.argsort(-p, kind="stable")
-    told = weights[order[0]] - weights[order[1]] if len(order) > 1 else weights[order[0]]
-    heaviest = np.argsort(-np.abs(told), kind="stable")[:EVIDENCE]
-    return [(scored.known.tokens[columns[i]], float(told[i])) for i in heaviest if told[i]]

@@ -23,6 +23,18 @@ class Scored(NamedTuple):
     weights: np.ndarray  # (C, nnz) of each token of ``known``
     posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
 
+    def heaviest(self, row: int, p: np.ndarray, most: int | None) -> list[tuple[str, float]]:
+        """The tokens of one message that told its likeliest class by ``p`` (C,) from the next, and what each gave to
+        that; the heaviest first, all of them or so many."""
+        cells = slice(*self.known.indptr[row : row + 2].tolist())
+        order = np.argsort(-p, kind="stable")
+        told = self.weights[order[0], cells]
+        if len(order) > 1:
+            told = told - self.weights[order[1], cells]
+        heaviest = np.argsort(-np.abs(told), kind="stable")[:most]
+        heaviest = heaviest[told[heaviest] != 0]
+        return list(zip(self.known.text(cells.start + heaviest), told[heaviest].tolist()))
+
 
 class Trained(NamedTuple):
     """What training gave: the messages' scores in a model without them, and parameters that are not sums."""
