@@ -25,6 +25,16 @@ _PRIOR_MARGIN = 2.0  # nats: before any message, one of each class is imagined t
 _LIMIT = 16.0  # nats of log-odds: nothing is 0 or 1
 
 
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """exp(score) of each class divided by their sum, (C,) or (n, C).
+
+    >>> softmax(np.log([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
 def margins(scores: np.ndarray) -> np.ndarray:
     """Each class's score less the log-sum-exp of the others', (n, C) in nats; 0 for a single class.
 
@@ -168,6 +178,4 @@ class Calibration:
         # p_c ∝ odds_c^(1−1/C): of two classes each says what the other says, and half of it is enough; of many each
         # says something of its own. Expected calibration error on 20news: 1.3 % left out and 2.8 % on its later posts,
         # where odds / (1 + odds) divided by their sum have 4.4 and 5.8.
-        log_odds *= 1 - 1 / classes
-        p = np.exp(log_odds - log_odds.max(axis=1, keepdims=True))
-        return p / p.sum(axis=1, keepdims=True)
+        return softmax(log_odds * (1 - 1 / classes))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.calibration import softmax
 from spamnb.embeddings import embed, embed_rows, explain, parse_embedding
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.batch import Batch
@@ -131,8 +132,7 @@ class Dense(Learner):
             cells = slice(known.indptr[i], known.indptr[i + 1])
             told = explain(form, vectors[known.columns[cells]], known.repeats[cells])
             weights[:, cells] = told.tokens.T[order]
-        posterior = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return Scored(known, scores, weights, posterior / posterior.sum(axis=1, keepdims=True))
+        return Scored(known, scores, weights, softmax(scores))
 
     def directions(self, store: Store, totals: Totals, batch: Batch) -> list[Direction]:
         _, form, order = self._of(store, totals)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.calibration import softmax
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained, class_names
@@ -118,8 +119,7 @@ class Logistic(Learner):
             table[row, : len(vectors[token])] = vectors[token]
         of_classes = table[:, order].T
         scores, weights = row_scores(of_classes[:, known.columns], known.indptr, np.append(intercept, 0.0)[order])
-        posterior = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return Scored(known, scores, weights, posterior / posterior.sum(axis=1, keepdims=True))
+        return Scored(known, scores, weights, softmax(scores))
 
     def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         names, intercept = _parameters(store)
@@ -133,8 +133,7 @@ class Logistic(Learner):
             table[row, : len(vector)] = vector
         value = 1 / np.sqrt(max(len(tokens), 1))
         score = table.sum(axis=0) * value + intercept
-        residual = np.exp(score - score.max())
-        residual /= residual.sum()
+        residual = softmax(score)
         residual[names.index(label)] -= 1
         if len(names) > 1:  # one class alone has probability 1 whatever its weights
             # Of two classes both weights move, so that their difference makes the step.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.calibration import softmax
 from spamnb.evidence import pool
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained
@@ -42,8 +43,7 @@ class NaiveBayes(Learner):
         rows = contributions, known.repeats, known.indptr, start, found.views[known.columns]
         scores, weights = score(settings, *rows)
         joint, _ = score(settings, *rows, "sum")
-        posterior = np.exp(joint - joint.max(axis=1, keepdims=True))
-        return Scored(known, scores, weights, posterior / posterior.sum(axis=1, keepdims=True))
+        return Scored(known, scores, weights, softmax(joint))
 
     def train(self, tally: Tally) -> Trained:
         sums, totals = tally.sums, totals_of(tally.sums)
