@@ -26,7 +26,7 @@ EX_TEMPFAIL = 75
     "--explain",
     "tokens",
     type=click.IntRange(min=0),
-    default=None,
+    default=0,
     metavar="N",
     help="Show the N heaviest tokens.",
 )
@@ -34,13 +34,11 @@ EX_TEMPFAIL = 75
 @click.option("--false-positive-cost", type=float, help="Instead of the model's.")
 @click.option("--unsure-cost", type=float, help="Instead of the model's.")
 @workers_option
-@click.pass_context
 def command(
-    ctx: click.Context,
     sources: tuple[str, ...],
     model: Path,
     form: str,
-    tokens: int | None,
+    tokens: int,
     exit_code: bool,
     false_positive_cost: float | None,
     unsure_cost: float | None,
@@ -60,20 +58,20 @@ def command(
         if not exit_code:
             raise
         click.echo(f"Error: {error}", err=True)
-        ctx.exit(EX_TEMPFAIL)
+        raise SystemExit(EX_TEMPFAIL) from None
     if exit_code:
         if unreadable or not verdicts or "unsure" in verdicts:
-            ctx.exit(EX_TEMPFAIL)
-        ctx.exit(int(any(verdicts.values())))
+            raise SystemExit(EX_TEMPFAIL)
+        raise SystemExit(int(any(verdicts.values())))
     if unreadable:
-        ctx.exit(1)
+        raise SystemExit(1)
 
 
 def _classify(
     sources: tuple[str, ...],
     model: Path,
     form: str,
-    tokens: int | None,
+    tokens: int,
     false_positive_cost: float | None,
     unsure_cost: float | None,
     workers: int | None,
@@ -89,8 +87,8 @@ def _classify(
             sys.stdout.write(_row(["source", "verdict", "score", *store.totals().classes]))
     entries = messages_of(sources, unreadable)
     charges = false_positive_cost, unsure_cost
-    line = partial(_line, form=form, tokens=tokens)
-    for verdict, spam, text in judged(entries, model, line, unreadable, charges, tokens or 0, workers):
+    line = partial(_line, form=form)
+    for verdict, spam, text in judged(entries, model, line, unreadable, charges, tokens, workers):
         verdicts[verdict] = spam
         sys.stdout.write(text)
     if not verdicts and not unreadable.count:
@@ -98,7 +96,7 @@ def _classify(
     return verdicts, unreadable.count
 
 
-def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str:
+def _line(name: str, judgement: Judgement, form: str) -> str:
     if form == "json":
         import json
 
@@ -108,7 +106,7 @@ def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str
             "probabilities": judgement.probabilities,
             "score": judgement.score,
             "posterior": judgement.posterior,
-            "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence[: tokens or 0]],
+            "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence],
         }
         return json.dumps(record, ensure_ascii=False) + "\n"
     if form == "csv":
@@ -116,8 +114,7 @@ def _line(name: str, judgement: Judgement, form: str, tokens: int | None) -> str
         return _row([name, judgement.verdict, *figures])
     best = max(judgement.probabilities.values(), default=0.0)
     head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
-    told = judgement.evidence[: tokens or 0]
-    return head + "".join(f"    {weight:+7.2f}  {shown(token)}\n" for token, weight in told)
+    return head + "".join(f"    {weight:+7.2f}  {shown(token)}\n" for token, weight in judgement.evidence)
 
 
 def _row(cells: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -13,7 +14,7 @@ from spamnb.cli.options import model_option
 @click.argument("file", type=click.File("r", encoding="utf-8"), default="-")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-def command(file: object, model: Path, force: bool) -> None:
+def command(file: TextIO, model: Path, force: bool) -> None:
     """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
 
     \b
@@ -24,11 +25,10 @@ def command(file: object, model: Path, force: bool) -> None:
     from spamnb.errors import SpamnbError
     from spamnb.exchange import parse_export
 
-    name = getattr(file, "name", "-")
     try:
-        content = parse_export(file, name)  # type: ignore[arg-type]
+        content = parse_export(file, file.name)
     except UnicodeDecodeError:
-        raise SpamnbError(f"{name}: not text; 'spamnb export' writes what can be imported") from None
+        raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
     with fresh_model(model, content.meta, force=force) as store:
         fill(store, content)
     click.echo(f"{model}: {int(content.sums.documents.sum()):,} messages, {len(content.tokens):,} tokens")

@@ -56,7 +56,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
             action = "tagged" if tag else f"to {into}" if into else "stays"
             click.echo(f"{found.verdict}\t{found.text}\t{action}\t{shown(path.name)}")
     if unreadable.count:
-        raise click.exceptions.Exit(1)
+        raise SystemExit(1)
 
 
 def _tag(path: Path, raw: bytes, tagged: bytes) -> None:

@@ -58,4 +58,4 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
                 break
             stop.wait(interval)
     if once and unreadable.count:
-        raise click.exceptions.Exit(1)
+        raise SystemExit(1)
