@@ -35,21 +35,22 @@ def scratch() -> Iterator[Path]:
 
     # Whoever started us with nohup wants SIGHUP to be ignored.
     heeded = [n for n in ENDING if signal.getsignal(n) is signal.SIG_DFL]
-    # They wait while the folder is made and while it is taken away.
-    signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
+    # They and Ctrl-C wait while the folder is made and while it is taken away.
+    waiting = [signal.SIGINT, *heeded]
+    signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     try:
         with TemporaryDirectory(prefix="spamnb-") as folder:
             for number in heeded:
                 signal.signal(number, end)
             try:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
                 yield Path(folder)
             finally:
-                signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
+                signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     finally:
         for number in heeded:
             signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
 
 
 def default_model() -> Path:
