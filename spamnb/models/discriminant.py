@@ -170,3 +170,25 @@ class GaussianClassifier(GenerativeClassifier):
     def quadratic_form(self) -> QuadraticForm:
         """The scores as polynomials of x, for explanations."""
         raise NotImplementedError
+
+
+class DiscriminantAnalysis(GaussianClassifier):
+    """What linear and quadratic discriminant analysis share: covariances that may be shrunk."""
+
+    def __init__(
+        self,
+        shrinkage: float | str | None = "oas",
+        *,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | str | None = None,
+        prior_concentration: float | ArrayLike = 1.0,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.prior_concentration = prior_concentration
+
+    @property
+    def covariance_(self) -> np.ndarray:
+        """Σ (d, d), or Σ_c (C, d, d) where every class has its own; shrunk where that is asked for."""
+        return self._density().covariance

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from spamnb.models.discriminant import (
     LOG_2PI,
-    GaussianClassifier,
+    DiscriminantAnalysis,
     QuadraticForm,
     centred_blocks,
     shrink,
@@ -26,7 +25,7 @@ class _Densities(NamedTuple):
     whitened_means: np.ndarray  # (C, d): W (μ_c − centre)
 
 
-class LinearDiscriminantAnalysis(GaussianClassifier):
+class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     """Gaussian classes with a shared covariance: P(x|c) = N(x | μ_c, Σ), so the log-odds are linear in x.
 
     For two classes P(c₁|x) = σ(wᵀx + w₀), w = Σ⁻¹(μ₁−μ₀) and w₀ = −½μ₁ᵀΣ⁻¹μ₁ + ½μ₀ᵀΣ⁻¹μ₀ + ln P(c₁)/P(c₀);
@@ -50,19 +49,6 @@ class LinearDiscriminantAnalysis(GaussianClassifier):
 
     _kind = "pooled"
 
-    def __init__(
-        self,
-        shrinkage: float | str | None = "oas",
-        *,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | str | None = None,
-        prior_concentration: float | ArrayLike = 1.0,
-    ) -> None:
-        self.shrinkage = shrinkage
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.prior_concentration = prior_concentration
-
     def _densities(self, sums: Scatter) -> _Densities:
         n = sums.documents.sum()
         covariance = shrink(sums.scatter / (n or 1.0), self.shrinkage, n)
@@ -76,11 +62,6 @@ class LinearDiscriminantAnalysis(GaussianClassifier):
         constant = self.class_log_prior_ - 0.5 * np.square(density.whitened_means).sum(axis=1)
         seen = self.sums_.documents > 0
         return density.whitened_means @ density.whiten, np.where(seen, constant, -np.inf)
-
-    @property
-    def covariance_(self) -> np.ndarray:
-        """Σ (d, d), shrunk where that is asked for."""
-        return self._density().covariance
 
     @property
     def coef_(self) -> np.ndarray:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from spamnb.models.discriminant import (
     LOG_2PI,
-    GaussianClassifier,
+    DiscriminantAnalysis,
     QuadraticForm,
     centred_blocks,
     shrink,
@@ -24,7 +23,7 @@ class _Densities(NamedTuple):
     log_determinant: np.ndarray  # (C,)
 
 
-class QuadraticDiscriminantAnalysis(GaussianClassifier):
+class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     """Gaussian classes, each with its own covariance: P(x|c) = N(x | μ_c, Σ_c); the boundaries are quadrics.
 
     log P(x, c) = log P(c) − ½ (d log 2π + log|Σ_c| + (x−μ_c)ᵀ Σ_c⁻¹ (x−μ_c)), in nats, with Σ_c = (1/N_c)
@@ -46,19 +45,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
 
     _kind = "full"
 
-    def __init__(
-        self,
-        shrinkage: float | str | None = "oas",
-        *,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | str | None = None,
-        prior_concentration: float | ArrayLike = 1.0,
-    ) -> None:
-        self.shrinkage = shrinkage
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.prior_concentration = prior_concentration
-
     def _densities(self, sums: Scatter) -> _Densities:
         n_classes, d = sums.offset.shape
         covariance = np.tile(np.eye(d), (n_classes, 1, 1))
@@ -70,11 +56,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             covariance[c] = shrink(sums.scatter[c] / n, self.shrinkage, n, spread)
             whiten[c], log_determinant[c] = whitening(covariance[c], n, int(c))
         return _Densities(covariance, whiten, log_determinant)
-
-    @property
-    def covariance_(self) -> np.ndarray:
-        """Σ_c (C, d, d), shrunk where that is asked for."""
-        return self._density().covariance
 
     def _constant(self) -> np.ndarray:
         constant = self.class_log_prior_ - 0.5 * (
