@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from mail_corpora import CORPORA, sources
 from peer import Judged, Mail, Peer
 from peers import PEERS
 
@@ -34,15 +35,6 @@ from spamnb.evaluate.roc import spam_missed_at, steps
 from spamnb.report.numbers import percent
 from spamnb.sources import Entry, entries
 
-NAMED: dict[str, tuple[str, ...]] = {
-    "spamassassin": (
-        *(f"ham=spamassassin/{part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")),
-        *(f"spam=spamassassin/{part}" for part in ("spam", "spam_2")),
-    ),
-    **{f"enron{n}": (f"enron-spam/enron{n}",) for n in (1, 2, 3)},
-    "lingspam": ("ham=lingspam/ham", "spam=lingspam/spam"),
-    "sms": ("sms_spam_collection/SMSSpamCollection",),
-}
 FOLDS = 10
 
 
@@ -69,18 +61,15 @@ class Row:
 
 def corpus(name: str) -> tuple[list[Entry], bool]:
     """Its messages, and whether they carry dates."""
-    if name in NAMED:
+    if name in CORPORA:
         root = os.environ.get("SPAMNB_CORPORA")
         if not root:
             raise SystemExit("SPAMNB_CORPORA is not set: see corpora/README.md, or give --corpus a folder")
-        specs = [
-            f"{label}={root}/{path}" if path else f"{root}/{label}"
-            for label, _, path in (spec.partition("=") for spec in NAMED[name])
-        ]
+        specs = sources(name, root)
     else:
         specs = [f"index:{name}" if Path(name).is_file() else name]
     found = list(entries(specs, lambda what, error: print(f"{what}: {error}", file=sys.stderr)))
-    return found, name == "spamassassin" or name not in NAMED
+    return found, name == "spamassassin" or name not in CORPORA
 
 
 def md5(entry: Entry) -> int:
@@ -181,7 +170,7 @@ def shown(row: Row) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--corpus", required=True, help=f"{', '.join(NAMED)}, a folder with ham/ and spam/, or an index"
+        "--corpus", required=True, help=f"{', '.join(CORPORA)}, a folder with ham/ and spam/, or an index"
     )
     parser.add_argument("--protocol", choices=PROTOCOLS, default="split")
     parser.add_argument("--filters", help="only those whose name holds one of these, comma-separated")

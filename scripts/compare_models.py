@@ -11,20 +11,22 @@ ones a latent semantic analysis of them; "spamnb" rows are the model types as th
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mail_corpora import sources
 from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
 from spamnb.embeddings import parse_embedding
+from spamnb.evaluate.protocols import even_names
 from spamnb.message import parse
 from spamnb.models.bernoulli import BernoulliNB
 from spamnb.models.categorical import CategoricalNB
@@ -49,13 +51,9 @@ def complain(name: str, error: Exception) -> None:
 def corpus(name: str, root: str) -> tuple[list[Entry], list[Entry]]:
     if name == "20news":
         return tuple(list(entries([f"{root}/20news-bydate/{part}"], complain)) for part in ("train", "test"))  # type: ignore[return-value]
-    folders = {"easy_ham": "ham", "easy_ham_2": "ham", "hard_ham": "ham", "spam": "spam", "spam_2": "spam"}
-    every = list(entries([f"{label}={root}/spamassassin/{folder}" for folder, label in folders.items()], complain))
-
-    def even(entry: Entry) -> bool:
-        return int(hashlib.md5(Path(entry.path).name.encode()).hexdigest(), 16) % 2 == 0
-
-    return [entry for entry in every if even(entry)], [entry for entry in every if not even(entry)]
+    every = list(entries(sources(name, root), complain))
+    even = even_names([entry.path for entry in every])
+    return list(compress(every, even)), list(compress(every, ~even))
 
 
 def estimators(

@@ -10,17 +10,18 @@ or scaled to unit length; then of the embedding as it is with other numbers of d
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Iterable
-from hashlib import md5
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from mail_corpora import sources
 from scipy.sparse import csr_array
 
 from spamnb.embeddings import LatentSemanticAnalysis, WordVectors
+from spamnb.evaluate.protocols import even_names
 from spamnb.message import parse
 from spamnb.models.gaussian import GaussianNB
 from spamnb.models.lda import LinearDiscriminantAnalysis
@@ -60,14 +61,11 @@ def splits(corpora: Path) -> dict[str, Split]:
     def found(*specs: str) -> list[Any]:
         return list(entries(specs, lambda name, error: print(f"{name}: {error}")))
 
-    def even(entry: Any) -> bool:
-        return int(md5(os.path.basename(entry.name).encode()).hexdigest(), 16) % 2 == 0
-
-    folders = {"ham": ("easy_ham", "easy_ham_2", "hard_ham"), "spam": ("spam", "spam_2")}
-    mail = found(*(f"{label}={corpora}/spamassassin/{f}" for label, names in folders.items() for f in names))
+    mail = found(*sources("spamassassin", corpora))
+    even = even_names([entry.path for entry in mail])
     news = [found(f"{corpora}/20news-bydate/{part}") for part in ("train", "test")]
     return {
-        "SpamAssassin": split(filter(even, mail), (entry for entry in mail if not even(entry))),
+        "SpamAssassin": split(compress(mail, even), compress(mail, ~even)),
         "20 Newsgroups": split(*news),
     }
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from mail_corpora import sources
 from scipy.sparse import csr_array
 
 from spamnb import evidence, tokens
@@ -30,15 +31,7 @@ from spamnb.tokens import Tokenizer, TokenOptions
 from spamnb.views import views
 from spamnb.vocabulary import Vocabulary
 
-CORPORA = {
-    "SA": (
-        *(f"ham=spamassassin/{part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")),
-        *(f"spam=spamassassin/{part}" for part in ("spam", "spam_2")),
-    ),
-    **{f"enron{n}": (f"enron-spam/enron{n}",) for n in (1, 2, 3)},
-    "Ling": ("ham=lingspam/ham", "spam=lingspam/spam"),
-    "SMS": ("sms_spam_collection/SMSSpamCollection",),
-}
+NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1
 # Contributions (C, nnz), indptr and views → scores (n, C).
 Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -51,12 +44,8 @@ def complain(name: str, error: Exception) -> None:
 class Corpus:
     """Messages of one corpus, parsed once, and what is known of each: its class and which half it is in."""
 
-    def __init__(self, root: Path, specs: tuple[str, ...]) -> None:
-        placed = [
-            f"{spec.partition('=')[0]}={root / spec.partition('=')[2]}" if "=" in spec else str(root / spec)
-            for spec in specs
-        ]
-        read = list(messages(entries(placed, complain), complain))
+    def __init__(self, specs: list[str]) -> None:
+        read = list(messages(entries(specs, complain), complain))
         self.messages: list[Message] = [parse(raw) for _, raw in read]
         self.classes = sorted({entry.label for entry, _ in read})
         self.y = np.array([self.classes.index(entry.label) for entry, _ in read])
@@ -151,9 +140,9 @@ DEFAULT = pooled()
 class Table:
     def __init__(self, root: Path, salts: int, at: float | None = None, in_order: bool = False) -> None:
         self.salts, self.at, self.in_order = salts, at, in_order
-        self.corpora = {name: Corpus(root, specs) for name, specs in CORPORA.items()}
+        self.corpora = {shown: Corpus(sources(name, root)) for shown, name in NAMES.items()}
         news = root / "20news-bydate"
-        self.news = Corpus(root, (str(news / "train"), str(news / "test"))) if news.is_dir() else None
+        self.news = Corpus([str(news / "train"), str(news / "test")]) if news.is_dir() else None
         self.first = len(list((news / "train").glob("*/*"))) if self.news else 0
         self.kept: dict[str, tuple[csr_array, np.ndarray]] = {}
         print(f"{'':34}" + "".join(f"{name:>9}" for name in self.corpora) + "   20news")

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from mail_corpora import sources
 
 from spamnb.evaluate.roc import one_minus_roca
 from spamnb.learners import logistic
@@ -28,22 +29,15 @@ from spamnb.sources import Entry, entries
 from spamnb.tally import Tally, tally
 from spamnb.tokens import Tokenizer
 
-CORPORA = {
-    "spamassassin": ["ham={}/spamassassin/easy_ham", "ham={}/spamassassin/easy_ham_2", "ham={}/spamassassin/hard_ham",
-                     "spam={}/spamassassin/spam", "spam={}/spamassassin/spam_2"],
-    "enron1": ["{}/enron-spam/enron1"],
-    "enron2": ["{}/enron-spam/enron2"],
-    "lingspam": ["{}/lingspam"],
-    "sms": ["{}/sms_spam_collection/SMSSpamCollection"],
-}  # fmt: skip
+CORPORA = ("spamassassin", "enron1", "enron2", "lingspam", "sms")
 
 
 def odd(name: str) -> bool:
     return int(hashlib.md5((name.rsplit("/", 1)[-1] + "x").encode()).hexdigest(), 16) % 2 == 1
 
 
-def half(sources: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
-    for number, entry in enumerate(entries(sources, lambda name, error: print(name, error, file=sys.stderr))):
+def half(specs: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
+    for number, entry in enumerate(entries(specs, lambda name, error: print(name, error, file=sys.stderr))):
         if odd(entry.name) != learned:
             yield number, entry
 
@@ -62,10 +56,10 @@ def bayes_scores(settings: Settings, made: Tally, asked: Tally) -> np.ndarray:
 def main() -> None:
     root = os.environ["SPAMNB_CORPORA"]
     for name in sys.argv[1:] or CORPORA:
-        sources = [source.format(root) for source in CORPORA[name]]
+        specs = sources(name, root)
         with tempfile.TemporaryDirectory() as folder:
             tallies = [
-                tally(half(sources, learned), Tokenizer(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
+                tally(half(specs, learned), Tokenizer(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
                 for learned in (True, False)
             ]
             made, asked = tallies

@@ -1,0 +1,21 @@
+"""The public corpora that scripts measure on, as SOURCEs of spamnb; corpora/README.md says where they come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CORPORA: dict[str, tuple[str, ...]] = {
+    "spamassassin": (
+        *(f"ham=spamassassin/{part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")),
+        *(f"spam=spamassassin/{part}" for part in ("spam", "spam_2")),
+    ),
+    **{f"enron{n}": (f"enron-spam/enron{n}",) for n in (1, 2, 3)},
+    "lingspam": ("ham=lingspam/ham", "spam=lingspam/spam"),
+    "sms": ("sms_spam_collection/SMSSpamCollection",),
+}
+
+
+def sources(name: str, root: Path | str) -> list[str]:
+    """The SOURCEs of a corpus below the folder ``root`` of all of them."""
+    parts = [spec.rpartition("=") for spec in CORPORA[name]]
+    return [f"{label}{equals}{root}/{path}" for label, equals, path in parts]
