@@ -22,7 +22,7 @@ from types import ModuleType
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "fetch_corpora.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch_corpora.py"
 
 
 @pytest.fixture(scope="module")
