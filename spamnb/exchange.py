@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -147,9 +148,8 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
 
     Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
     """
-    ignored = {"vocabulary_size"}
     for content, name in zip(models, names):
-        for key in (models[0].meta.keys() | content.meta.keys()) - ignored:
+        for key in sorted((models[0].meta.keys() | content.meta.keys()) - {"vocabulary_size"}):
             if content.meta.get(key) != models[0].meta.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if content.arrays or content.meta.get("top_words") is not None:
@@ -158,11 +158,11 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     tokens, places = union([content.tokens for content in models])
     sums = Sums.total([content.sums.moved(at, len(tokens), classes) for content, at in zip(models, places)])
     messages: dict[bytes, tuple[bytes, str, bool]] = {}
-    cells: dict[tuple[str, int, int], int] = {}
+    cells = Counter[tuple[str, int, int]]()
     for content in models:
         messages.update((record[0], record) for record in content.messages)
-        for *cell, count in content.calibration:
-            cells[tuple(cell)] = cells.get(tuple(cell), 0) + count  # type: ignore[index, arg-type]
+        for name, own, bin_, count in content.calibration:
+            cells[name, own, bin_] += count
     repeated = sum(len(content.messages) for content in models) - len(messages)
     calibration = [(*cell, count) for cell, count in sorted(cells.items())]
     meta = models[0].meta

@@ -169,15 +169,11 @@ def _folder_per_class(folder: str, on_unreadable: Report) -> Iterator[Entry]:
         what = "messages but no folder per class" if files else "no folder per class"
         raise SpamnbError(f"{shown(folder)}: {what}; write CLASS={shown(folder)} if all is of one class")
     if files:
-        beside = ValueError(_beside(len(files)))
+        more = f" (as are {len(files) - 1:,} more files)" if len(files) > 1 else ""
+        beside = ValueError(f"beside the class folders, so in no class{more}")
         on_unreadable(shown(os.path.join(folder, files[0])), beside)
     labels = [_class_of(name, folder) for name in folders]
     return chain.from_iterable(_tree(label, os.path.join(folder, label), on_unreadable) for label in labels)
-
-
-def _beside(files: int) -> str:
-    more = f" (as are {files - 1:,} more files)" if files > 1 else ""
-    return f"beside the class folders, so in no class{more}"
 
 
 def _class_of(label: str, spec: str) -> str:

@@ -1,4 +1,4 @@
-"""numbers.py: lists of tokens in one piece, their keys, and their union, against lists of strings."""
+"""numbers.py: lists of tokens in one piece, their keys, their union and their numbers, against lists of strings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb.numbers import FNV_OFFSET, FNV_PRIME, MIX, Tokens, union
+from spamnb.numbers import FNV_OFFSET, FNV_PRIME, MIX, Numbered, Numbers, Tokens, union
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 
@@ -43,3 +43,13 @@ def test_union(lists: list[list[str]]) -> None:
     assert (tokens.keys[1:] > tokens.keys[:-1]).all()
     for words, at in zip(lists, places, strict=True):
         assert [tokens[int(i)] for i in at] == words
+
+
+def test_numbers_and_lists_of_them() -> None:
+    numbers = Numbers()
+    assert numbers.at("abbca").tolist() == [0, 1, 1, 2, 0]
+    assert list(numbers.tokens()) == numbers.some(np.arange(3)) == list("abc")
+    assert numbers.keys(np.array([2, 0])).tolist() == Tokens.of("ca").keys.tolist()
+    some = Numbered(numbers, np.array([2, 0, 1]))
+    assert (list(some), len(some), some[0], list(some[1:])) == (["c", "a", "b"], 3, "c", ["a", "b"])
+    assert list(some.some(np.array([2, 0]))) == ["b", "c"]

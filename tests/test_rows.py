@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export
-from spamnb.numbers import Numbered, Numbers, Tokens
+from spamnb.numbers import Numbers
 from spamnb.rows import Rows
 from spamnb.settings import Settings
 from spamnb.store import Store
@@ -73,13 +73,3 @@ def test_the_table_grows_with_what_is_asked_for() -> None:
     assert rows.present[at].sum() == len(range(0, 5000, 7))
     assert rows.at(["t4999", "t7"]).tolist() == [4999, 7]
     assert list(rows.missing(rows.at(["t4999", "new"]))) == ["new"]
-
-
-def test_numbers_and_lists_of_them() -> None:
-    numbers = Numbers()
-    assert numbers.at("abbca").tolist() == [0, 1, 1, 2, 0]
-    assert list(numbers.tokens()) == numbers.some(np.arange(3)) == list("abc")
-    assert numbers.keys(np.array([2, 0])).tolist() == Tokens.of("ca").keys.tolist()
-    some = Numbered(numbers, np.array([2, 0, 1]))
-    assert (list(some), len(some), some[0], list(some[1:])) == (["c", "a", "b"], 3, "c", ["a", "b"])
-    assert list(some.some(np.array([2, 0]))) == ["b", "c"]

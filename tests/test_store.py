@@ -42,14 +42,13 @@ def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
 def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     store = filled(messages)
     totals = store.totals()
-    present = [(label, tokens) for label, tokens in messages]
-    assert totals.classes == tuple(sorted({label for label, _ in present}))
-    words = sorted({token for _, tokens in present for token in tokens})
+    assert totals.classes == tuple(sorted({label for label, _ in messages}))
+    words = sorted({token for _, tokens in messages for token in tokens})
     assert totals.vocabulary_size == len(words)
     found = store.look_up([*words, "never seen"])
     assert found.positions.tolist() == list(range(len(words)))
     for c, name in enumerate(totals.classes):
-        own = [tokens for label, tokens in present if label == name]
+        own = [tokens for label, tokens in messages if label == name]
         assert totals.documents[c] == len(own)
         assert totals.occurrences[c] == sum(sum(tokens.values()) for tokens in own)
         assert totals.document_counts[c] == sum(map(len, own))
@@ -213,7 +212,6 @@ def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -
 
 
 def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled([]).close()
     path = tmp_path / "m"
     with Store.create(path, {}):
         pass

@@ -88,7 +88,7 @@ def command(
       spamnb evaluate --folds 10 --report page.html ham=~/Maildir spam=~/Maildir/.Junk
       spamnb evaluate --online index:trec05p-1/full/index
     """
-    from spamnb.evaluate.figures import figures
+    from spamnb.evaluate.figures import as_json, figures
     from spamnb.evaluate.scores import read_scores, write_scores
 
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
@@ -119,8 +119,6 @@ def command(
         write_page(result, found, report)
     if form == "json":
         import json
-
-        from spamnb.evaluate.figures import as_json
 
         summary = {**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}
         click.echo(json.dumps(summary, ensure_ascii=False))

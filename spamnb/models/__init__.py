@@ -12,6 +12,7 @@
     discriminant  what the Gaussian models share
     gaussian      independent real features
     lda, qda      one covariance for all classes, or one each
+    cross_entropy the error that logistic regression minimises
     logistic      the discriminative counterpart
     concept       which set do the examples come from?
 """

@@ -170,7 +170,7 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float]:
 def reliability_chart(table: list[Bin], what: str) -> str:
     """Predicted against observed share per bin with 95 % intervals (Wilson 1927)."""
     x, y = svg.Scale(0, 1, LEFT, RIGHT), svg.Scale(0, 1, BOTTOM - 62, TOP)
-    marks = svg.axes(x, y._replace(), "", "share that came true")[:-2]
+    marks = svg.axes(x, y, "", "share that came true")[:-2]
     marks.append(svg.line([(x.at(0), y.at(0)), (x.at(1), y.at(1))], "diagonal"))
     most = max((row.messages for row in table), default=1) or 1
     floor = BOTTOM + 20
@@ -234,9 +234,9 @@ def confusion_chart(result: Result, found: Figures) -> str:
     cells = np.array(found.confusion)
     names = list(result.classes)
     said = [*names, "unsure"] if (result.verdicts == UNSURE).any() else names
-    side = 96 if len(names) < 4 else max(26, min(48, 760 // len(said)))
-    tall = 64 if len(names) < 4 else min(side, 30)
     few = len(names) < 4
+    side = 96 if few else max(26, min(48, 760 // len(said)))
+    tall = 64 if few else min(side, 30)
     longest = max(map(len, said))
     left = 16 + min(longest, 26) * 7.2
     top = 40 if few else 18 + min(longest, 26) * 5.2

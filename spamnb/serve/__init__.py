@@ -5,9 +5,12 @@ score      judgement → the points, the threshold and the names that mail softw
 headers    a raw message with ours for whatever X-Spam-* it came with (pure)
 users      whose model answers, and whose learns
 reception  a request off a connection, bounded in size and time
+deadline   a bound on the time of one verdict
+metrics    what was counted, for Prometheus
 spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on
 workers    the processes and their signals
 service    all of it put together
-maildir    a Maildir's folders: what is new, what a person moved
+maildir    a Maildir's folders, and moving or replacing a message in them
+moves      what a person moved into Junk or out of it
 """
