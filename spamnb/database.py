@@ -10,6 +10,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.naming import shown
@@ -32,16 +33,15 @@ class Database:
         self._drop_cache()
 
     @classmethod
-    def connect(cls, path: str | Path, *, writable: bool):
+    def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """An open database, new where there was none and ``writable``."""
         name = str(path)
-        connection = _connect(name, writable)
-        return cls(name, connection)
+        return cls(name, _connect(name, writable))
 
     def close(self) -> None:
         self._connection.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -25,20 +25,17 @@ def command(model: Path, form: str) -> None:
 
     with Store.open(model) as store:
         totals, meta = store.totals(), store.meta()
-    facts = {
-        "model": str(model),
-        "bytes": model.stat().st_size,
-        "messages": dict(zip(totals.classes, totals.documents.tolist())),
-        "tokens": totals.vocabulary_size,
-        "settings": {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"},
-    }
+    size, tokens = model.stat().st_size, totals.vocabulary_size
+    messages = dict(zip(totals.classes, totals.documents.tolist()))
+    settings = {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"}
     if form == "json":
+        facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
         click.echo(json.dumps(facts, ensure_ascii=False))
         return
-    click.echo(f"{model}: {facts['bytes'] / 1e6:.1f} MB, {totals.vocabulary_size:,} tokens")
-    for name, documents in facts["messages"].items():
+    click.echo(f"{model}: {size / 1e6:.1f} MB, {tokens:,} tokens")
+    for name, documents in messages.items():
         click.echo(f"  {name}: {documents:,} messages")
-    for key, value in facts["settings"].items():
+    for key, value in settings.items():
         click.echo(f"  {key.replace('_', ' ')}: {_plain(value)}")
 
 

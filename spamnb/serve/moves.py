@@ -7,6 +7,7 @@ moves it notes here itself: only a person's moves are lessons. Mail in Trash, Dr
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,8 +34,8 @@ class Lesson(NamedTuple):
 class Places(Database):
     """On which side each message of a Maildir was last seen; a small SQLite file in it."""
 
-    def __init__(self, *arguments) -> None:
-        super().__init__(*arguments)
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
         self._maildir = Path(self.path).parent
         self._listed: dict[Path, tuple[float, list[Path]]] = {}
 
