@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from pathlib import Path
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -25,3 +27,11 @@ def message(label: str, number: int) -> bytes:
 def mail(each: int) -> list[tuple[str, bytes]]:
     """``each`` messages of ham and of spam, in turn."""
     return [(label, message(label, number)) for number in range(each) for label in ("ham", "spam")]
+
+
+def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
+    """``root``, in which each class has a folder and each message is a file of it."""
+    for number, (label, raw) in enumerate(messages):
+        (root / label).mkdir(parents=True, exist_ok=True)
+        (root / label / f"{number:04}.eml").write_bytes(raw)
+    return root

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message
+from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
@@ -83,9 +83,7 @@ def test_one_message_imports_little(model: str, command: str) -> None:
 
 
 def test_training_needs_no_scipy(tmp_path: Path) -> None:
-    for label, raw in mail(4):
-        (tmp_path / label).mkdir(exist_ok=True)
-        (tmp_path / label / str(len(list((tmp_path / label).iterdir())))).write_bytes(raw)
+    folders(tmp_path, mail(4))
     sources = [f"{label}={tmp_path / label}" for label in ("ham", "spam")]
     found = imported("train", "-m", str(tmp_path / "model"), *sources)
     assert "numpy" in found

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from mail import mail, message
+from mail import folders, mail, message
 
 from spamnb.cli import COMMANDS, cli
 from spamnb.settings import Settings
@@ -26,11 +26,7 @@ def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("mail")
-    for n, (label, raw) in enumerate(mail(60)):
-        (root / label).mkdir(exist_ok=True)
-        (root / label / f"{n:03}.eml").write_bytes(raw)
-    return root
+    return folders(tmp_path_factory.mktemp("mail"), mail(60))
 
 
 @pytest.fixture
@@ -324,9 +320,7 @@ def test_a_model_of_one_class_says_how_many_messages(folder: Path, tmp_path: Pat
 
 def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "both" / "one")
-    for n, (label, raw) in enumerate(mail(80)[120:]):
-        (tmp_path / "both" / "two" / label).mkdir(parents=True, exist_ok=True)
-        (tmp_path / "both" / "two" / label / str(n)).write_bytes(raw)
+    folders(tmp_path / "both" / "two", mail(80)[120:])
     for arguments in (["train", "-m", tmp_path / "m"], ["evaluate", "--split", "0.5"]):
         note = run(*arguments, tmp_path / "both").stderr
         assert note.startswith(f"spamnb: {tmp_path}/both: its 2 folders become the classes, and each holds ham, spam;")

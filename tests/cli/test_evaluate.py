@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from mail import mail
+from mail import folders, mail
 
 from spamnb.cli import cli
 from spamnb.evaluate.scores import read_scores
@@ -21,12 +21,11 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("mail")
-    for n, (label, raw) in enumerate(mail(EACH)):
-        (root / label).mkdir(exist_ok=True)
-        dated = f"Date: Mon, {1 + n % 28:02} Nov 2004 {n % 24:02}:00:00 +0000\n".encode()
-        (root / label / f"{n:03}.eml").write_bytes(dated + raw)
-    return root
+    dated = [
+        (label, f"Date: Mon, {1 + n % 28:02} Nov 2004 {n % 24:02}:00:00 +0000\n".encode() + raw)
+        for n, (label, raw) in enumerate(mail(EACH))
+    ]
+    return folders(tmp_path_factory.mktemp("mail"), dated)
 
 
 @pytest.mark.parametrize(

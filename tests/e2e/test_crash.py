@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from mail import mail, message
+from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.cli.options import scratch
@@ -22,14 +22,6 @@ from spamnb.exchange import export
 from spamnb.store import Store
 
 SPAMNB = [sys.executable, "-m", "spamnb"]
-
-
-def folders(root: Path, each: int) -> Path:
-    for n, (label, raw) in enumerate(mail(each)):
-        folder = root / label
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{n:05}.eml").write_bytes(raw)
-    return root
 
 
 def killed_after(command: list[str], seconds: float) -> int:
@@ -57,7 +49,7 @@ def whole(path: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
-    mail_folder, scratch = folders(tmp_path / "mail", 1000), tmp_path / "scratch"  # half a second of work
+    mail_folder, scratch = folders(tmp_path / "mail", mail(1000)), tmp_path / "scratch"  # half a second of work
     scratch.mkdir()
     train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
     ended = 0
@@ -84,7 +76,7 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
 
 @pytest.mark.slow
 def test_train_killed_at_any_moment_leaves_the_old_model_or_the_new(tmp_path: Path) -> None:
-    small, large = folders(tmp_path / "small", 10), folders(tmp_path / "large", 400)
+    small, large = folders(tmp_path / "small", mail(10)), folders(tmp_path / "large", mail(400))
     model = tmp_path / "m.spamnb"
     train = [*SPAMNB, "train", "--workers", "1", "--force", "-m", str(model)]
     started = time.monotonic()
@@ -170,7 +162,7 @@ def test_an_interruption_while_the_folder_is_made_leaves_none(tmp_path: Path, mo
 
 @pytest.mark.parametrize("seconds", [0.0, 0.2, 0.4])
 def test_interrupted_training_leaves_nothing_behind(tmp_path: Path, seconds: float) -> None:
-    source = folders(tmp_path / "mail", 1500)
+    source = folders(tmp_path / "mail", mail(1500))
     models, temporary = tmp_path / "models", tmp_path / "temporary"
     models.mkdir()
     temporary.mkdir()

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mail import mail, message
+from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.cli import cli
@@ -72,9 +72,7 @@ def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
     root = tmp_path_factory.mktemp("models")
-    for n, (label, raw) in enumerate(mail(8)):
-        (root / "labelled" / label).mkdir(parents=True, exist_ok=True)
-        (root / "labelled" / label / str(n)).write_bytes(raw)
+    folders(root / "labelled", mail(8))
     (root / "mail").mkdir()
     for n in range(3):
         (root / "mail" / str(n)).write_bytes(message("ham", n))

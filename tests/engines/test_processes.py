@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mail import mail, message
+from mail import folders, mail, message
 
 from spamnb import tally as module
 from spamnb.engines import processes
@@ -36,11 +36,8 @@ def never(name: str, error: Exception) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("mail")
-    for n, (label, raw) in enumerate([*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]):
-        (folder / label).mkdir(exist_ok=True)
-        (folder / label / f"{n:04}").write_bytes(raw)
-    return folder
+    messages = [*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
+    return folders(tmp_path_factory.mktemp("mail"), messages)
 
 
 @pytest.fixture(scope="module")

@@ -10,18 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from mail import mail
+from mail import folders, mail
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "compare_filters.py"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("mail")
-    for n, (label, raw) in enumerate(mail(60)):
-        (root / label).mkdir(exist_ok=True)
-        (root / label / f"{n:03}.eml").write_bytes(raw)
-    return root
+    return folders(tmp_path_factory.mktemp("mail"), mail(60))
 
 
 def run(folder: Path, *options: str, path: str | None = None) -> tuple[str, list[dict]]:
