@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mail import never
 from scipy.sparse import csr_array
 
 from spamnb import numbering
@@ -38,10 +39,6 @@ WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.ex
 def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Sequence[int] | None = None) -> Tally:
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     folder.mkdir(exist_ok=True, parents=True)
-
-    def never(name: str, error: Exception) -> None:
-        raise AssertionError((name, error))
-
     return tally(zip(places or range(len(entries)), entries), Tokenizer(), folder / "rows", never)
 
 

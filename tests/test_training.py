@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.content import whole
@@ -23,10 +23,6 @@ from spamnb.training import leave_one_out, prepare, train
 
 def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-
-    def never(name: str, error: Exception) -> None:
-        raise AssertionError((name, error))
-
     return tally(entries, Tokenizer(), folder / "rows", never)
 
 

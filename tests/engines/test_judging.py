@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mail import mail, message
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier, Judgement
 from spamnb.engines import judging
@@ -20,10 +20,6 @@ from spamnb.store import Store
 from spamnb.tally import tally
 from spamnb.tokens import Tokenizer
 from spamnb.training import train
-
-
-def never(name: str, error: Exception) -> None:
-    raise AssertionError((name, error))
 
 
 def tell(name: str, judgement: Judgement) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mail import folders, mail, message
+from mail import folders, mail, message, never
 
 from spamnb import tally as module
 from spamnb.engines import processes
@@ -28,10 +28,6 @@ from spamnb.store import Store
 from spamnb.tally import Tally, tally, without_copies
 from spamnb.tokens import Tokenizer, TokenOptions
 from spamnb.training import train
-
-
-def never(name: str, error: Exception) -> None:
-    raise AssertionError((name, error))
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from mail import mail, message
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.online import Feedback, by_date, judged, online
 from spamnb.settings import Settings
 from spamnb.sources import Entry
-
-
-def never(name: str, error: Exception) -> None:
-    raise AssertionError((name, error))
 
 
 def stream(messages: list[tuple[str, bytes]]) -> list[Entry]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.engines.processes import count
@@ -26,10 +26,6 @@ SETTINGS = [
     Settings(model_type="bernoulli", pooling="sum", alpha=1.0),
     Settings(model_type="multinomial", pooling="sum", top_words=40),
 ]
-
-
-def never(name: str, error: Exception) -> None:
-    raise AssertionError((name, error))
 
 
 def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
