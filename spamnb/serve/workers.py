@@ -18,7 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from spamnb.errors import SpamnbError
 
@@ -137,23 +137,9 @@ def prefork(
 
     def start(number: int) -> None:
         process = os.fork()
-        if process:
-            running[process] = number
-            return
-        status = 1
-        try:
-            os.close(held)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent decides
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to open anew
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-            worker(number, alive, lambda: _say(says_ready))
-            status = 0
-        except SpamnbError as error:
-            log(event="worker failed", error=str(error))
-        except BaseException:
-            log(event="worker failed", error=traceback.format_exc())
-        finally:
-            os._exit(status)
+        if not process:
+            _run(lambda: worker(number, alive, lambda: _say(says_ready)), held)
+        running[process] = number
 
     for number in range(workers):
         start(number)
@@ -195,6 +181,24 @@ def prefork(
     os.close(held)
     log(event="stopped")
     sys.stderr.flush()
+
+
+def _run(worker: Callable[[], None], held: int) -> NoReturn:
+    """A worker's process, from the fork to its end; ``held`` is the parent's end of the pipe."""
+    status = 1
+    try:
+        os.close(held)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent decides
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to open anew
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        worker()
+        status = 0
+    except SpamnbError as error:
+        log(event="worker failed", error=str(error))
+    except BaseException:
+        log(event="worker failed", error=traceback.format_exc())
+    finally:
+        os._exit(status)
 
 
 def _say(descriptor: int) -> None:
