@@ -1,15 +1,14 @@
 """Messages as dense vectors under Gaussian classes (or logistic regression): an embedding, and an estimator of it.
 
 The embedding is fitted in training and stays; a message is a sum over the vectors of its tokens, which the file holds
-one by one. Of Gaussian models the file keeps plain sums, per class n, Σx and Σxxᵀ, in fixed point: whole numbers add
-and subtract exactly, so forgetting after learning restores them to the last digit, which sums of floats do not.
+one by one. Of Gaussian models the file keeps plain sums (moments.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,52 +17,17 @@ from spamnb.embeddings import embed, embed_rows, explain, parse_embedding
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction, Learner, Scored, Trained, class_names
+from spamnb.learners.moments import Moments
 from spamnb.models.discriminant import QuadraticForm
 from spamnb.models.gaussian import GaussianNB
 from spamnb.models.lda import LinearDiscriminantAnalysis
 from spamnb.models.logistic import LogisticRegression
 from spamnb.models.qda import QuadraticDiscriminantAnalysis
-from spamnb.models.scatter import Scatter
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tally import Block, Tally
 
-# One unit of the fixed point. Vectors have length √d, so components of about 1 are kept to 1.5e-5, and the sums of
-# products of a 1000-dimensional embedding stay below 2⁶³ for two million messages.
-UNIT = 2.0**-16
 FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
-
-
-class Sums(NamedTuple):
-    """Per class, in fixed point, Σ 1, Σ x and Σ xxᵀ (of Gaussian naive Bayes Σ x² alone)."""
-
-    documents: np.ndarray  # (C,)
-    first: np.ndarray  # (C, d) in UNIT
-    second: np.ndarray  # (C, d, d) or (C, d), in UNIT²
-
-    @classmethod
-    def of(cls, x: np.ndarray, labels: np.ndarray, classes: int, diagonal: bool) -> Sums:
-        """Of rows ``x`` (n, d)."""
-        q = np.rint(x / UNIT).astype(np.int64)
-        parts = [q[labels == c] for c in range(classes)]
-        # Products through floats would be faster and no longer whole.
-        second = [np.einsum("ij,ij->j", p, p) if diagonal else p.T @ p for p in parts]
-        return cls(np.array([len(p) for p in parts]), np.stack([p.sum(axis=0) for p in parts]), np.stack(second))
-
-    def plus(self, other: Sums, sign: int = 1) -> Sums:
-        return Sums(*(mine + sign * theirs for mine, theirs in zip(self, other)))
-
-    def scatter(self, kind: str) -> Scatter:
-        """As means and centred scatter, which the estimators take."""
-        n = np.maximum(self.documents, 1).astype(float)
-        mean = self.first * UNIT / n[:, None]
-        if kind == "diagonal":
-            spread = self.second * UNIT**2 - n[:, None] * mean * mean
-        else:
-            spread = self.second * UNIT**2 - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
-        if kind == "pooled":
-            spread = spread.sum(axis=0)
-        return Scatter(kind, np.zeros(mean.shape[1]), self.documents.astype(float), mean, spread)
 
 
 class Dense(Learner):
@@ -100,7 +64,7 @@ class Dense(Learner):
         }
         if self._sums:
             diagonal = self.settings.model_type == "gaussian"
-            parts = [Sums.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(FOLDS)]
+            parts = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(FOLDS)]
             whole = parts[0]
             for part in parts[1:]:
                 whole = whole.plus(part)
@@ -162,10 +126,10 @@ class Dense(Learner):
                 {"dense_coef": estimator.coef_, "dense_intercept": estimator.intercept_, "dense_seen": seen}
             )
             return
-        sums = _sums_of(arrays)
+        sums = _moments(arrays)
         if label not in names:
             names = [*names, label]
-            sums = Sums(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
+            sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
         self._put(store, names, sums.plus(self._one(x, names.index(label), sums)))
 
     def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
@@ -179,16 +143,16 @@ class Dense(Learner):
         names, arrays = self._stored(store)
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
-        sums = _sums_of(arrays)
+        sums = _moments(arrays)
         sums = sums.plus(self._one(self._message(store, counted), names.index(label), sums), -1)
         if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
-            names, sums = names[:-1], Sums(*(part[:-1] for part in sums))
+            names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         self._put(store, names, sums)
 
-    def _one(self, x: np.ndarray, place: int, sums: Sums) -> Sums:
-        return Sums.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
+    def _one(self, x: np.ndarray, place: int, sums: Moments) -> Moments:
+        return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
-    def _put(self, store: Store, names: Sequence[str], sums: Sums) -> None:
+    def _put(self, store: Store, names: Sequence[str], sums: Moments) -> None:
         store.put_arrays({f"dense_{name}": values for name, values in sums._asdict().items()})
         store.put_meta({"dense_classes": list(names)})
 
@@ -203,7 +167,7 @@ class Dense(Learner):
             raise Damaged("dense_classes in table meta lack some")
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
             with _spanned():
-                estimator = self._estimator(_sums_of(arrays)) if self._sums else self._logistic(arrays, names)
+                estimator = self._estimator(_moments(arrays)) if self._sums else self._logistic(arrays, names)
                 self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
 
@@ -231,7 +195,7 @@ class Dense(Learner):
             raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, arrays
 
-    def _estimator(self, sums: Sums) -> Any:
+    def _estimator(self, sums: Moments) -> Any:
         estimator = self._new()
         estimator._remember(np.arange(len(sums.documents)), sums.first.shape[1], None)
         return estimator._replace(sums.scatter(estimator._kind))
@@ -262,8 +226,8 @@ def _spanned() -> Iterator[None]:
         raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
 
 
-def _sums_of(arrays: Mapping[str, np.ndarray]) -> Sums:
-    return Sums(arrays["dense_documents"], arrays["dense_first"], arrays["dense_second"])
+def _moments(arrays: Mapping[str, np.ndarray]) -> Moments:
+    return Moments(arrays["dense_documents"], arrays["dense_first"], arrays["dense_second"])
 
 
 def _width(arrays: Mapping[str, np.ndarray]) -> int:
