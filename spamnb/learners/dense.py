@@ -57,32 +57,40 @@ class Dense(Learner):
             labels.append(block.labels)
             numbers.append(block.numbers)
         X, y, fold = np.concatenate(x), np.concatenate(labels), np.concatenate(numbers) % FOLDS
-        scores = np.zeros((len(y), len(classes)))
         meta = {
             "dense_classes": list(classes),
             "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(tally.tokens)],
         }
-        if self._sums:
-            diagonal = self.settings.model_type == "gaussian"
-            parts = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(FOLDS)]
-            whole = parts[0]
-            for part in parts[1:]:
-                whole = whole.plus(part)
-            if len(classes) > 1:
-                for f in range(FOLDS):
-                    if (fold == f).any():
-                        scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1)), X[fold == f])
-            arrays = {f"dense_{name}": values for name, values in whole._asdict().items()}
-            return Trained(y, scores, arrays, vectors, meta)
-        if len(classes) < 2:
+        fit = self._fit_sums if self._sums else self._fit_logistic
+        return Trained(y, *fit(X, y, fold, len(classes)), vectors, meta)
+
+    def _fit_sums(
+        self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: int
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Scores (n, C) of the rows, each by all folds but its own, and the arrays of the model of all."""
+        diagonal = self.settings.model_type == "gaussian"
+        parts = [Moments.of(X[fold == f], y[fold == f], classes, diagonal) for f in range(FOLDS)]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.plus(part)
+        scores = np.zeros((len(y), classes))
+        for f in range(FOLDS if classes > 1 else 0):
+            if (fold == f).any():
+                scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1)), X[fold == f])
+        return scores, _arrays(whole)
+
+    def _fit_logistic(
+        self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: int
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """As ``_fit_sums``; rows of a fold without which a class is lacking score 0."""
+        if classes < 2:
             raise SpamnbError("logistic regression needs two classes to tell apart; there is one")
+        scores = np.zeros((len(y), classes))
         for f in range(FOLDS):
             rest = fold != f
-            if (~rest).any() and len(np.unique(y[rest])) == len(classes):
+            if (~rest).any() and len(np.unique(y[rest])) == classes:
                 scores[~rest] = _scores(self._new().fit(X[rest], y[rest]), X[~rest])
-        fitted = self._new().fit(X, y)
-        arrays = {"dense_coef": fitted.coef_, "dense_intercept": fitted.intercept_, "dense_seen": np.array([len(y)])}
-        return Trained(y, scores, arrays, vectors, meta)
+        return scores, _parameters(self._new().fit(X, y))
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -121,10 +129,7 @@ class Dense(Learner):
                 raise SpamnbError(f"{store.path}: no class {label!r} in this logistic regression; train again with it")
             estimator = self._logistic(arrays, names)
             estimator.partial_fit(x, [names.index(label)])
-            seen = np.array([estimator.n_seen_])
-            store.put_arrays(
-                {"dense_coef": estimator.coef_, "dense_intercept": estimator.intercept_, "dense_seen": seen}
-            )
+            store.put_arrays(_parameters(estimator))
             return
         sums = _moments(arrays)
         if label not in names:
@@ -153,7 +158,7 @@ class Dense(Learner):
         return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
     def _put(self, store: Store, names: Sequence[str], sums: Moments) -> None:
-        store.put_arrays({f"dense_{name}": values for name, values in sums._asdict().items()})
+        store.put_arrays(_arrays(sums))
         store.put_meta({"dense_classes": list(names)})
 
     def _message(self, store: Store, counted: Mapping[str, int]) -> np.ndarray:
@@ -224,6 +229,15 @@ def _spanned() -> Iterator[None]:
     except ValueError as error:
         what, _, _ = str(error).partition(":")  # the rest is for programmers
         raise SpamnbError(f"too few messages: {what}; give more, or embed in fewer dimensions: lsa:10") from None
+
+
+def _arrays(sums: Moments) -> dict[str, np.ndarray]:
+    return {f"dense_{name}": values for name, values in sums._asdict().items()}
+
+
+def _parameters(fitted: LogisticRegression) -> dict[str, np.ndarray]:
+    seen = np.array([fitted.n_seen_])
+    return {"dense_coef": fitted.coef_, "dense_intercept": fitted.intercept_, "dense_seen": seen}
 
 
 def _moments(arrays: Mapping[str, np.ndarray]) -> Moments:
