@@ -86,17 +86,18 @@ class Settings:
                 f" {TOKENS_VERSION}; train again"
             )
         try:
-            tokens = _fitting(meta["tokens"], _OF_TOKENS)
+            tokens = _fitting(meta["tokens"], OF_TOKENS)
             tokens["ignore_headers"] = tuple([name.lower() for name in tokens["ignore_headers"]])
-            loss = Loss(**_fitting(meta["loss"], _OF_LOSS))
-            return cls(**_fitting(meta, _OF_MODEL), tokens=TokenOptions(**tokens), loss=loss)
+            loss = Loss(**_fitting(meta["loss"], OF_LOSS))
+            return cls(**_fitting(meta, OF_MODEL), tokens=TokenOptions(**tokens), loss=loss)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, SpamnbError) as error:
             told = f"no {error}" if isinstance(error, KeyError) else error
             raise SpamnbError(f"{path}: its settings are not those of this spamnb ({told}); train again") from None
 
 
 _NUMBER = (int, float)
-_OF_MODEL = {
+# Names of what a model was made with, and of which kind each is.
+OF_MODEL = {
     "model_type": str,
     "alpha": _NUMBER,
     "prior": str,
@@ -105,8 +106,8 @@ _OF_MODEL = {
     "embedding": (str, NoneType),
     "spam": str,
 }
-_OF_TOKENS = {"tokenizer": str, "stem": (str, NoneType), "ngrams": int, "body_only": bool, "ignore_headers": list}
-_OF_LOSS = {"false_positive_cost": _NUMBER, "unsure_cost": (*_NUMBER, NoneType)}
+OF_TOKENS = {"tokenizer": str, "stem": (str, NoneType), "ngrams": int, "body_only": bool, "ignore_headers": list}
+OF_LOSS = {"false_positive_cost": _NUMBER, "unsure_cost": (*_NUMBER, NoneType)}
 
 
 def _fitting(found: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -67,9 +67,6 @@ _OPTIONS = (
         help="A header that is no evidence, such as those that leak a newsgroup's name; may be repeated.",
     ),
 )
-_OF_TOKENS = ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")
-_OF_LOSS = ("false_positive_cost", "unsure_cost")
-_OF_MODEL = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding", "spam")
 
 
 def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,30 +74,31 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_settings(*args: Any, **given: Any) -> Any:
-        chosen = {name: given.pop(name) for name in (*_OF_TOKENS, *_OF_LOSS, *_OF_MODEL)}
-        return command(*args, settings=_settings(chosen), **given)
+        settings = _taken(given)
+        return command(*args, settings=settings, **given)
 
     for option in reversed(_OPTIONS):
         with_settings = option(with_settings)
     return with_settings
 
 
-def _settings(chosen: dict[str, Any]) -> Settings:
-    """The settings of what was chosen; what was not is as the settings have it."""
+def _taken(given: dict[str, Any]) -> Settings:
+    """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
     from spamnb.decision import Loss
     from spamnb.errors import SpamnbError
-    from spamnb.settings import Settings
+    from spamnb.settings import OF_LOSS, OF_MODEL, OF_TOKENS, Settings
     from spamnb.tokens import Tokenizer, TokenOptions
 
-    def given(names: tuple[str, ...]) -> dict[str, Any]:
-        return {name: chosen[name] for name in names if chosen[name] is not None}
+    def chosen(names: Iterable[str]) -> dict[str, Any]:
+        return {name: value for name in names if (value := given.pop(name)) is not None}
 
-    if chosen["embedding"] is not None:
+    model = chosen(OF_MODEL)
+    if "embedding" in model:
         from spamnb.embeddings import parse_embedding
 
-        parse_embedding(chosen["embedding"])  # now, not when all the mail has been read
+        parse_embedding(model["embedding"])  # now, not when all the mail has been read
     try:
-        tokens = Tokenizer(TokenOptions(**given(_OF_TOKENS))).options
+        tokens = Tokenizer(TokenOptions(**chosen(OF_TOKENS))).options
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    return Settings(**given(_OF_MODEL), tokens=tokens, loss=Loss(**given(_OF_LOSS)))
+    return Settings(**model, tokens=tokens, loss=Loss(**chosen(OF_LOSS)))
