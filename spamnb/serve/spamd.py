@@ -31,8 +31,8 @@ LESSONS_WAITING = 100  # automatic lessons that may wait for the file; more are 
 class Autolearn:
     """Scores from which on the filter learns from itself: spam at *spam* and more, ham at *ham* and less."""
 
-    spam: float = 12.0
-    ham: float = -12.0
+    spam: float
+    ham: float
 
     def label(self, found: Score) -> str | None:
         """The class that a message of this score is learned as, if any."""

@@ -44,7 +44,7 @@ class Models:
     Raises SpamnbError where the shared model cannot be opened or has no class of spam.
     """
 
-    def __init__(self, shared: Path, folder: Path | None = None, minimum: int = 100, *, writable: bool = False) -> None:
+    def __init__(self, shared: Path, folder: Path | None, minimum: int, *, writable: bool) -> None:
         self._path = shared
         self._folder = folder
         self._minimum = minimum
