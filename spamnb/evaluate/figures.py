@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CalibrationFigures:
     """What the probabilities are worth: log loss in nats, Brier score, calibration error in percent."""
 
     log_loss: float
@@ -74,7 +74,7 @@ class Figures:
     accuracy: Estimate
     macro_f1: Estimate
     spam: SpamFigures | None
-    calibration: Calibration | None
+    calibration: CalibrationFigures | None
     by_class: list[ClassFigures]
     confusion: list[list[int]]  # rows true, columns verdicts, last unsure
     learning_curve: list[Point]
@@ -123,13 +123,13 @@ def _percent(which: NDArray[np.bool_]) -> float:
     return 100 * float(which.mean()) if which.size else math.nan
 
 
-def _calibration(result: Result) -> Calibration | None:
+def _calibration(result: Result) -> CalibrationFigures | None:
     if not result.calibrated:
         return None
     truth, p = result.truth, result.probabilities
     table = probability.reliability(truth, p, result.spam_index)
     error = probability.expected_calibration_error(table)
-    return Calibration(probability.log_loss(truth, p), probability.brier_score(truth, p), error, table)
+    return CalibrationFigures(probability.log_loss(truth, p), probability.brier_score(truth, p), error, table)
 
 
 def _by_class(result: Result) -> list[ClassFigures]:

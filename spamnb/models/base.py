@@ -38,7 +38,7 @@ def across(operation: np.ufunc, joint: np.ndarray) -> np.ndarray:
     return result[:, None]
 
 
-class Classifier:
+class BaseClassifier:
     """Parameters, input checks and predictions of every model; ``_joint_log_likelihood`` is the one hook."""
 
     _sparse = True  # whether sparse X is accepted
@@ -177,7 +177,7 @@ class Classifier:
         )
 
 
-class SumClassifier(Classifier):
+class SumClassifier(BaseClassifier):
     """A classifier whose parameters are a function of sums over the training rows, kept in ``sums_``."""
 
     fit_prior: bool

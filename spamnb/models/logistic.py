@@ -12,13 +12,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.models.base import Classifier
+from spamnb.models.base import BaseClassifier
 from spamnb.models.cross_entropy import CrossEntropy, ManyClassCrossEntropy
 from spamnb.models.discriminant import QuadraticForm
 from spamnb.models.validation import not_fitted
 
 
-class LogisticRegression(Classifier):
+class LogisticRegression(BaseClassifier):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
 
     ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS on dense rows and Newton's method on

@@ -16,8 +16,8 @@ def explanation(
     settings: Settings,
     totals: Totals,
     found: Found,
-    directions: Sequence[Direction] = (),
-    top: int = 20,
+    directions: Sequence[Direction],
+    top: int,
 ) -> str:
     """Lines of text; ``found`` holds the counts of the judgement's ``top`` tokens in their order."""
     own = "textbook naive Bayes" if settings.model_type in (*COUNT_MODELS, "hybrid") else "the model's own"

@@ -51,10 +51,10 @@ class Metrics:
     def __init__(self, workers: int) -> None:
         self._table: memoryview[float] = memoryview(mmap.mmap(-1, 8 * workers * len(_COLUMNS))).cast("d")
 
-    def counts(self, worker: int) -> Counts:
+    def counts(self, worker: int) -> WorkerCounts:
         """The row of one worker, which starts with no open connection."""
         width = len(_COLUMNS)
-        return Counts(self._table[worker * width : (worker + 1) * width])
+        return WorkerCounts(self._table[worker * width : (worker + 1) * width])
 
     def text(self) -> str:
         """All sums as Prometheus reads them."""
@@ -76,7 +76,7 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
 
-class Counts:
+class WorkerCounts:
     """One worker's row."""
 
     def __init__(self, row: memoryview[float]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from spamnb.errors import SpamnbError
 from spamnb.serve import headers, protocol
 from spamnb.serve.deadline import OutOfTime, deadline
-from spamnb.serve.metrics import Counts
+from spamnb.serve.metrics import WorkerCounts
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score
@@ -47,7 +47,7 @@ class Spamd:
     def __init__(
         self,
         models: Callable[[bool], Models],
-        counts: Counts,
+        counts: WorkerCounts,
         log: Callable[..., None],
         limits: Limits,
         *,
