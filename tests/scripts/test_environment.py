@@ -1,0 +1,40 @@
+"""scripts/environment: an environment is made once, and anew when what is compiled has changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["ext-modules"]
+COMPILED = [name for module in MODULES for name in (*module["sources"], *module.get("depends", ()))]
+
+# Makes an environment of itself, and does nothing else.
+PYTHON = """#!/bin/sh
+if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi
+"""
+
+
+@pytest.mark.parametrize("changed", ["pyproject.toml", *COMPILED])
+def test_what_is_compiled_is_built_again_when_it_has_changed(tmp_path: Path, changed: str) -> None:
+    for name in ("pyproject.toml", *COMPILED):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    python = tmp_path / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+
+    def made() -> bool:
+        command = ["bash", "-euc", f". {ROOT}/scripts/environment; environment .venv dev"]
+        environment = {**os.environ, "PYTHON": str(python)}
+        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        return "Making .venv" in ran.stderr
+
+    assert made()
+    assert not made()
+    (tmp_path / changed).write_text("other")
+    assert made()
