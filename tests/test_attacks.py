@@ -22,7 +22,7 @@ import pytest
 from spamnb.evidence import pool
 from spamnb.message import Message, parse
 from spamnb.models.multinomial import token_log_probability
-from spamnb.sources import messages
+from spamnb.sources import entries, messages
 from spamnb.tokens import Tokenizer
 from spamnb.views import views
 from spamnb.vocabulary import Vocabulary
@@ -70,10 +70,10 @@ def mail(corpora: Path) -> Mail:
     specs = [f"ham={folder / part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")]
     specs += [f"spam={folder / part}" for part in ("spam", "spam_2")]
     read = [
-        (label, raw, hashlib.md5(Path(name).name.encode()).digest())
-        for label, name, raw in messages(specs, pytest.fail)
+        (entry.label, raw, hashlib.md5(Path(entry.name).name.encode()).digest())
+        for entry, raw in messages(entries(specs, pytest.fail), pytest.fail)
     ]
-    read.sort(key=lambda entry: entry[2])
+    read.sort(key=lambda one: one[2])
     train = [(label, parse(raw)) for label, raw, _ in read[:1000]]
     rest = read[1000:]
     ham = [parse(raw) for label, raw, _ in rest if label == "ham"][:400]
