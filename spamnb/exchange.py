@@ -84,11 +84,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 raise ValueError("there is more after its end")
             record = json.loads(line)
             if number == 1:
-                if record["spamnb"] != LINES:
-                    newer = record["spamnb"] > LINES
-                    made, what = ("a newer", "upgrade spamnb") if newer else ("an older", "train again")
-                    raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
-                meta = dict(record["meta"])
+                meta = _meta(record, name)
             elif "class" in record and "documents" in record:
                 documents[check_class_name(str(record["class"]))] = _count(record["documents"])
             elif "token" in record:
@@ -127,20 +123,33 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
     if not ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
-    classes = tuple(sorted(documents))
-    tokens, (place,) = union([Tokens.of(counts)])
+    tokens, place, sums = _sums(documents, counts)
     try:
         of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
     except ValueError:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
     if of_tokens is not None:
         of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
+    return Content(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
+
+
+def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """What the first line says. SpamnbError where another version wrote it."""
+    if record["spamnb"] != LINES:
+        made, what = ("a newer", "upgrade spamnb") if record["spamnb"] > LINES else ("an older", "train again")
+        raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
+    return dict(record["meta"])
+
+
+def _sums(documents: dict[str, int], counts: dict[str, dict[str, list[int]]]) -> tuple[Tokens, np.ndarray, Sums]:
+    """The tokens ascending by key, where among them each of ``counts`` is, and the sums."""
+    classes = tuple(sorted(documents))
+    tokens, (place,) = union([Tokens.of(counts)])
     row = {c: i for i, c in enumerate(classes)}
     found = [(row[c], j, *pair) for j, pairs in enumerate(counts.values()) for c, pair in pairs.items()]
     label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
     held = np.array([documents[c] for c in classes], np.int64)
-    sums = Sums.of_cells(classes, held, len(tokens), label, Cells(place[column], *figures))
-    return Content(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
+    return tokens, place, Sums.of_cells(classes, held, len(tokens), label, Cells(place[column], *figures))
 
 
 def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
