@@ -121,11 +121,11 @@ class Embedding:
         ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
         return embed_rows(self.vectors_, found[known], rows.data[known], ends)
 
-    def poles(self, tokens: Sequence[str], top: int = 3) -> list[tuple[list[str], list[str]]]:
-        """Per direction the ``top`` tokens that lie farthest along it, and those farthest the other way."""
+    def poles(self, tokens: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+        """Per direction the three tokens that lie farthest along it, and those farthest the other way."""
         order = np.argsort(self.vectors_, axis=0, kind="stable")
         names = [tokens[column] for column in self.columns_]
-        return [([names[k] for k in ends[::-1][:top]], [names[k] for k in ends[:top]]) for ends in order.T]
+        return [([names[k] for k in ends[::-1][:3]], [names[k] for k in ends[:3]]) for ends in order.T]
 
 
 class LatentSemanticAnalysis(Embedding):

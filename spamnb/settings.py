@@ -40,7 +40,7 @@ class Settings:
     # α .03 .034 / .006 / .025 / .333 / 88.8; .1 .031 / .005 / .023 / .253 / 88.9; 1 .066 / .013 / .025 / .201 / 84.8
     alpha: float = 0.1
     prior: str = "mle"
-    pooling: str = POOLINGS[0]
+    pooling: str = "mean"
     top_words: int | None = None
     embedding: str | None = None
     spam: str = "spam"

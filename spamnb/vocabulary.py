@@ -31,17 +31,8 @@ class Vocabulary:
     array([[0, 0, 1]], dtype=int32)
     """
 
-    __slots__ = ("_tokens", "columns")
-
-    def __init__(self, tokens: Iterable[str] = ()) -> None:
-        """Start from ``tokens`` in their order. Raises ValueError when one of them comes twice."""
-        self._tokens = list(tokens)
-        #: token → column
-        self.columns: defaultdict[str, int] = defaultdict(
-            None, {token: column for column, token in enumerate(self._tokens)}
-        )
-        if len(self.columns) != len(self._tokens):
-            raise ValueError(f"{len(self._tokens) - len(self.columns)} tokens come more than once")
+    def __init__(self) -> None:
+        self.columns: defaultdict[str, int] = defaultdict(None)  # token → column
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -49,9 +40,7 @@ class Vocabulary:
     @property
     def tokens(self) -> list[str]:
         """The token of every column, in column order."""
-        if len(self._tokens) != len(self.columns):
-            self._tokens = list(self.columns)
-        return self._tokens
+        return list(self.columns)
 
     def matrix(self, documents: Iterable[Iterable[str]], grow: bool = True) -> csr_array:
         """Occurrences as a CSR array, documents × columns, int32, rows sorted and without duplicates.
