@@ -59,7 +59,8 @@ class CategoricalNB(GenerativeClassifier):
     """log P(c, x) = log P(c) + Σ_j log φ_jc(x_j), φ_jc(k) = (N_jkc + α) / (N_c + α K_j).
 
     N_jkc is the number of training rows of class c whose column j holds category k, of K_j: one more than the
-    highest number seen there, or ``min_categories`` where that is more. All logarithms are natural.
+    highest number ever learned there, rows since forgotten included, or ``min_categories`` where that is more. All
+    logarithms are natural.
 
     Parameters
     ----------
@@ -76,8 +77,8 @@ class CategoricalNB(GenerativeClassifier):
     feature_names_in_ where X was a data frame.
 
     X is (n, V), dense, of category numbers from 0 (fractions are cut off). ValueError for alpha ≤ 0,
-    negative, missing or infinite values, X of another width, and at prediction for a category that training
-    had no room for; TypeError for sparse X.
+    negative, missing or infinite values, numbers of 2³¹ and more, X of another width, and at prediction for a category
+    that training had no room for; TypeError for sparse X.
 
     Source: Murphy, Machine Learning, section 3.5; the Dirichlet-categorical model of its section 3.4.
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+MOST_CATEGORIES = 2**31 - 1  # sums of that many still fit 64 bits: numpy counts past them into foreign memory
+
 
 class NotFittedError(ValueError, AttributeError):
     """The model was asked to predict before it was fitted."""
@@ -103,6 +105,11 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
     _finite(values, "X")
     if nonnegative and values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
+    if integer and values.max() > MOST_CATEGORIES:
+        raise ValueError(
+            f"Category numbers in data passed to {model} go up to {values.max():g}, and at most {MOST_CATEGORIES} is "
+            "possible: number the categories of each column from 0 on."
+        )
     return X.astype(np.int64, copy=False) if integer else X
 
 
@@ -159,6 +166,27 @@ def check_lengths(X: Any, y: np.ndarray) -> None:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}"
         )
+
+
+def check_merge(model: Any, other: Any, counting: tuple[str, ...]) -> None:
+    """ValueError where the sums of two fitted models cannot be added; ``counting`` names the parameters that say what
+    of X was summed."""
+    kind = type(model).__name__
+    if type(other) is not type(model):
+        raise ValueError(f"cannot merge a {type(other).__name__} into a {kind}")
+    if model.n_features_in_ != other.n_features_in_:
+        raise ValueError(
+            f"cannot merge a model of {other.n_features_in_} features into one of {model.n_features_in_}"
+        )
+    names, others_names = (getattr(one, "feature_names_in_", None) for one in (model, other))
+    if names is not None and others_names is not None and not np.array_equal(names, others_names):
+        raise ValueError(f"cannot merge a {kind} whose feature names are others, or in another order")
+    for parameter in counting:
+        mine, others = getattr(model, parameter), getattr(other, parameter)
+        if mine != others:
+            raise ValueError(f"cannot merge a {kind} with {parameter}={others!r} into one with {parameter}={mine!r}")
+    if (model.classes_.dtype.kind in "OUS") != (other.classes_.dtype.kind in "OUS"):
+        raise ValueError(f"cannot merge classes {other.classes_} into {model.classes_}: numbers and text")
 
 
 def _dense(X: Any) -> np.ndarray:

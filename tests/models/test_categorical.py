@@ -33,6 +33,21 @@ def test_categories_that_come_later_widen_the_sums() -> None:
     assert np.array_equal(grown.predict_joint_log_proba(X), whole.predict_joint_log_proba(X))
 
 
+@pytest.mark.parametrize("number", [2**31, 2**63 - 1, 1e200, np.uint64(2**63 + 5)])
+def test_numbers_that_no_category_has_are_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="number the categories of each column from 0 on"):
+        CategoricalNB().fit(np.array([[0], [number]]), [0, 1])
+    with pytest.raises(ValueError, match="number the categories of each column from 0 on"):
+        CategoricalNB().fit([[0], [1]], [0, 1]).predict(np.array([[number]]))
+
+
+def test_room_for_forgotten_categories_stays() -> None:
+    model = CategoricalNB().fit([[0], [1]], [0, 1])
+    model.partial_fit([[4]], [1]).forget([[4]], [1])
+    assert model.n_categories_.tolist() == [5]
+    assert model.category_count_[0].tolist() == [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]]
+
+
 def test_errors_say_what_to_do() -> None:
     model = CategoricalNB().fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(
