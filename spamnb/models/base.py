@@ -23,6 +23,7 @@ from spamnb.models.validation import (
     check_labels,
     check_lengths,
     check_matrix,
+    check_merge,
     check_weight,
     feature_names,
     not_fitted,
@@ -184,6 +185,7 @@ class SumClassifier(BaseClassifier):
     class_prior: Any
     prior_concentration: Any
     sums_: Any
+    _counting: tuple[str, ...] = ()  # parameters that say what of X is summed
 
     def _sums(self, X: Any, y: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Any:
         """Sums of checked rows, ``y`` holding class numbers and ``weight`` a weight per row or None."""
@@ -240,15 +242,13 @@ class SumClassifier(BaseClassifier):
         return self
 
     def merge(self, other: Self) -> Self:
-        """Add what ``other``, a fitted model of the same kind and features, has learned; its classes join."""
+        """Add what ``other``, a fitted model of the same kind and features, has learned; its classes join.
+
+        Raises ValueError where the two cannot be added: models of different kinds, other columns, rows that were
+        counted in another way, classes that are text here and numbers there."""
         if not hasattr(other, "sums_") or not hasattr(self, "sums_"):
             raise not_fitted(other if hasattr(self, "sums_") else self)
-        if type(other) is not type(self):
-            raise ValueError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
-        if self.n_features_in_ != other.n_features_in_:
-            raise ValueError(
-                f"cannot merge a model of {other.n_features_in_} features into one of {self.n_features_in_}"
-            )
+        check_merge(self, other, self._counting)
         classes = np.union1d(self.classes_, other.classes_)
         mine, others = (
             model.sums_.reindex(np.searchsorted(classes, model.classes_), len(classes))
@@ -259,7 +259,8 @@ class SumClassifier(BaseClassifier):
         return self
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again that were learned before: exactly undoes ``partial_fit`` of the same rows.
+        """Take rows out again that were learned before: exactly undoes ``partial_fit`` of the same rows, but that
+        CategoricalNB keeps room for their categories.
 
         Raises ValueError where more would be taken out than was learned."""
         X, y, weight, _ = self._check_training(X, y, sample_weight, first=False)

@@ -81,6 +81,7 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
 
     _nonnegative = False  # the threshold makes 0 of them
     _alpha_per_column = False
+    _counting = ("binarize",)
 
     def __init__(
         self,

@@ -71,8 +71,11 @@ def shrink(
     return (1 - s) * covariance + s * scale * np.eye(d)
 
 
-def whitening(covariance: np.ndarray, n: float, class_number: int | None = None) -> tuple[np.ndarray, float]:
-    """(W, log|Σ|) with WΣWᵀ = 1, W lower triangular. Raises SingularCovariance.
+def whitening(
+    covariance: np.ndarray, n: float, class_number: int | None = None, shrunk: bool = False
+) -> tuple[np.ndarray, float]:
+    """(W, log|Σ|) with WΣWᵀ = 1, W lower triangular. Raises SingularCovariance; for a Σ that was ``shrunk`` it does
+    not name shrinking as the remedy.
 
     >>> W, log_determinant = whitening(np.array([[4.0, 0.0], [0.0, 9.0]]), n=10)
     >>> W.round(3).tolist(), round(log_determinant, 6) == round(float(np.log(36)), 6)
@@ -98,7 +101,12 @@ def whitening(covariance: np.ndarray, n: float, class_number: int | None = None)
     raise SingularCovariance(
         f"from {n:g} samples in {d} features is singular (rank {min(rank, d - 1)}"
         + (f", {constant} constant" if constant else "")
-        + "): more rows, fewer columns, or shrinkage='oas' or a number such as shrinkage=0.1",
+        + "): "
+        + (
+            "more rows, and such as differ"
+            if shrunk
+            else "more rows, fewer columns, or shrinkage='oas' or a number such as shrinkage=0.1"
+        ),
         class_number,
     )
 
@@ -145,6 +153,8 @@ class GaussianClassifier(GenerativeClassifier):
         """What ``_densities`` gave, or its refusal as an error that names the class."""
         if not hasattr(self, "_derived"):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        if not self.sums_.documents.any():
+            raise ValueError(f"this {type(self).__name__} has forgotten all rows: learn some before it is asked")
         if isinstance(self._derived, SingularCovariance):
             c = self._derived.class_number
             whose = "the shared covariance" if c is None else f"the covariance of class {self.classes_[c]}"

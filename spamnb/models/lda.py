@@ -52,7 +52,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     def _densities(self, sums: Scatter) -> _Densities:
         n = sums.documents.sum()
         covariance = shrink(sums.scatter / (n or 1.0), self.shrinkage, n)
-        whiten, log_determinant = whitening(covariance, n)
+        whiten, log_determinant = whitening(covariance, n, shrunk=bool(self.shrinkage))
         centre = sums.overall_offset()
         return _Densities(covariance, whiten, log_determinant, centre, (sums.offset - centre) @ whiten.T)
 
@@ -90,7 +90,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
             score = np.empty((len(X), len(constant)))
             for rows, block in centred_blocks(X, centre):
                 score[rows] = block @ weights.T + constant
-        return score if len(weights) > 1 else np.column_stack([np.zeros(len(X)), score])
+        return np.column_stack([np.zeros(len(X)), score]) if len(constant) < len(self.class_log_prior_) else score
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``."""

@@ -66,6 +66,8 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
     [[0.0001, 0.0003]]
     """
 
+    _counting = ("binary",)
+
     def __init__(
         self,
         alpha: float | ArrayLike = 1.0,

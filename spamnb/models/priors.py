@@ -78,6 +78,6 @@ def _concentration(concentration: float | ArrayLike, n_classes: int) -> np.ndarr
     a = np.asarray(concentration, dtype=float)
     if a.shape not in ((), (n_classes,)):
         raise ValueError(f"prior_concentration must be a number or hold {n_classes} numbers, one per class")
-    if not (a > 0).all():
-        raise ValueError(f"prior_concentration must be greater than 0, got {concentration!r}")
+    if not ((a > 0) & (a < np.inf)).all():
+        raise ValueError(f"prior_concentration must be greater than 0 and finite, got {concentration!r}")
     return a

@@ -54,7 +54,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         for c in np.flatnonzero(sums.documents):
             n = sums.documents[c]
             covariance[c] = shrink(sums.scatter[c] / n, self.shrinkage, n, spread)
-            whiten[c], log_determinant[c] = whitening(covariance[c], n, int(c))
+            whiten[c], log_determinant[c] = whitening(covariance[c], n, int(c), bool(self.shrinkage))
         return _Densities(covariance, whiten, log_determinant)
 
     def _constant(self) -> np.ndarray:

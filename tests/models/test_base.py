@@ -96,6 +96,32 @@ def test_weights_come_out_in_another_order_without_crumbs(container: Any) -> Non
         assert container is np.asarray or model.sums_.columns.nnz == 1
 
 
+def test_what_cannot_be_added_is_not_merged() -> None:
+    X, y = rows(5, 20)
+
+    class Frame(np.ndarray):
+        columns: Any
+
+    def framed(*names: str) -> Frame:
+        frame = X.view(Frame)
+        frame.columns = list(names)
+        return frame
+
+    refused: list[tuple[Any, Any, str]] = [
+        (MultinomialNB().fit(X, y), MultinomialNB().fit(X, np.arange(20) % 2), r"classes \[0 1\] into \['a' 'b' 'c'\]"),
+        (MultinomialNB().fit(X, y), MultinomialNB(binary=True).fit(X, y), "binary=True into one with binary=False"),
+        (BernoulliNB().fit(X, y), BernoulliNB(binarize=1.0).fit(X, y), "binarize=1.0 into one with binarize=0.0"),
+        (ComplementNB().fit(framed(*"abcde"), y), ComplementNB().fit(framed(*"edcba"), y), "feature names"),
+    ]
+    for model, other, message in refused:
+        before = numbers(model)
+        with pytest.raises(ValueError, match=message):
+            model.merge(other)
+        assert all(np.array_equal(a, b) for a, b in zip(before, numbers(model), strict=True))
+    named = ComplementNB().fit(framed(*"abcde"), y).merge(ComplementNB().fit(X, y))
+    assert named.class_count_.sum() == 40
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
     X, y = rows(6, 20)

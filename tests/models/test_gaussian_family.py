@@ -251,6 +251,35 @@ def test_oas_is_scikit_learns() -> None:
         np.testing.assert_allclose(qda.covariance_[c], OAS().fit(X[y == c]).covariance_, rtol=1e-10)
 
 
+def test_shrinking_is_no_remedy_where_it_was_done() -> None:
+    alike = np.ones((4, 3)), [0, 1, 0, 1]
+    for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
+        with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and such as differ$"):
+            model.fit(*alike)
+    with pytest.raises(ValueError, match=r"var_smoothing above 0$"):
+        GaussianNB(var_smoothing=0).fit(*alike)
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_a_single_class_has_a_single_column(kind: Any) -> None:
+    X = data(3)[0]
+    model = kind().fit(X, ["only"] * len(X))
+    for answers in (model.predict_proba(X), np.exp(model.predict_log_proba(X))):
+        assert answers.shape == (len(X), 1) and (answers == 1).all()
+    assert model.decision_function(X).shape == (len(X), 1)
+    assert (model.predict(X) == "only").all()
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_what_has_forgotten_everything_does_not_answer(kind: Any) -> None:
+    X, y = data(4)
+    model = kind(class_prior="dirichlet").fit(X, y).forget(X, y)
+    with pytest.raises(ValueError, match="has forgotten all rows"):
+        model.predict(X)
+    again = model.partial_fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(again, kind(class_prior="dirichlet").fit(X, y).predict_proba(X), atol=1e-12)
+
+
 def test_singular_covariances_name_the_remedy() -> None:
     X, y = data(16)
     copied = np.column_stack([X, X[:, 0] + X[:, 1]])

@@ -59,6 +59,7 @@ def test_the_coin_that_fell_on_heads_four_times() -> None:
         ([1, 2], "dirichlet", [1.0, 2.0, 3.0], "must be a number or hold 2 numbers"),
         ([0, 2], "map", 0.5, "the MAP class prior does not exist.*prior_concentration >= 1"),
         ([0, 0], "mle", 1.0, "no class has any weight"),
+        ([3, 1], "dirichlet", np.inf, "prior_concentration must be greater than 0 and finite"),
     ],
 )
 def test_errors_say_what_to_do(documents: Any, prior: Any, concentration: Any, message: str) -> None:
