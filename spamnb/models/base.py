@@ -162,8 +162,9 @@ class BaseClassifier:
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
+        predicted, truth = self.predict(X), np.asarray(y)
+        check_lengths(predicted, truth)
+        return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

@@ -17,6 +17,8 @@ from spamnb.models.cross_entropy import CrossEntropy, ManyClassCrossEntropy
 from spamnb.models.discriminant import QuadraticForm
 from spamnb.models.validation import not_fitted
 
+FLOOR = 1e-6  # a gradient that is as good as none
+
 
 class LogisticRegression(BaseClassifier):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
@@ -32,7 +34,7 @@ class LogisticRegression(BaseClassifier):
 
     X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and
     (C,). ``tol`` is the largest gradient component, per row, at which ``fit`` stops; a RuntimeWarning says
-    when ``max_iter`` came first. Raises ValueError for fewer than two classes and parameters that are not
+    when ``max_iter`` or the end of what doubles can tell came first. Raises ValueError for fewer than two classes and parameters that are not
     positive.
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 
@@ -97,7 +99,9 @@ class LogisticRegression(BaseClassifier):
             hessp=None if dense else error.curvature,
             options=options | ({"ftol": 64 * np.finfo(float).eps, "maxls": 50} if dense else {}),
         )
-        if found.status == 1:
+        # L-BFGS also stops where E falls no further for rounding: at a gradient below FLOOR where columns are of like
+        # sizes, anywhere where they are not.
+        if found.status == 1 or not np.abs(found.jac).max() <= max(self.tol, FLOOR):
             warnings.warn(
                 f"LogisticRegression did not converge in {found.nit} iterations: scale the columns of X to "
                 "like sizes, or raise max_iter",

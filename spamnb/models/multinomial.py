@@ -113,6 +113,6 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
         # The model says nothing of lengths. One length for all classes, the mean training row's, keeps it so
         # that a row's length tells nothing of its class (McCallum and Nigam 1998).
         sums = self.sums_
-        length = max(1, round(float(sums.columns.sum() / sums.documents.sum())))
+        length = max(1, round(float(sums.columns.sum() / (sums.documents.sum() or 1))))
         drawn = rng.multinomial(length, np.exp(self.feature_log_prob_[c]), size=n)
         return (drawn > 0).astype(drawn.dtype) if self.binary else drawn

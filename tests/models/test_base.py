@@ -170,6 +170,17 @@ def test_only_models_of_x_draw_samples() -> None:
     assert not hasattr(ComplementNB(), "sample")
     with pytest.raises(ValueError, match="not fitted yet"):
         MultinomialNB().sample(3)
+    X, y = rows(2, 9)
+    forgotten = MultinomialNB(class_prior="uniform").fit(X, y).forget(X, y)
+    assert forgotten.sample(3)[0].sum(axis=1).tolist() == [1, 1, 1]
+
+
+def test_score_needs_a_label_per_row() -> None:
+    X, y = rows(2, 9)
+    model = MultinomialNB().fit(X, y)
+    assert model.score(X, y, sample_weight=model.predict(X) == y) == 1.0
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[9, 8\]"):
+        model.score(X, y[:-1])
 
 
 def test_boolean_multinomial_draws_zeros_and_ones() -> None:

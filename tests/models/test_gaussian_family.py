@@ -256,7 +256,7 @@ def test_shrinking_is_no_remedy_where_it_was_done() -> None:
     for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
         with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and such as differ$"):
             model.fit(*alike)
-    with pytest.raises(ValueError, match=r"var_smoothing above 0$"):
+    with pytest.raises(ValueError, match=r"some var_smoothing$"):
         GaussianNB(var_smoothing=0).fit(*alike)
 
 

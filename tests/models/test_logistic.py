@@ -210,3 +210,15 @@ def test_works_in_scikit_learns_tools() -> None:
     search = GridSearchCV(pipeline, {"logisticregression__C": [0.1, 10]}, cv=2).fit(texts, labels)
     copy = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
     np.testing.assert_array_equal(copy.predict(texts), labels)
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+def test_columns_so_unlike_that_no_step_helps_are_told(container: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X[:, 1] + X[:, 3] > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LogisticRegression(tol=1e-12).fit(container(X), y)
+    with pytest.warns(RuntimeWarning, match="scale the columns of X to like sizes"):
+        LogisticRegression().fit(container(X * [1e-6, 1, 1e3, 1e6, 1e9]), y)
