@@ -34,8 +34,8 @@ class LogisticRegression(BaseClassifier):
 
     X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and
     (C,). ``tol`` is the largest gradient component, per row, at which ``fit`` stops; a RuntimeWarning says
-    when ``max_iter`` or the end of what doubles can tell came first. Raises ValueError for fewer than two classes and parameters that are not
-    positive.
+    when ``max_iter`` or the end of what doubles can tell came first. Raises ValueError for fewer than two classes and
+    parameters that are not positive.
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["ham", "ham", "spam", "spam"]
