@@ -121,8 +121,8 @@ class Classifier:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            batch, _ = self._batch([raw])
-            return self.learner.directions(self.store, self.store.totals(), batch)
+            batch, totals = self._batch([raw])[0], self.store.totals()
+            return self.learner.directions(self.store, totals, batch) if totals.classes else []
 
     def classify_all(self, raws: Iterable[bytes], tokens: int | None = None) -> list[Judgement]:
         """``classify`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
@@ -218,7 +218,11 @@ class Classifier:
         return True
 
     def forget(self, label: str, raw: bytes) -> bool:
-        """Take one message out of a class again, exactly; False when it is not part of it."""
+        """Take one message out of a class again, its counts exactly; False when it is not part of it.
+
+        Out of the calibration goes the score that it has now: the one it was added with, unless others were learned or
+        forgotten in between.
+        """
         with self.store.writing():
             self._follow()
             digest, counted = self._counted(raw)

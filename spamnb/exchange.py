@@ -161,6 +161,9 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
         for key in sorted((models[0].meta.keys() | content.meta.keys()) - {"vocabulary_size"}):
             if content.meta.get(key) != models[0].meta.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
+        if content.meta.get("model_type") in ("logistic", "hybrid"):
+            kind = content.meta["model_type"]
+            raise SpamnbError(f"{name}: a {kind} model cannot be merged: its steps are no sums; train on both sources")
         if content.arrays or content.meta.get("top_words") is not None:
             raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
     classes = tuple(sorted({c for content in models for c in content.sums.classes}))

@@ -134,6 +134,28 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
         assert [line for line in export(classifier.store) if '"calibration"' not in line] == lines
 
 
+@pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda"])
+def test_a_model_of_vectors_that_has_forgotten_everything_explains_nothing(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(5)), Settings(model_type=model_type, embedding="lsa:2"))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for label, raw in sorted(mail(5)):
+            assert classifier.forget(label, raw)
+        assert classifier.classify(message("spam", 1)).verdict == "unsure"
+        assert classifier.directions(message("spam", 1)) == []
+
+
+def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError, match="too few messages: the covariance of class spam from 1 samples"):
+        train(tmp_path / "m", counted(tmp_path, mail(1)), Settings(model_type="qda", embedding="lsa:1"))
+
+
+def test_messages_that_all_stand_in_one_fold_have_no_left_out_scores(tmp_path: Path) -> None:
+    made = counted(tmp_path, sorted(mail(21)))
+    kept = [n % 10 == 0 for n in range(len(made.rows[0].numbers))]
+    part = made._replace(rows=(made.rows[0]._replace(kept=made.rows[0].kept & np.array(kept)),))
+    assert (learner_for(Settings(model_type="lda", embedding="lsa:2")).train(part).scores == 0).all()
+
+
 @pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda", "logistic"])
 def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: str) -> None:
     train(tmp_path / "m", counted(tmp_path, mail(30)), Settings(model_type=model_type, embedding="lsa:6"))

@@ -62,33 +62,33 @@ class Dense(Learner):
             "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(tally.tokens)],
         }
         fit = self._fit_sums if self._sums else self._fit_logistic
-        return Trained(y, *fit(X, y, fold, len(classes)), vectors, meta)
+        return Trained(y, *fit(X, y, fold, classes), vectors, meta)
 
     def _fit_sums(
-        self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: int
+        self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: Sequence[str]
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Scores (n, C) of the rows, each by all folds but its own, and the arrays of the model of all."""
         diagonal = self.settings.model_type == "gaussian"
-        parts = [Moments.of(X[fold == f], y[fold == f], classes, diagonal) for f in range(FOLDS)]
+        parts = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(FOLDS)]
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.plus(part)
-        scores = np.zeros((len(y), classes))
-        for f in range(FOLDS if classes > 1 else 0):
-            if (fold == f).any():
-                scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1)), X[fold == f])
+        scores = np.zeros((len(y), len(classes)))
+        for f in range(FOLDS if len(classes) > 1 else 0):
+            if 0 < (fold == f).sum() < len(fold):
+                scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1), classes), X[fold == f])
         return scores, _arrays(whole)
 
     def _fit_logistic(
-        self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: int
+        self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: Sequence[str]
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """As ``_fit_sums``; rows of a fold without which a class is lacking score 0."""
-        if classes < 2:
+        if len(classes) < 2:
             raise SpamnbError("logistic regression needs two classes to tell apart; there is one")
-        scores = np.zeros((len(y), classes))
+        scores = np.zeros((len(y), len(classes)))
         for f in range(FOLDS):
             rest = fold != f
-            if (~rest).any() and len(np.unique(y[rest])) == classes:
+            if (~rest).any() and len(np.unique(y[rest])) == len(classes):
                 scores[~rest] = _scores(self._new().fit(X[rest], y[rest]), X[~rest])
         return scores, _parameters(self._new().fit(X, y))
 
@@ -172,7 +172,7 @@ class Dense(Learner):
             raise Damaged("dense_classes in table meta lack some")
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
             with _spanned():
-                estimator = self._estimator(_moments(arrays)) if self._sums else self._logistic(arrays, names)
+                estimator = self._estimator(_moments(arrays), names) if self._sums else self._logistic(arrays, names)
                 self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
 
@@ -200,9 +200,9 @@ class Dense(Learner):
             raise Damaged("dense_classes in table meta and the dense arrays do not belong together")
         return names, arrays
 
-    def _estimator(self, sums: Moments) -> Any:
+    def _estimator(self, sums: Moments, names: Sequence[str]) -> Any:
         estimator = self._new()
-        estimator._remember(np.arange(len(sums.documents)), sums.first.shape[1], None)
+        estimator._remember(np.array(names), sums.first.shape[1], None)  # an error may tell them
         return estimator._replace(sums.scatter(estimator._kind))
 
     def _logistic(self, arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> Any:

@@ -34,12 +34,17 @@ def explanation(
     if not judgement.evidence:
         return "\n".join([*lines, "no token of this message is evidence"])
     other = f" (+) against {ranked[1]} (−)" if len(ranked) > 1 else ""
-    shares = " (its share of the message's weighted mean)" if settings.pooling == "mean" else ""
-    lines += ["", f"weight in nats for {ranked[0]}{other}{shares}; messages that hold the token, of all:"]
+    unit, whereof = "nats", ""
+    if settings.model_type in COUNT_MODELS and settings.pooling == "mean":
+        whereof = " (its share of the message's weighted mean)"
+    elif settings.model_type == "hybrid":
+        unit, whereof = "weight", " (its nats in either of the two models, over the spread of that one's scores)"
+    weight = "weight in nats" if unit == "nats" else unit
+    lines += ["", f"{weight} for {ranked[0]}{other}{whereof}; messages that hold the token, of all:"]
     classes = totals.classes if len(totals.classes) <= 4 else tuple(ranked[:2])
     rows = [totals.classes.index(name) for name in classes]
     heads = [f"{name} /{totals.documents[row]}" for name, row in zip(classes, rows)]
-    lines.append(f"{'nats':>8}  " + "  ".join(f"{head:>12}" for head in heads) + "  token")
+    lines.append(f"{unit:>8}  " + "  ".join(f"{head:>12}" for head in heads) + "  token")
     for k, evidence in enumerate(judgement.evidence[:top]):
         counts = "  ".join(
             f"{found.document_counts[row, k]:>{max(12, len(head))}}" for row, head in zip(rows, heads)

@@ -166,6 +166,32 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("chosen", "heading"),
+    [
+        (["boolean"], "weight in nats for spam (+) against ham (−) (its share of the message's weighted mean);"),
+        (["bernoulli", "--pooling", "sum"], "weight in nats for spam (+) against ham (−);"),
+        (["logistic"], "weight in nats for spam (+) against ham (−);"),
+        (["lda", "--embedding", "lsa:3"], "weight in nats for spam (+) against ham (−);"),
+        (["hybrid"], "weight for spam (+) against ham (−) (its nats in either of the two models, over the spread"),
+    ],
+)
+def test_each_kind_of_model_says_what_its_weights_are(
+    folder: Path, tmp_path: Path, chosen: list[str], heading: str
+) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    assert run("train", "-m", own, "--model-type", *chosen, folder).exit_code == 0
+    assert heading in run("explain", "-m", own, folder / "spam" / "001.eml").output
+    info = run("info", "-m", own).output
+    assert max(map(len, info.splitlines())) < 150
+    assert ("dense directions: 3\n" in info) == (chosen[0] == "lda")
+    shutil.copy(own, other)
+    merged = run("merge", own, other, "-m", tmp_path / "both")
+    steps = chosen[0] in ("logistic", "hybrid")
+    assert (f"{own}: a {chosen[0]} model cannot be merged: its steps are no sums" in merged.output) == steps
+    assert merged.exit_code == (steps or chosen[0] == "lda")
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["train", "/no/such/folder"], "/no/such/folder"),
