@@ -92,15 +92,18 @@ class ErrorEstimates(NamedTuple):
 
 
 def error_estimates(errors: SpamErrors, replicates: int = REPLICATES, seed: int = 0) -> ErrorEstimates:
-    """Intervals of the verdicts' error rates; a resampled count of errors is binomial."""
-    if not errors.ham or not errors.spam:
-        return ErrorEstimates(*(Estimate(value) for value in (errors.hm, errors.sm, math.nan)))
+    """Intervals of the verdicts' error rates; a resampled count of errors is binomial. A rate of nothing is NaN, and so
+    is lam% where either of its two is."""
     rng = np.random.default_rng(seed)
-    ham = rng.binomial(errors.ham, errors.ham_errors / errors.ham, size=replicates)
-    spam = rng.binomial(errors.spam, errors.spam_errors / errors.spam, size=replicates)
-    hm = interval(errors.ham_errors / errors.ham, ham / errors.ham, errors.ham, errors.ham)
-    sm = interval(errors.spam_errors / errors.spam, spam / errors.spam, errors.spam, errors.spam)
-    return ErrorEstimates(hm, sm, _combined(errors, hm, sm))
+
+    def rate(wrong: int, messages: int) -> Estimate:
+        if not messages:
+            return Estimate(math.nan)
+        drawn = rng.binomial(messages, wrong / messages, size=replicates)
+        return interval(wrong / messages, drawn / messages, messages, messages)
+
+    hm, sm = rate(errors.ham_errors, errors.ham), rate(errors.spam_errors, errors.spam)
+    return ErrorEstimates(hm, sm, _combined(errors, hm, sm) if errors.ham and errors.spam else Estimate(math.nan))
 
 
 def _combined(errors: SpamErrors, hm: Estimate, sm: Estimate) -> Estimate:

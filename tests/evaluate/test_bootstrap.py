@@ -79,5 +79,9 @@ def test_confusion_intervals_for_three_classes():
 def test_a_missing_class_has_no_interval():
     assert math.isnan(bootstrap.roc_estimates(roc.steps([True], [1.0]), (1.0,)).one_minus_roca.value)
     lonely = bootstrap.error_estimates(metrics.SpamErrors(0, 10, 0, 1))
-    assert lonely.sm.value == 10 and math.isnan(lonely.sm.low) and math.isnan(lonely.lam.value)
+    assert math.isnan(lonely.hm.value) and math.isnan(lonely.lam.value)
+    assert lonely.sm.value == 10 and 1 < lonely.sm.low < 10 < lonely.sm.high < 60, "its own class is there"
+    good = bootstrap.error_estimates(metrics.SpamErrors(150, 0, 0, 0))
+    assert good.hm == bootstrap.error_estimates(metrics.SpamErrors(150, 20, 0, 3)).hm
+    assert 2 < good.hm.high < 3 and math.isnan(good.sm.value)
     assert math.isnan(bootstrap.confusion_estimates(np.zeros((2, 3), dtype=int)).accuracy.value)
