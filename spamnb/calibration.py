@@ -79,6 +79,12 @@ def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] =
     z = x / scale
     base = float(np.log((n_own + 1) / (n_rest + 1)))
     slope, intercept = 0.0, base
+
+    def error(slope: float, intercept: float) -> float:
+        activation = slope * z + intercept
+        return float((total * np.logaddexp(0, activation) - wanted * activation).sum())
+
+    least = error(slope, intercept)
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(slope * z + intercept, -35, 35)))
         g, w = wanted - total * p, total * p * (1 - p)
@@ -87,10 +93,16 @@ def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] =
         determinant = a * d - b * b
         step = np.array([d * gz - b * g1, a * g1 - b * gz]) / max(determinant, 1e-12)
         size = float(np.abs(step).max())
-        step *= min(1.0, 4.0 / size) if size else 1.0  # a full step can overshoot where classes hardly overlap
+        # A full step can overshoot where classes hardly overlap, and one of 4 still does where one of them is small:
+        # with 5 messages at 2 ± .1 nats and 50 at −2 ± .1 it ended at a slope of 0, as if the scores told nothing.
+        step *= min(1.0, 4.0 / size) if size else 1.0
+        while size >= 1e-9 and error(slope + step[0], intercept + step[1]) > least * (1 + 1e-12):
+            step /= 2
+            size /= 2
         slope, intercept = slope + step[0], intercept + step[1]
         if size < 1e-9:
             break
+        least = error(slope, intercept)
     return (slope / scale, intercept) if slope > 0 else (0.0, base)
 
 

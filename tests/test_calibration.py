@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from spamnb.calibration import ENOUGH, Calibration, margins
+from spamnb.calibration import _MARGIN, BINS, ENOUGH, Calibration, _bins, _logistic, margins
 from spamnb.evaluate.probability import expected_calibration_error, reliability
 
 
@@ -94,11 +96,42 @@ def test_one_class_only() -> None:
     calibration = fitted(np.full(40, -3.0), np.zeros(40, int))
     assert not calibration.enough
     p = calibration.probabilities(binary(np.array([-3.0, 0.0])))
-    assert (p[:, 1] < 0.1).all()
+    assert p[0, 1] < 0.05
+    assert p[1, 1] < 0.3  # halfway to the one imagined message of the other class
     single = Calibration(1)
     single.add(np.zeros((5, 1)), np.zeros(5, int))
     assert single.probabilities(np.zeros((2, 1))).tolist() == [[1.0], [1.0]]
     assert not single.enough
+
+
+@given(st.integers(0, 10**6), st.integers(1, 300), st.integers(1, 300), st.floats(0.2, 200), st.floats(0.01, 2))
+def test_the_curve_is_the_likeliest(seed: int, ham: int, spam: int, distance: float, spread: float) -> None:
+    rng = np.random.default_rng(seed)
+    margin = np.concatenate([rng.normal(-1, spread, ham), rng.normal(1, spread, spam)]) * distance
+    assume(margin[ham:].mean() > margin[:ham].mean())
+    own, rest = (np.bincount(_bins(part), minlength=BINS) for part in (margin[ham:], margin[:ham]))
+    slope, intercept = _logistic(own, rest)
+    own[_bins(np.array(2.0))] += 1
+    rest[_bins(np.array(-2.0))] += 1
+    wanted = own * (spam + 2) / (spam + 3) + rest / (ham + 3)
+
+    def error(slope: float, intercept: float) -> float:
+        activation = slope * _MARGIN + intercept
+        return float(((own + rest) * np.logaddexp(0, activation) - wanted * activation).sum())
+
+    # The error is convex, so what no small change betters is the least there is; below 0 no slope may be.
+    unit = 1e-3 / np.sqrt(((own + rest) * _MARGIN**2).sum() / (own + rest).sum())
+    found = error(slope, intercept)
+    for a, b in itertools.product((-unit, 0, unit), (-1e-3, 0, 1e-3)):
+        assert slope + a < 0 or error(slope + a, intercept + b) >= found - 1e-9 * (1 + found)
+
+
+def test_few_that_are_told_from_many_are_told() -> None:
+    rng = np.random.default_rng(0)
+    for few, many in ((5, 50), (2, 200), (50, 1000)):
+        margin = np.concatenate([rng.normal(-2, 0.1, many), rng.normal(2, 0.1, few)])
+        p = fitted(margin, np.repeat([0, 1], [many, few])).probabilities(binary(np.array([-2.0, 2.0])))[:, 1]
+        assert p[0] < 0.05 and p[1] > 0.7, (few, many, p)
 
 
 def test_scores_that_tell_the_wrong_way_tell_nothing() -> None:
