@@ -198,14 +198,14 @@ class WordVectors(Embedding):
                     # Real files hold stray bytes: a word that is not UTF-8 is a word nobody writes.
                     word = fields[0].decode("utf-8", "replace") if fields else ""
                     if len(fields) != d + 1 or d < 1:
-                        raise SpamnbError(f"{self.path}:{number}: not a word and {d or 'some'} numbers")
+                        raise SpamnbError(f"{self.path}:{number}: not a word and {max(d, 0) or 'some'} numbers")
                     if word not in wanted:
                         continue
                     try:
                         vector = np.array([float(field) for field in fields[1:]])
                     except ValueError:
                         vector = np.array([np.nan])
-                    if not np.isfinite(vector).all():
+                    if not (abs(vector) <= np.finfo(np.float32).max).all():  # what the model's file holds; NaN is not
                         raise SpamnbError(f"{self.path}:{number}: not a word and {d} numbers")
                     yield word, vector
         except OSError as error:
