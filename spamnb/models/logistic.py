@@ -30,7 +30,8 @@ class LogisticRegression(BaseClassifier):
     ``partial_fit`` makes one step w ← w − η_n (∇E_n + w/(C n)) per row, ∇E_n = (P(c|x_n) − [y_n = c]) x_n, n counting
     all rows so far; it starts from where ``fit`` or the last call ended. η_n = min(1, learning_rate/√n)/L, where
     L = (1 + |x|²)/4 for two classes and /2 for more bounds E_n's curvature along x: no step, however long its row,
-    makes the error on that row larger, so nothing diverges.
+    makes the error on that row larger, so nothing diverges. A row of weight s makes s times the step, as long as that
+    is not beyond 1/L either.
 
     X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and
     (C,). ``tol`` is the largest gradient component, per row, at which ``fit`` stops; a RuntimeWarning says
@@ -151,8 +152,8 @@ class LogisticRegression(BaseClassifier):
             n += 1
             activation = scale * (values @ v[columns]) + b
             residual = weight[i] * (_probability(activation) - target[i])
-            curvature = weight[i] * (1 + values @ values) * (0.25 if two else 0.5)
-            rate = min(1.0, self.learning_rate / np.sqrt(n)) / curvature if curvature else 0.0
+            curvature = (1 + values @ values) * (0.25 if two else 0.5)
+            rate = min(1 / weight[i], self.learning_rate / np.sqrt(n)) / curvature if weight[i] else 0.0
             scale /= 1 + rate / (self.C * n)  # the implicit form of − η w/(C n): it cannot overshoot
             v[columns] -= np.multiply.outer(values, residual * (rate / scale))
             b -= rate * residual

@@ -222,3 +222,16 @@ def test_columns_so_unlike_that_no_step_helps_are_told(container: Any) -> None:
         LogisticRegression(tol=1e-12).fit(container(X), y)
     with pytest.warns(RuntimeWarning, match="scale the columns of X to like sizes"):
         LogisticRegression().fit(container(X * [1e-6, 1, 1e3, 1e6, 1e9]), y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+def test_steps_weigh_as_their_rows_do(classes: int, container: Any) -> None:
+    y = np.tile(np.arange(classes), 4000)
+    weight = np.tile([1.0, 3.0, 0.5][:classes], 4000)
+    X = container(np.ones((len(y), 1)))
+    model = LogisticRegression(C=1e6, learning_rate=1).partial_fit(X, y, range(classes), weight)
+    wanted = weight[:classes] / weight[:classes].sum()
+    assert model.predict_proba(X[[0]])[0] == pytest.approx(wanted, abs=0.02)
+    unheard = LogisticRegression().partial_fit(X, y, range(classes), np.where(y == 0, 1.0, 1e-6))
+    assert unheard.predict_proba(X[[0]])[0, 0] > 0.95
