@@ -127,14 +127,14 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         log_absent_zero = np.log(documents + alpha)
         difference = np.log(present + alpha) - absent - spread(columns, odds_at_zero)
         self._weights_ = LogWeights.of(columns, difference, odds_at_zero)
-        self._log_total_ = np.log(documents + 2 * alpha)
+        self._smoothing_, self._log_total_ = alpha, np.log(documents + 2 * alpha)
         fewer = filled(columns, absent - spread(columns, log_absent_zero)).sum(axis=1)
         self._log_absent_ = fewer + columns.shape[1] * (log_absent_zero - self._log_total_)
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """log θ_jc in nats, (C, V), dense: made anew at every access."""
-        return np.log(self.feature_count_ + self.alpha) - self._log_total_[:, None]
+        return np.log(self.feature_count_ + self._smoothing_) - self._log_total_[:, None]
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
         return self._weights_.times(self._counted(X)) + self._log_absent_ + self.class_log_prior_

@@ -151,6 +151,16 @@ def test_alpha_must_be_above_zero(model: Any, alpha: Any) -> None:
         model(alpha=alpha).fit(*rows(7, 10))
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_parameters_act_at_the_next_fit(model: Any) -> None:
+    X, y = rows(1, 20)
+    fitted = model().fit(X, y)
+    before = [np.copy(part) for part in fitted.feature_log_prob_]
+    fitted.set_params(alpha=5.0, class_prior="uniform")
+    assert all(np.array_equal(a, b) for a, b in zip(before, fitted.feature_log_prob_, strict=True))
+    assert np.array_equal(fitted.predict_proba(X), model().fit(X, y).predict_proba(X))
+
+
 @pytest.mark.parametrize("model", GENERATIVE)
 def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
     X, y = rows(8, 60, columns=3)
