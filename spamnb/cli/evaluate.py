@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.options import Unreadable, progress, scratch, tell_of_folders_too_high, workers_option
-from spamnb.cli.settings import settings_options
+from spamnb.cli.settings import settings_given, settings_options
 
 if TYPE_CHECKING:
     from spamnb.evaluate.mcnemar import McNemar
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 @click.option(
     "--feedback-share", type=float, metavar="P", default=1.0, help="With --online: learn a share P, drawn by chance."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of splits, folds, shares and intervals.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of splits, folds, shares and intervals."
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a line per message."
@@ -96,6 +98,8 @@ def command(
         raise click.UsageError("--folds, --split, --leave-one-out, --online and --model exclude each other")
     if not online and (by_date or feedback_for is not None or feedback_delay or feedback_share != 1):
         raise click.UsageError("--by-date and --feedback-… go with --online")
+    if model is not None and (own := settings_given()):
+        raise click.UsageError(f"{', '.join(own)}: --model takes the model as it was trained")
     other = read_scores(compare) if compare else None
     tell_of_folders_too_high(sources)
     unreadable = Unreadable()

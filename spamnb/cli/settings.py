@@ -82,6 +82,21 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_settings
 
 
+def settings_given() -> list[str]:
+    """Those of the options that stand on the command line."""
+    from click.core import ParameterSource
+
+    from spamnb.settings import OF_LOSS, OF_MODEL, OF_TOKENS
+
+    context = click.get_current_context()
+    return [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in (*OF_TOKENS, *OF_LOSS, *OF_MODEL)
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+
+
 def _taken(given: dict[str, Any]) -> Settings:
     """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
     from spamnb.decision import Loss

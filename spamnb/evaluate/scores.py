@@ -84,6 +84,9 @@ def _row(row: list[str], classes: tuple[str, ...], path: str | Path, number: int
     if len(row) != 3 + 2 * len(classes):
         raise SpamnbError(f"{path}:{number}: {len(row)} columns where {3 + 2 * len(classes)} are expected")
     name, truth, verdict, *numbers = row
+    for said, known in ((truth, classes), (verdict, (*classes, UNSURE_NAME))):
+        if said not in known:
+            raise SpamnbError(f"{path}:{number}: {said!r} is none of the classes that its second line names")
     return (
         name,
         classes.index(truth),

@@ -97,6 +97,8 @@ def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
         (("--compare", "missing"), 1, "missing: cannot be read"),
         (("--alpha", 0), 1, "alpha"),
         (("-m", "missing"), 1, "no model there"),
+        (("-m", "missing", "--alpha", 3, "--body-only"), 2, "--alpha, --body-only: --model takes the model as it was"),
+        (("--seed", -1), 2, "-1 is not in the range"),
     ],
 )
 def test_refusals_are_one_line(folder: Path, options: tuple[object, ...], code: int, said: str) -> None:

@@ -71,6 +71,14 @@ def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("row", "said"), [("x\tb\ta", "'b'"), ("x\tunsure\ta", "'unsure'"), ("x\ta\tc", "'c'")])
+def test_a_class_that_no_column_names_is_named(tmp_path, row, said):
+    path = tmp_path / "scores"
+    path.write_text(f"# spamnb scores {{}}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\tunsure\t1\t1\n{row}\t1\t1\n")
+    with pytest.raises(SpamnbError, match=f"scores:4: {said} is none of the classes"):
+        read_scores(path)
+
+
 def test_paths_that_cannot_be(tmp_path):
     with pytest.raises(SpamnbError, match="cannot be read"):
         read_scores(tmp_path / "none")
