@@ -16,6 +16,8 @@ FEW = 50  # messages of a class below which its error estimate is worth little
 
 def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
     """Lines of text; ``totals`` are the model's, ``read`` messages were counted for it."""
+    from rich.cells import cell_len
+
     documents = totals.documents
     lines = [f"{path}: {documents.sum():,} messages, {totals.vocabulary_size:,} different tokens"]
     if copies := read - int(documents.sum()):
@@ -30,12 +32,13 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
     verdicts = np.array(left_out.verdicts)
     actions = [*left_out.classes, *([UNSURE] if UNSURE in left_out.verdicts else [])]
     lines.append("Each message judged by the model without it:")
-    width = max(len(name) for name in actions)
+    width = max(cell_len(name) for name in actions)
     if len(actions) <= 8:
-        lines.append(" " * (width + 12) + " ".join(f"{'→ ' + name:>{width + 3}}" for name in actions))
+        gap = {name: " " * (width - cell_len(name)) for name in actions}  # letters of Chinese are two cells wide
+        lines.append(" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions))
         for name, n in zip(left_out.classes, documents):
             row = [int((verdicts[truth == name] == action).sum()) for action in actions]
-            lines.append(f"  {name:<{width}} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
+            lines.append(f"  {name}{gap[name]} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
     wrong = (verdicts != truth) & (verdicts != UNSURE)
     lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({100 * wrong.mean():.2f} %)")
     if spam in left_out.classes:

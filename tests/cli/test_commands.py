@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from mail import folders, mail, message
+from rich.cells import cell_len
 
 from spamnb.cli import COMMANDS, cli
 from spamnb.settings import Settings
@@ -226,6 +227,12 @@ def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, 
         assert result.output == f"Error: {label}: a file and no class; write 'spamnb learn CLASS {label}'\n"
     assert run("learn", "spam", "-m", model, stdin=b"").output == "learned 0 of 0 as spam\n"
     assert run("export", "-m", model).output == before
+
+
+def test_training_s_table_lines_up_whatever_its_classes_are_called(folder: Path, tmp_path: Path) -> None:
+    said = run("train", "-m", tmp_path / "m", f"日本語={folder / 'ham'}", f"a={folder / 'spam'}").output.splitlines()
+    start = said.index("Each message judged by the model without it:")
+    assert [cell_len(line) for line in said[start + 1 : start + 4]] == [cell_len(said[start + 1])] * 3
 
 
 def test_a_class_of_spam_that_is_not_there_is_told(folder: Path, tmp_path: Path) -> None:
