@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unicodedata import combining, east_asian_width
 
 import numpy as np
 
@@ -16,8 +17,6 @@ FEW = 50  # messages of a class below which its error estimate is worth little
 
 def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
     """Lines of text; ``totals`` are the model's, ``read`` messages were counted for it."""
-    from rich.cells import cell_len
-
     documents = totals.documents
     lines = [f"{path}: {documents.sum():,} messages, {totals.vocabulary_size:,} different tokens"]
     if copies := read - int(documents.sum()):
@@ -32,9 +31,9 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
     verdicts = np.array(left_out.verdicts)
     actions = [*left_out.classes, *([UNSURE] if UNSURE in left_out.verdicts else [])]
     lines.append("Each message judged by the model without it:")
-    width = max(cell_len(name) for name in actions)
+    width = max(_cells(name) for name in actions)
     if len(actions) <= 8:
-        gap = {name: " " * (width - cell_len(name)) for name in actions}  # letters of Chinese are two cells wide
+        gap = {name: " " * (width - _cells(name)) for name in actions}
         lines.append(" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions))
         for name, n in zip(left_out.classes, documents):
             row = [int((verdicts[truth == name] == action).sum()) for action in actions]
@@ -51,3 +50,8 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
     if few:
         lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
     return "\n".join(lines)
+
+
+def _cells(name: str) -> int:
+    """Columns that a name takes in a terminal: rich would count them too, but training does without it."""
+    return sum(2 if east_asian_width(letter) in "WF" else 0 if combining(letter) else 1 for letter in name)
