@@ -15,10 +15,10 @@ Weights and length were chosen by scripts/experiment_embeddings.py. Test errors 
 SpamAssassin's mail, 100 dimensions:
 
                                LDA          QDA          naive Bayes  logistic
-    log-entropy, unit length   23.9  1.4    28.4  2.5    28.7  8.2    22.7  1.2
-    log-entropy, as projected  27.2  1.6    29.4  4.7    39.7  9.2    21.2  1.2
-    idf, unit length           25.8  1.6    30.4  2.3    30.7  7.0    24.0  1.2
-    idf, as projected          28.3  1.6    30.5  2.9    39.0  7.0    22.8  1.1
+    log-entropy, unit length   22.4  1.4    25.0  2.3    26.3  7.3    20.1  1.1
+    log-entropy, as projected  25.5  1.6    26.1  4.4    37.0  7.7    18.9  1.1
+    idf, unit length           24.2  1.6    26.4  2.2    28.2  6.9    21.8  1.1
+    idf, as projected          26.0  1.5    26.9  3.0    35.1  6.7    20.8  1.1
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from spamnb.models.discriminant import QuadraticForm
 
-# Of lsa without a number. 25, 50, 100, 200, 400 dimensions give LDA errors of 2.8, 1.8, 1.4, 1.3, 1.2 % on SpamAssassin
-# and of 33, 28, 24, 22, 19 % on 20 Newsgroups; finding them in its 11,314 posts takes .6, 1.1, 2.6, 7, 20 s of one
+# Of lsa without a number. 25, 50, 100, 200, 400 dimensions give LDA errors of 2.7, 1.8, 1.4, 1.2, 1.1 % on SpamAssassin
+# and of 31, 25, 22, 20, 18 % on 20 Newsgroups; finding them in its 11,314 posts takes .6, 1.1, 2.6, 7, 20 s of one
 # core, and the model file holds 4 bytes each per token.
 DIMENSIONS = 100
 MAX_LINE = 1 << 20  # bytes of one line in a file of vectors

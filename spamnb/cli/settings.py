@@ -26,8 +26,8 @@ _OPTIONS = (
         type=click.Choice(["mle", "dirichlet", "map", "uniform"]),
         default="mle",
         show_default=True,
-        help="Class priors of the model's own posterior: as in training, with one imagined message more each, the mode of"
-        " that (again as in training), or equal. Calibrated probabilities go by the mail that was learned.",
+        help="Class priors of the model's own posterior: as in training, with one imagined message more each, the mode"
+        " of that (again as in training), or equal. Calibrated probabilities go by the mail that was learned.",
     ),
     click.option(
         "--pooling",
