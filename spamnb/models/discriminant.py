@@ -56,6 +56,8 @@ def shrink(
         return covariance
     d = len(covariance)
     scale = float(np.trace(covariance)) / d
+    if alike := scale <= OWN_VARIANCE * spread:  # what sums leave of zero is rounding, and no s is to be made of it
+        covariance, scale = np.zeros_like(covariance), 0.0
     if isinstance(shrinkage, str):
         if shrinkage != "oas":
             raise ValueError(f"shrinkage={shrinkage!r} is unknown: use None, 'oas' or a number from 0 to 1")
@@ -66,9 +68,7 @@ def shrink(
         s = float(shrinkage)
         if not 0 <= s <= 1:
             raise ValueError(f"shrinkage={shrinkage!r}: must be between 0 and 1")
-    if scale <= OWN_VARIANCE * spread:
-        scale = spread
-    return (1 - s) * covariance + s * scale * np.eye(d)
+    return (1 - s) * covariance + s * (spread if alike else scale) * np.eye(d)
 
 
 def whitening(

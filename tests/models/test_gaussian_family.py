@@ -251,6 +251,17 @@ def test_oas_is_scikit_learns() -> None:
         np.testing.assert_allclose(qda.covariance_[c], OAS().fit(X[y == c]).covariance_, rtol=1e-10)
 
 
+@pytest.mark.parametrize("shrinkage", ["oas", 0.3])
+def test_a_class_that_forgot_all_rows_but_one_is_as_if_it_had_learned_that_one(shrinkage: Any) -> None:
+    X, y = data(5)
+    for only in np.flatnonzero(y == 1)[:20]:
+        others = (y == 1) & (np.arange(len(y)) != only)
+        model = QuadraticDiscriminantAnalysis(shrinkage).fit(X, y).forget(X[others], y[others])
+        fresh = QuadraticDiscriminantAnalysis(shrinkage).fit(X[~others], y[~others])
+        np.testing.assert_allclose(model.covariance_, fresh.covariance_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X), fresh.predict_proba(X), atol=1e-9)
+
+
 def test_shrinking_is_no_remedy_where_it_was_done() -> None:
     alike = np.ones((4, 3)), [0, 1, 0, 1]
     for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
