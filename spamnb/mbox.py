@@ -22,7 +22,7 @@ MAX_MESSAGE = 64 << 20
 
 # Without waiting, and then looked at: a fifo may have taken the file's place since it was listed.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"  # what such a file begins with
 _CHUNK = 1 << 20
 _AHEAD = 2048  # bytes that must follow a candidate before it is judged: its line and the next header's name
 
@@ -42,7 +42,7 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
         raw = os.pread(descriptor, size, start)
     finally:
         os.close(descriptor)
-    if raw[:2] == _GZIP:
+    if raw[:2] == GZIP:
         with _decompressed(io.BytesIO(raw), path) as stream:
             raw = stream.read(MAX_MESSAGE + 1)
         if len(raw) > MAX_MESSAGE:
@@ -55,7 +55,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
     """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
         _regular(plain.fileno(), path)
-        if plain.peek(2)[:2] != _GZIP:
+        if plain.peek(2)[:2] != GZIP:
             yield plain
         else:
             with _decompressed(plain, path) as stream:

@@ -75,15 +75,21 @@ workers_option = click.option(
 
 
 class Unreadable:
-    """Counts what could not be read and names it on standard error; the run goes on."""
+    """Counts what could not be read and names it on standard error; the run goes on.
+
+    Whoever looks again and again, as 'spamnb watch', is told once what is wrong with a file.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self._told: set[tuple[str, str]] = set()
 
     def __call__(self, name: str, error: Exception) -> None:
         self.count += 1
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        click.echo(f"spamnb: {name}: {reason}; left out", err=True)
+        if (name, reason) not in self._told:
+            self._told.add((name, reason))
+            click.echo(f"spamnb: {name}: {reason}; left out", err=True)
 
 
 def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:

@@ -29,6 +29,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
       spamnb sort ~/Maildir
     """
     from spamnb.classifier import Classifier
+    from spamnb.mbox import contents
     from spamnb.naming import shown
     from spamnb.serve import maildir
     from spamnb.serve.headers import rewritten
@@ -41,7 +42,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
     with Classifier.open(model) as classifier, Places.of(box) as places:
         for path in [path for part in ("new", "cur")[: 1 + everything] for path in maildir.files(box / part)]:
             try:
-                raw = path.read_bytes()
+                raw = contents(str(path))
                 found = score(classifier, raw)
                 into = None if tag else folders.get(found.verdict)
                 if not dry_run and tag:
@@ -51,7 +52,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
             except FileNotFoundError:
                 continue  # a mail reader moved it on since it was listed
             except OSError as error:
-                unreadable(str(path), error)
+                unreadable(shown(str(path)), error)
                 continue
             action = "tagged" if tag else f"to {into}" if into else "stays"
             click.echo(f"{found.verdict}\t{found.text}\t{action}\t{shown(path.name)}")

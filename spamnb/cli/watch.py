@@ -32,6 +32,7 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
+    from spamnb.naming import shown
     from spamnb.serve.moves import Places
     from spamnb.serve.users import class_named
 
@@ -53,7 +54,7 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
                         click.echo(f"spamnb: {error}", err=True)
                         continue
                     places.put(lesson.digest, lesson.spam)
-                    click.echo(f"{'learned' if changed else 'known'}\t{label}\t{lesson.path}")
+                    click.echo(f"{'learned' if changed else 'known'}\t{label}\t{shown(str(lesson.path))}")
             if once:
                 break
             stop.wait(interval)

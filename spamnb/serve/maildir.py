@@ -7,6 +7,7 @@ leaves a message twice, never none.
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import os
 import socket
@@ -14,6 +15,7 @@ import time
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
+from spamnb.mbox import GZIP
 
 _numbers = itertools.count()
 
@@ -71,15 +73,18 @@ def move(message: Path, into: Path) -> Path:
 def replace(message: Path, content: bytes) -> Path:
     """Give a message other content; its new path. Raises FileNotFoundError where a mail reader moved it meanwhile.
 
-    It gets a new name, since a name may hold the message's size, and keeps its date and flags.
+    It gets a new name, since a name may hold the message's size, and keeps its date and flags; where it was kept
+    compressed, as Dovecot does, it is again.
     """
     name = _fresh_name(message)
     written = message.parent.parent / "tmp" / name.partition(":")[0]
     try:
         status = message.stat()
+        with message.open("rb") as before:
+            compressed = before.read(len(GZIP)) == GZIP
         with written.open("xb") as file:
             os.fchmod(file.fileno(), status.st_mode & 0o777)
-            file.write(content)
+            file.write(gzip.compress(content) if compressed else content)
             file.flush()
             os.fsync(file.fileno())
         os.utime(written, ns=(status.st_atime_ns, status.st_mtime_ns))

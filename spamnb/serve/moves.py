@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from spamnb import message
 from spamnb.database import Database
+from spamnb.mbox import contents
+from spamnb.naming import shown
 from spamnb.serve import maildir
 
 NEITHER = frozenset(["trash", "deleted messages", "deleted items", "drafts", "sent", "sent messages", "templates"])
@@ -92,27 +94,27 @@ class Places(Database):
                 self.put(digest, side)
             elif bool(before[digest]) != side:
                 try:
-                    lessons.append(Lesson(side, path, path.read_bytes(), digest))
+                    lessons.append(Lesson(side, path, contents(str(path)), digest))
                 except OSError as error:
-                    on_unreadable(str(path), error)
+                    on_unreadable(shown(str(path)), error)
         return lessons
 
     def _digests(self, folder: Path, on_unreadable: Callable[[str, Exception], None]) -> Iterator[tuple[Path, bytes]]:
         """The messages of a folder with their digests; only files of new names are read."""
-        label = folder.name if folder != self._maildir else ""
+        label = _text(folder.name) if folder != self._maildir else ""
         paths = [path for part in ("new", "cur") for path in self._list(folder / part)]
         known = dict(self._connection.execute("SELECT name, digest FROM names WHERE folder = ?", (label,)))
         found: dict[str, bytes] = {}
         for path in paths:
-            name = maildir.unique(path)
+            name = _text(maildir.unique(path))
             digest = known.get(name)
             if digest is None:
                 try:
-                    digest = message.digest(path.read_bytes())
+                    digest = message.digest(contents(str(path)))
                 except FileNotFoundError:
                     continue  # moved on since it was listed
                 except OSError as error:
-                    on_unreadable(str(path), error)
+                    on_unreadable(shown(str(path)), error)
                     continue
             found[name] = digest
             yield path, digest
@@ -138,3 +140,8 @@ class Places(Database):
         if time.time() - changed > _SETTLED:
             self._listed[part] = (changed, listed)
         return listed
+
+
+def _text(name: str) -> str:
+    """A file's name as SQLite takes it, which has no way to spell bytes that are not UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

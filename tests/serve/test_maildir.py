@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import mailbox
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,8 @@ from served import mail
 
 from spamnb.classifier import Classifier
 from spamnb.cli import cli
+from spamnb.cli.options import Unreadable
+from spamnb.mbox import MAX_MESSAGE
 from spamnb.serve import maildir
 from spamnb.serve.moves import Places
 
@@ -74,6 +79,44 @@ def test_sort_tags_and_keeps_date_flags_and_body(box, model):
     run("sort", "--all", "--tag", "-m", model, path_of(box))
     assert maildir.files(path_of(box) / "cur") == [tagged]  # nothing new to say, nothing written
     assert not maildir.files(path_of(box) / "tmp")
+
+
+def test_mail_that_dovecot_keeps_compressed(box, model):
+    spam, ham = mail("spam", 650), mail("ham", 650)
+    new = path_of(box) / "new"
+    for name, raw in (("1.a,S=9", spam), ("2.b", ham)):
+        (new / name).write_bytes(gzip.compress(raw))
+    told = run("sort", "--tag", "-m", model, path_of(box)).splitlines()
+    assert [line.split("\t")[0] for line in told] == ["spam", "ham"]
+    tagged = sorted(gzip.decompress(path.read_bytes()) for path in maildir.files(new))  # X-Spam-Flag stands first
+    assert tagged[0].startswith(b"X-Spam-Flag: YES\n") and [raw[-80:] for raw in tagged] == [spam[-80:], ham[-80:]]
+    run("sort", "-m", model, path_of(box))
+    (moved,), (kept,) = maildir.files(path_of(box) / ".Junk" / "new"), maildir.files(new)
+    assert gzip.decompress(moved.read_bytes()) == tagged[0] and gzip.decompress(kept.read_bytes()) == tagged[1]
+    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    maildir.move(moved, path_of(box))
+    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
+    assert learned(model, spam) == "ham"
+
+
+def test_watch_takes_names_that_are_not_utf_8(box, model):
+    folder = maildir.folder(path_of(box), os.fsdecode(b"Entw\xfcrfe\x07"))
+    path = folder / "cur" / os.fsdecode(b"1.\xe9:2,S")
+    path.write_bytes(mail("spam", 660))
+    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    maildir.move(path, maildir.folder(path_of(box), "Junk"))
+    assert "1.\\udce9:2,S" in run("watch", "--once", "-m", model, path_of(box))
+    assert learned(model, mail("spam", 660)) == "spam"
+
+
+def test_watch_tells_once_what_it_cannot_read(box, model):
+    with (path_of(box) / "cur" / "1.long").open("wb") as file:
+        file.truncate(MAX_MESSAGE + 1)
+    unreadable = Unreadable()
+    with Places.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
+        places.lessons("Junk", unreadable)
+        places.lessons("Junk", unreadable)
+    assert unreadable.count == 2 and told.getvalue().count("left out") == 1
 
 
 def test_moving_never_overwrites_and_minds_what_is_gone(tmp_path):
