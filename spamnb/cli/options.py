@@ -55,8 +55,10 @@ def scratch() -> Iterator[Path]:
 
 def default_model() -> Path:
     """The model in the user's data directory."""
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "spamnb" / "model.spamnb"
+    home = os.path.expanduser("~")
+    if home == "~":  # a user without an account, as in a container: for each command to tell, since 'filter' goes on
+        home = os.devnull  # below which nothing can be or be made
+    return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
 model_option = click.option(

@@ -272,6 +272,20 @@ def test_exit_code_tells_no_verdict_whatever_goes_wrong(
     assert (result.exit_code, result.output) == (75, "Error: out of order\n")
 
 
+def test_a_user_without_home_loses_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(user: int) -> None:
+        raise KeyError(user)
+
+    for name in ("HOME", "XDG_DATA_HOME", "SPAMNB_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)  # as in a container
+    passed = run("filter", stdin=message("spam", 1))
+    assert passed.exit_code == 0 and passed.stdout_bytes.endswith(message("spam", 1))
+    assert run("classify", "--exit-code", stdin=message("spam", 1)).exit_code == 75
+    learned = run("learn", "spam", stdin=message("spam", 1))
+    assert learned.exit_code == 1 and "--model names another place" in learned.output
+
+
 def test_filter_passes_mail_on_where_the_model_is_a_folder_or_forbidden(tmp_path: Path) -> None:
     raw = message("ham", 902)
     (tmp_path / "m").write_bytes(b"")
