@@ -113,7 +113,7 @@ def _advice(error: Exception) -> str:
         if "readonly" in said:
             return "cannot be written; are its permissions and its folder's right?"
         if "disk is full" in said:
-            return "the disk is full; nothing was changed"
+            return "the disk is full; this change was not made"
         return f"{said}; if this lasts, restore a copy or train again"
     return f"no spamnb model, or a damaged one ({said}); restore a copy or train again"
 

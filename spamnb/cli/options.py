@@ -167,19 +167,23 @@ def each_message(
     """Apply ``change`` to each message; how many there were, how many it changed.
 
     A hundred messages make one transaction: a tenth of a second's work to lose when killed, and other writers get
-    their turn in between.
+    their turn in between. SpamnbError says how many messages were done before the one that failed.
     """
-    seen = changed = 0
+    seen = changed = done = 0
     while batch := list(islice(entries, 100)):
-        with store.writing():
-            for entry in batch:
-                try:
-                    raw = entry.read()
-                except OSError as error:
-                    unreadable(entry.name, error)
-                    continue
-                if not raw:  # as an empty file in a folder, no message
-                    continue
-                seen += 1
-                changed += change(raw)
+        try:
+            with store.writing():
+                for entry in batch:
+                    try:
+                        raw = entry.read()
+                    except OSError as error:
+                        unreadable(entry.name, error)
+                        continue
+                    if not raw:  # as an empty file in a folder, no message
+                        continue
+                    seen += 1
+                    changed += change(raw)
+        except SpamnbError as error:
+            raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
+        done = seen
     return seen, changed

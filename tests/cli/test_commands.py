@@ -17,7 +17,9 @@ from click.testing import CliRunner, Result
 from mail import folders, mail, message
 from rich.cells import cell_len
 
+from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
+from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 
 
@@ -305,6 +307,25 @@ def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
     assert done.returncode not in (0, 75)
     assert b"No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_learn_tells_how_far_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mail").mkdir()
+    for n in range(150):
+        (tmp_path / "mail" / f"{n:03}").write_bytes(b"Subject: %d\n\nhello\n" % n)
+    learn, seen = Classifier.learn, []
+
+    def full(self: Classifier, label: str, raw: bytes) -> bool:
+        if len(seen) == 120:
+            raise SpamnbError("full")
+        seen.append(raw)
+        return learn(self, label, raw)
+
+    monkeypatch.setattr(Classifier, "learn", full)
+    result = run("learn", "ham", tmp_path / "mail", "-m", tmp_path / "m")
+    assert (result.exit_code, result.output.splitlines()[-1]) == (1, "Error: full (the 100 messages before are done)")
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert classifier.store.totals().documents.tolist() == [100]
 
 
 def test_a_closed_standard_input_is_one_line(model: Path) -> None:
