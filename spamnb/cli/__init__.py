@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -45,19 +47,29 @@ class Commands(click.Group):
         name = {"import": "import_"}.get(cmd_name, cmd_name)
         return importlib.import_module(f"spamnb.cli.{name}").command
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _in_one_line():  # the help is written here
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _in_one_line():
             return super().invoke(ctx)
-        except SpamnbError as error:
-            raise click.ClickException(str(error)) from None
-        except KeyboardInterrupt:
-            click.echo("\nspamnb: interrupted", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read the output has seen enough; click ends quietly
-                raise
-            where = error.filename or "output"
-            raise click.ClickException(f"{where}: {error.strerror or error}") from None
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except SpamnbError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        click.echo("\nspamnb: interrupted", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # whoever read the output has seen enough; click ends quietly
+            raise
+        where = error.filename or "output"
+        raise click.ClickException(f"{where}: {error.strerror or error}") from None
 
 
 @click.command(

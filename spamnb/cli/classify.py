@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, messages_of, model_option, workers_option
+from spamnb.cli.options import Unreadable, messages_of, model_option, standard_output, workers_option
 from spamnb.naming import shown
 
 if TYPE_CHECKING:
@@ -82,15 +81,16 @@ def _classify(
 
     unreadable = Unreadable()
     verdicts: dict[str, bool] = {}
+    out = standard_output()
     if form == "csv":
         with Store.open(model) as store:
-            sys.stdout.write(_row(["source", "verdict", "score", *store.totals().classes]))
+            out.write(_row(["source", "verdict", "score", *store.totals().classes]))
     entries = messages_of(sources, unreadable)
     charges = false_positive_cost, unsure_cost
     line = partial(_line, form=form)
     for verdict, spam, text in judged(entries, model, line, unreadable, charges, tokens, workers):
         verdicts[verdict] = spam
-        sys.stdout.write(text)
+        out.write(text)
     if not verdicts and not unreadable.count:
         click.echo(f"spamnb: no messages in {' '.join(map(shown, sources))}", err=True)
     return verdicts, unreadable.count

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option
+from spamnb.cli.options import model_option, standard_output
 
 
 @click.command("export", short_help="Write the model as lines of JSON.")
@@ -22,6 +21,7 @@ def command(model: Path) -> None:
     from spamnb.exchange import export
     from spamnb.store import Store
 
+    out = standard_output()
     with Store.open(model) as store:
         for line in export(store):
-            sys.stdout.write(line + "\n")
+            out.write(line + "\n")

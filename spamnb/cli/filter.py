@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option, read_standard_input
+from spamnb.cli.options import model_option, read_standard_input, standard_output
 
 
 @click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
@@ -27,9 +26,9 @@ def command(model: Path) -> None:
       * ^X-Spam-Flag: YES
       .Junk/
     """
-    raw = read_standard_input()
-    sys.stdout.buffer.write(filtered(raw, model))
-    sys.stdout.buffer.flush()
+    out = standard_output().buffer
+    out.write(filtered(read_standard_input(), model))
+    out.flush()
 
 
 def filtered(raw: bytes, model: Path) -> bytes:

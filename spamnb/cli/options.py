@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -143,6 +143,13 @@ def read_standard_input(most: int = -1) -> bytes:
     if sys.stdin.isatty():
         click.echo("spamnb: reading a message from the terminal; Ctrl-D ends it", err=True)
     return sys.stdin.buffer.read(most)
+
+
+def standard_output() -> TextIO:
+    """Standard output, for what must not be lost where it is closed; ``click.echo`` says nothing there."""
+    if sys.stdout is None:
+        raise SpamnbError("standard output is closed; > FILE takes what is written")
+    return sys.stdout
 
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:

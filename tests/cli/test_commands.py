@@ -309,6 +309,22 @@ def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
+def test_help_to_a_full_disk_is_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "spamnb", "--help"], stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (1, b"Error: output: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("filter", 1), ("export", 1), ("classify", 1), ("classify --exit-code", 75)]
+)
+def test_a_closed_standard_output_is_one_line(model: Path, command: str, code: int) -> None:
+    written = f"printf '\\nhello' | {sys.executable} -m spamnb {command} -m {model} >&-"
+    done = subprocess.run(["sh", "-c", written], stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count(b"\n")) == (code, 1)
+    assert b"standard output is closed" in done.stderr
+
+
 def test_learn_tells_how_far_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mail").mkdir()
     for n in range(150):
