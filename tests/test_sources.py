@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import collections
 import errno
 import gzip
+import lzma
 import mailbox
 import os
 import socket
@@ -244,6 +246,18 @@ def test_mailbox_that_changes_meanwhile(tmp_path: Path) -> None:
         first.read()
     with pytest.raises(OSError, match="changed"):
         second.read()
+
+
+def test_what_is_compressed_in_another_way_is_told(tmp_path: Path) -> None:
+    lz4 = b"Dovecot-LZ4\x0d\x2a\x9b\xc5\0\1\0\0\0\0\0\5hello"
+    zstd = bytes.fromhex("28b52ffd0458290000") + b"hello" + bytes(4)
+    kept = bz2.compress(b"Subject: z\n\nhello"), lzma.compress(b"Subject: z\n\nhello"), lz4, zstd
+    for number, raw in enumerate(kept):
+        write(tmp_path / f"cur/{number}", raw)
+    write(tmp_path / "new/5", b"BZh is how bzip2 begins")
+    unreadable: Unreadable = []
+    assert [raw for _, _, raw in read(f"ham={tmp_path}", unreadable=unreadable)] == [b"BZh is how bzip2 begins"]
+    assert [str(error).count("another way than gzip") for _, error in unreadable] == [1] * 4
 
 
 def test_gzipped_single_message_as_dovecot_keeps_it(tmp_path: Path) -> None:
