@@ -33,12 +33,13 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
     from spamnb.naming import shown
     from spamnb.serve import maildir
     from spamnb.serve.headers import rewritten
-    from spamnb.serve.moves import Places
+    from spamnb.serve.moves import Places, is_junk
     from spamnb.serve.score import score
 
     unreadable = Unreadable()
     maildir.checked(box)
-    folders = {"spam": junk, "unsure": unsure}
+    folders = {"spam": junk} | ({} if unsure is None else {"unsure": unsure})
+    crossing = {into: is_junk(box, into, junk) for into in folders.values()}
     with Classifier.open(model) as classifier, Places.of(box) as places:
         for path in [path for part in ("new", "cur")[: 1 + everything] for path in maildir.files(box / part)]:
             try:
@@ -48,7 +49,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
                 if not dry_run and tag:
                     _tag(path, raw, rewritten(raw, found.fields()))
                 elif not dry_run and into is not None:
-                    _move(box, path, into, raw, into == junk, places)
+                    _move(box, path, into, raw, crossing[into], places)
             except FileNotFoundError:
                 continue  # a mail reader moved it on since it was listed
             except OSError as error:
@@ -67,11 +68,11 @@ def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
         maildir.replace(path, tagged)
 
 
-def _move(box: Path, path: Path, into: str, raw: bytes, is_junk: bool, places: Places) -> None:
+def _move(box: Path, path: Path, into: str, raw: bytes, crosses: bool, places: Places) -> None:
     """Move a message and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
     from spamnb.message import digest
     from spamnb.serve import maildir
 
     with places.writing():
         maildir.move(path, maildir.folder(box, into))
-        places.put(digest(raw), is_junk)
+        places.put(digest(raw), crosses)

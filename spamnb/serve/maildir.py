@@ -27,9 +27,22 @@ def checked(path: Path) -> Path:
     return path
 
 
+def place(maildir: Path, name: str) -> Path:
+    """Where the folder called *name* is, or would be; a path with a separator is taken as it is.
+
+    >>> place(Path("Maildir"), "Junk").name, place(Path("Maildir"), ".Junk").name
+    ('.Junk', '.Junk')
+    """
+    if os.sep in name:
+        return Path(name)
+    if not name.strip("."):  # the mailbox itself
+        raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
+    return maildir / ("." + name.lstrip("."))
+
+
 def folder(maildir: Path, name: str) -> Path:
-    """The folder called *name*, made where there is none; a path with a separator is taken as it is."""
-    path = Path(name) if os.sep in name else maildir / ("." + name.lstrip("."))
+    """The folder called *name*, made where there is none."""
+    path = place(maildir, name)
     for part in ("tmp", "new", "cur"):
         (path / part).mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

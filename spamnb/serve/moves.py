@@ -24,6 +24,16 @@ _FILE = "spamnb-places.sqlite"
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
 
 
+def is_junk(box: Path, name: str, junk: str) -> bool:
+    """Whether the folder called *name* of the Maildir *box* is the one called *junk* or below it, in any case.
+
+    >>> is_junk(Path("Maildir"), "Junk.2024", ".junk"), is_junk(Path("Maildir"), "Junkyard", "Junk")
+    (True, False)
+    """
+    folder, own = (maildir.place(box, called).name.lower() for called in (name, junk))
+    return folder == own or folder.startswith(own + ".")
+
+
 class Lesson(NamedTuple):
     """A message that a person moved."""
 
@@ -72,13 +82,12 @@ class Places(Database):
     def _sides(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> dict[bytes, dict[bool, Path]]:
         """Each message's digest, and a path for each side of the line that it is on."""
         where: dict[bytes, dict[bool, Path]] = {}
-        junk = junk.lower()
         for folder in maildir.folders(self._maildir):
-            label = folder.name[1:].lower() if folder != self._maildir else ""
-            if label.rpartition(".")[2] in NEITHER:
+            if folder.name.lower().rpartition(".")[2] in NEITHER and folder != self._maildir:
                 continue
+            side = folder != self._maildir and is_junk(self._maildir, folder.name, junk)
             for path, digest in self._digests(folder, on_unreadable):
-                where.setdefault(digest, {})[label == junk or label.startswith(junk + ".")] = path
+                where.setdefault(digest, {})[side] = path
         return where
 
     def _compared(

@@ -109,6 +109,25 @@ def test_watch_takes_names_that_are_not_utf_8(box, model):
     assert learned(model, mail("spam", 660)) == "spam"
 
 
+def test_names_of_the_folder_of_spam(box, model, tmp_path):
+    """With its dot, in another case, with folders below it; what names the mailbox itself is refused."""
+    for label in ("spam", "ham"):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for seed in range(20):
+            (tmp_path / "mail" / label / str(seed)).write_bytes(mail(label, seed))
+    run("train", "-m", tmp_path / "unsure", "--unsure-cost", "0.000001", tmp_path / "mail")
+    box.add(mail("spam", 670))
+    assert "to .Junk\t" in run("sort", "-m", model, "--junk", ".Junk", path_of(box))
+    box.add(mail("ham", 670))
+    assert "to Junk.Maybe" in run("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", path_of(box))
+    for name in (".Junk", "junk", "Junk"):  # all was sort's doing
+        assert run("watch", "--once", "--junk", name, "-m", model, path_of(box)) == ""
+    for name in ("", ".", ".."):
+        for command in ("sort", "watch"):
+            result = CliRunner().invoke(cli, [command, "-m", str(model), "--junk", name, str(path_of(box))])
+            assert result.exit_code == 1 and "names no folder" in result.output, (command, name)
+
+
 def test_watch_tells_once_what_it_cannot_read(box, model):
     with (path_of(box) / "cur" / "1.long").open("wb") as file:
         file.truncate(MAX_MESSAGE + 1)
