@@ -69,15 +69,24 @@ class Places(Database):
         with self.writing():
             self._connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (digest, junk))
 
-    def lessons(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> list[Lesson]:
-        """Messages that crossed the line since they were last seen; `put` each once it is learned.
+    def lessons(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> Iterator[Lesson]:
+        """Messages that crossed the line since they were last seen, one at a time; `put` each once it is learned.
 
         A message that was never seen is noted where it is. One that is on both sides, as while a mail reader copies
         it, is left for the next time.
         """
         # One transaction: a program that moves mail inside ``writing`` is seen before or after its move.
         with self.writing():
-            return self._compared(self._sides(junk, on_unreadable), on_unreadable)
+            crossed = self._crossed(self._sides(junk, on_unreadable))
+        for spam, path, digest in crossed:
+            try:
+                raw = contents(str(path))
+            except FileNotFoundError:
+                continue  # moved on since it was listed
+            except OSError as error:
+                on_unreadable(shown(str(path)), error)
+            else:
+                yield Lesson(spam, path, raw, digest)
 
     def _sides(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> dict[bytes, dict[bool, Path]]:
         """Each message's digest, and a path for each side of the line that it is on."""
@@ -90,11 +99,10 @@ class Places(Database):
                 where.setdefault(digest, {})[side] = path
         return where
 
-    def _compared(
-        self, where: dict[bytes, dict[bool, Path]], on_unreadable: Callable[[str, Exception], None]
-    ) -> list[Lesson]:
+    def _crossed(self, where: dict[bytes, dict[bool, Path]]) -> list[tuple[bool, Path, bytes]]:
+        """(side, path, digest) of each message that is on another side than before."""
         before = dict(self._connection.execute("SELECT digest, junk FROM places"))
-        lessons = []
+        crossed = []
         for digest, paths in where.items():
             if len(paths) > 1:
                 continue
@@ -102,11 +110,8 @@ class Places(Database):
             if digest not in before:
                 self.put(digest, side)
             elif bool(before[digest]) != side:
-                try:
-                    lessons.append(Lesson(side, path, contents(str(path)), digest))
-                except OSError as error:
-                    on_unreadable(shown(str(path)), error)
-        return lessons
+                crossed.append((side, path, digest))
+        return crossed
 
     def _digests(self, folder: Path, on_unreadable: Callable[[str, Exception], None]) -> Iterator[tuple[Path, bytes]]:
         """The messages of a folder with their digests; only files of new names are read."""

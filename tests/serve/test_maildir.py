@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -128,13 +129,27 @@ def test_names_of_the_folder_of_spam(box, model, tmp_path):
             assert result.exit_code == 1 and "names no folder" in result.output, (command, name)
 
 
+def test_many_moves_are_read_one_at_a_time(box, model):
+    for seed in range(20):
+        box.add(mail("spam", 1000 + seed) + b"x" * 500_000)
+    run("watch", "--once", "-m", model, path_of(box))
+    for path in maildir.files(path_of(box) / "new"):
+        maildir.move(path, path_of(box) / ".Junk")
+    tracemalloc.start()
+    try:
+        with Places.of(path_of(box)) as places:
+            assert sum(lesson.spam for lesson in places.lessons("Junk", Unreadable())) == 20
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def test_watch_tells_once_what_it_cannot_read(box, model):
     with (path_of(box) / "cur" / "1.long").open("wb") as file:
         file.truncate(MAX_MESSAGE + 1)
     unreadable = Unreadable()
     with Places.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
-        places.lessons("Junk", unreadable)
-        places.lessons("Junk", unreadable)
+        assert [*places.lessons("Junk", unreadable), *places.lessons("Junk", unreadable)] == []
     assert unreadable.count == 2 and told.getvalue().count("left out") == 1
 
 
@@ -211,7 +226,7 @@ def test_flags_and_tags_make_no_move(box, model):
     run("sort", "--all", "--tag", "-m", model, path_of(box))
     assert run("watch", "--once", "-m", model, path_of(box)) == ""
     with Places.of(path_of(box)) as places:
-        assert places.lessons("Junk", lambda name, error: pytest.fail(f"{name}: {error}")) == []
+        assert list(places.lessons("Junk", lambda name, error: pytest.fail(f"{name}: {error}"))) == []
 
 
 def test_watch_runs_until_it_is_told_to_end(box, model):
