@@ -89,6 +89,7 @@ def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
     ("options", "code", "said"),
     [
         (("--folds", 3, "--online"), 2, "exclude each other"),
+        (("--seed", -1), 2, "-1 is not in the range"),
         (("--by-date",), 2, "go with --online"),
         (("--folds", 1), 1, "folds"),
         (("--split", "half"), 1, "fraction"),
