@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -74,6 +74,19 @@ model_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that read and count.  [default: one a core]"
 )
+
+
+class Seconds(click.FloatRange):
+    """A time of up to a day: no timer takes infinity, and nan is neither more nor less than any bound."""
+
+    def __init__(self, min: float, min_open: bool = False) -> None:
+        super().__init__(min, 86_400, min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds = super().convert(value, param, ctx)
+        if seconds != seconds:
+            self.fail(f"{value!r} is no time.", param, ctx)
+        return seconds
 
 
 class Unreadable:

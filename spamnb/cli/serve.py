@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option
+from spamnb.cli.options import Seconds, model_option
 
-SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS = Seconds(0, min_open=True)
 PORT = click.IntRange(0, 65535)
 COUNT = click.IntRange(min=1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, model_option
+from spamnb.cli.options import Seconds, Unreadable, model_option
 
 
 @click.command("watch", short_help="Learn from what is moved into and out of Junk.")
@@ -17,7 +17,7 @@ from spamnb.cli.options import Unreadable, model_option
 @model_option
 @click.option("--junk", default="Junk", show_default=True, help="The Maildir's folder of spam.")
 @click.option(
-    "--interval", type=click.FloatRange(min=0.05), default=5.0, show_default=True, help="Seconds between looks."
+    "--interval", type=Seconds(0.05), default=5.0, show_default=True, help="Seconds between looks."
 )
 @click.option("--once", is_flag=True, help="Look once, as from cron; moves since the last time are learned.")
 def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, once: bool) -> None:

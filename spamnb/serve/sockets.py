@@ -25,10 +25,10 @@ def tcp(host: str, port: int) -> list[socket.socket]:
                 made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             made.bind(address)
             made.listen(BACKLOG)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host at all
         for made in listening:
             made.close()
-        why = error.strerror or error
+        why = getattr(error, "strerror", None) or error
         raise SpamnbError(f"cannot listen on {host} port {port}: {why}; --port takes another") from None
     return listening
 

@@ -152,6 +152,9 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
         (("--port", str(server.port)), "cannot listen on 127.0.0.1 port"),
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
         (("--port", "0", "--socket-mode", "999"), "no octal mode"),
+        (("--host", "x" * 300), "cannot listen on x"),
+        (("--classify-timeout", "inf"), "inf is not in the range"),  # no timer takes it: every message would pass
+        (("--drain", "nan"), "'nan' is no time"),
     ]:
         with pytest.raises(RuntimeError, match=message) as error:
             serve(model, *options)
