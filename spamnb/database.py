@@ -24,6 +24,9 @@ BUSY_SECONDS = 60  # how long a writer waits for another: learning one message h
 class Database:
     """A connection to one file, with nested transactions and a hook for what was cached of its content."""
 
+    KIND = "spamnb model"  # what the file is, and what to do where it is damaged
+    REMEDY = "restore a copy or train again"
+
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path  # what errors call it
         self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
@@ -36,7 +39,7 @@ class Database:
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """An open database, new where there was none and ``writable``."""
         name = str(path)
-        return cls(name, _connect(name, writable))
+        return cls(name, cls._connect(name, writable))
 
     def close(self) -> None:
         self._connection.close()
@@ -95,48 +98,48 @@ class Database:
             yield
         # sqlite3 cannot read its own words where they quote what is no UTF-8 in a damaged schema.
         except (sqlite3.Error, Damaged, UnicodeDecodeError) as error:
-            raise SpamnbError(f"{self.path}: {_advice(error)}") from None
+            raise SpamnbError(f"{self.path}: {self._advice(error)}") from None
+
+    @classmethod
+    def _advice(cls, error: Exception) -> str:
+        """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
+        said = shown(str(error)[:100])
+        if isinstance(error, sqlite3.OperationalError):
+            if "locked" in said or "busy" in said:
+                return "another process keeps writing to it; try again"
+            if "readonly" in said:
+                return "cannot be written; are its permissions and its folder's right?"
+            if "disk is full" in said:
+                return "the disk is full; this change was not made"
+            return f"{said}; if this lasts, {cls.REMEDY}"
+        return f"no {cls.KIND}, or a damaged one ({said}); {cls.REMEDY}"
+
+    @classmethod
+    def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:
+        if name == ":memory:":
+            return sqlite3.connect(name, isolation_level=None)
+        mode = "rwc" if writable else "ro"
+        try:
+            return _opened(name, f"mode={mode}")
+        except sqlite3.OperationalError as error:
+            # A reader needs the write-ahead index beside the file. Where the folder is not ours to write and no log is
+            # there, nobody is writing either: the file is read as it stands.
+            if not writable and not Path(name + "-wal").exists():
+                with contextlib.suppress(sqlite3.OperationalError):
+                    return _opened(name, "mode=ro&immutable=1")
+            if "disk is full" in str(error):
+                raise SpamnbError(f"{name}: {cls._advice(error)}") from None
+            raise SpamnbError(
+                f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise SpamnbError(f"{name}: {cls._advice(error)}") from None
 
     def _before_commit(self) -> None:
         """Write what was held back until the end of the change."""
 
     def _drop_cache(self) -> None:
         """Forget what was read: the file has changed, or a change was undone."""
-
-
-def _advice(error: Exception) -> str:
-    """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
-    said = shown(str(error)[:100])
-    if isinstance(error, sqlite3.OperationalError):
-        if "locked" in said or "busy" in said:
-            return "another process keeps writing to it; try again"
-        if "readonly" in said:
-            return "cannot be written; are its permissions and its folder's right?"
-        if "disk is full" in said:
-            return "the disk is full; this change was not made"
-        return f"{said}; if this lasts, restore a copy or train again"
-    return f"no spamnb model, or a damaged one ({said}); restore a copy or train again"
-
-
-def _connect(name: str, writable: bool) -> sqlite3.Connection:
-    if name == ":memory:":
-        return sqlite3.connect(name, isolation_level=None)
-    mode = "rwc" if writable else "ro"
-    try:
-        return _opened(name, f"mode={mode}")
-    except sqlite3.OperationalError as error:
-        # A reader needs the write-ahead index beside the file. Where the folder is not ours to write and no log is
-        # there, nobody is writing either: the file is read as it stands.
-        if not writable and not Path(name + "-wal").exists():
-            with contextlib.suppress(sqlite3.OperationalError):
-                return _opened(name, "mode=ro&immutable=1")
-        if "disk is full" in str(error):
-            raise SpamnbError(f"{name}: {_advice(error)}") from None
-        raise SpamnbError(
-            f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"
-        ) from None
-    except sqlite3.DatabaseError as error:
-        raise SpamnbError(f"{name}: {_advice(error)}") from None
 
 
 def _opened(name: str, how: str) -> sqlite3.Connection:

@@ -46,6 +46,9 @@ class Lesson(NamedTuple):
 class Places(Database):
     """On which side each message of a Maildir was last seen; a small SQLite file in it."""
 
+    KIND = "record of where mail was seen"
+    REMEDY = "remove it: mail is then noted anew, and moves made since are no lessons"
+
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
         self._maildir = Path(self.path).parent

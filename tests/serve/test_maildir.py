@@ -262,3 +262,10 @@ def test_no_maildir_is_said_in_one_line(tmp_path, model):
     for name in ("sort", "watch"):
         result = CliRunner().invoke(cli, [name, "-m", str(model), str(tmp_path)])
         assert result.exit_code == 1 and "no Maildir" in result.output and "Traceback" not in result.output
+
+
+def test_a_damaged_record_says_what_to_do(box, model):
+    (path_of(box) / "spamnb-places.sqlite").write_text("no database")
+    for command in (["sort"], ["watch", "--once"]):
+        result = CliRunner().invoke(cli, [*command, "-m", str(model), str(path_of(box))])
+        assert result.exit_code == 1 and "; remove it:" in result.output and "train" not in result.output
