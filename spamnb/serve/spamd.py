@@ -100,9 +100,11 @@ class Spamd:
             try:
                 reply = await self._answer(reader, facts)
             except Refusal as refusal:
-                refused, reply = True, refusal.reply
-                facts.update(code=int(refusal.code), error=str(refusal))
-                self._counts.refusal(refusal.code)
+                refused, reply = True, self._refused(refusal, facts)
+            except ConnectionError:
+                raise
+            except Exception:  # a fault of ours must cost one reply, not the worker and its connections
+                refused, reply = True, self._refused(self._fault(facts), facts)
             if facts:
                 seconds = time.perf_counter() - started
                 if "method" in facts:
@@ -116,6 +118,15 @@ class Spamd:
             self._counts.opened(-1)
             self._open -= 1
 
+    def _refused(self, refusal: Refusal, facts: dict[str, Any]) -> bytes:
+        facts.update(code=int(refusal.code), error=str(refusal))
+        self._counts.refusal(refusal.code)
+        return refusal.reply
+
+    def _fault(self, facts: dict[str, Any]) -> Refusal:
+        self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
+        return Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more")
+
     async def _send(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: bytes, refused: bool
     ) -> None:
@@ -127,6 +138,8 @@ class Spamd:
                     writer.write_eof()
         except TimeoutError:
             writer.transport.abort()
+            return
+        except OSError:  # ENOTCONN, which is no ConnectionError: the client has gone before its end of the reply
             return
         if not refused:
             return
@@ -164,9 +177,6 @@ class Spamd:
             raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
         except SpamnbError as error:
             raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
-        except Exception as error:  # a fault of ours must cost one reply, not the worker and its connections
-            self._log(event="fault", id=facts.get("id", ""), error=traceback.format_exc(limit=-4))
-            raise Refusal(ExitCode.EX_SOFTWARE, "internal error; the server's log says more") from error
         facts.update(verdict=found.verdict, score=found.points)
         self._counts.verdict(found.verdict)
         label = self._autolearn.label(found) if self._autolearn is not None else None
@@ -209,7 +219,7 @@ class Spamd:
             model = self._pupils.result().answering(user)
             if model.learn(class_named(model, label), raw, taught=False):
                 self._counts.lesson("filter")
-        except SpamnbError as error:
+        except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))
         finally:
             self._lessons -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 import time
 from collections.abc import Callable
 
@@ -98,6 +99,32 @@ def test_a_lesson_that_cannot_be_kept_is_not_said_to_be():
     request = b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\nSubject: x\r\n\r\nhi\r\n"
     reply, _ = converse(request, hang)
     assert reply == b"SPAMD/1.0 75 EX_TEMPFAIL the model is busy\r\n"
+
+
+def test_a_fault_in_teaching_is_answered_and_logged_too(monkeypatch):
+    def learning(self: Stub, user: str) -> Stub:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Stub, "learning", learning)
+    request = b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\nSubject: x\r\n\r\nhi\r\n"
+    reply, logged = converse(request, hang)
+    assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ")
+    assert [line["event"] for line in logged] == ["fault", "request"]
+
+
+def test_a_client_that_hangs_up_is_no_fault():
+    async def talk() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            client = socket.create_connection(listening.getsockname())
+            ours, _ = listening.accept()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
+        counts = Metrics(1).counts(0)
+        spamd = Spamd(lambda writable: Stub(hang), counts, lambda **facts: client.close(), Limits())  # type: ignore
+        client.sendall(b"SKIP SPAMC/1.2\r\n")
+        await spamd.converse(*await asyncio.open_connection(sock=ours))
+        await spamd.close()
+
+    asyncio.run(talk())
 
 
 def test_large_messages_at_once_are_bounded():
