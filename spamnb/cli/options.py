@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder that is gone afterwards, also where the process is told to end meanwhile."""
+    """A folder that is gone afterwards, also where the process is told to end meanwhile.
+
+    Raises SpamnbError where what is written into it finds no room.
+    """
     import signal
     from tempfile import TemporaryDirectory
 
@@ -45,6 +49,12 @@ def scratch() -> Iterator[Path]:
             try:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
                 yield Path(folder)
+            except OSError as error:
+                # numpy gives neither file nor number where an array found no room, the system no file.
+                if error.filename is None and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                    said = f"no room for temporary files in {Path(folder).parent}; TMPDIR names another place"
+                    raise SpamnbError(said) from None
+                raise
             finally:
                 signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     finally:

@@ -309,6 +309,15 @@ def test_a_full_disk_is_one_line(model: Path, command: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_room_for_temporary_files_is_one_line(folder: Path, tmp_path: Path, workers: int) -> None:
+    train = f"{sys.executable} -m spamnb train --workers {workers} -m {tmp_path / 'm'} {folder}"
+    done = subprocess.run(["bash", "-c", f"ulimit -f 4; TMPDIR={tmp_path} {train}"], stderr=subprocess.PIPE)
+    said = f"Error: no room for temporary files in {tmp_path}; TMPDIR names another place\n"
+    assert (done.returncode, done.stderr.decode()) == (1, said)
+    assert not list(tmp_path.iterdir())
+
+
 def test_help_to_a_full_disk_is_one_line() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-m", "spamnb", "--help"], stdout=full, stderr=subprocess.PIPE)
