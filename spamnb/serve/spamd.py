@@ -207,11 +207,14 @@ class Spamd:
     def _teach(self, user: str, label: str | None, raw: bytes) -> bool:
         """Learn *raw* as *label*, or forget it; whether anything changed."""
         assert self._pupils is not None
-        model = self._pupils.result().learning(user)
         if label is not None:
+            model = self._pupils.result().learning(user)
             return model.learn(class_named(model, label), raw)
-        known = model.learned(raw)
-        return known is not None and model.forget(known, raw)
+        taught = self._pupils.result().taught(user)
+        if taught is None:
+            return False
+        known = taught.learned(raw)
+        return known is not None and taught.forget(known, raw)
 
     def _learn_from_itself(self, user: str, label: str, raw: bytes) -> None:
         assert self._pupils is not None

@@ -64,12 +64,15 @@ class Models:
         """Whether *user* may teach: anybody the shared model; where users have their own, a proper name."""
         return self._folder is None or not user or is_name(user)
 
+    def taught(self, user: str) -> Classifier | None:
+        """The model that learns from *user*: theirs, where there is one yet; without users the shared one."""
+        return self._shared if self._folder is None or not user else self._owned(user)
+
     def learning(self, user: str) -> Classifier:
-        """The model that learns from *user*: theirs, made if need be; without users the shared one."""
-        if self._folder is None or not user:
-            return self._shared
-        own = self._owned(user)
+        """The same, made if need be."""
+        own = self.taught(user)
         if own is None:
+            assert self._folder is not None
             begin(self._folder / (user + SUFFIX), self._shared.settings.as_meta())  # two workers may
             own = self._owned(user)
             assert own is not None
