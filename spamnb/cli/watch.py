@@ -41,6 +41,7 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
     unreadable = Unreadable()
+    missed = False
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
         watched = [stack.enter_context(Places.of(box)) for box in boxes]
@@ -52,11 +53,12 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
                         changed = classifier.learn(label, lesson.raw)
                     except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
                         click.echo(f"spamnb: {error}", err=True)
+                        missed = True
                         continue
                     places.put(lesson.digest, lesson.spam)
                     click.echo(f"{'learned' if changed else 'known'}\t{label}\t{shown(str(lesson.path))}")
             if once:
                 break
             stop.wait(interval)
-    if once and unreadable.count:
+    if once and (missed or unreadable.count):
         raise SystemExit(1)

@@ -21,6 +21,7 @@ from served import mail
 from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.cli.options import Unreadable
+from spamnb.errors import SpamnbError
 from spamnb.mbox import MAX_MESSAGE
 from spamnb.serve import maildir
 from spamnb.serve.moves import Places
@@ -108,6 +109,22 @@ def test_watch_takes_names_that_are_not_utf_8(box, model):
     maildir.move(path, maildir.folder(path_of(box), "Junk"))
     assert "1.\\udce9:2,S" in run("watch", "--once", "-m", model, path_of(box))
     assert learned(model, mail("spam", 660)) == "spam"
+
+
+def test_a_lesson_that_is_missed_is_told_and_comes_again(box, model, monkeypatch):
+    raw = mail("spam", 680)
+    box.add(raw)
+    run("watch", "--once", "-m", model, path_of(box))
+    put(box, box, box.get_folder("Junk"), raw)
+    with monkeypatch.context() as patched:
+        patched.setattr(Classifier, "learn", full)
+        result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    assert (result.exit_code, result.output) == (1, "spamnb: the disk is full\n")
+    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
+
+
+def full(*arguments: object) -> bool:
+    raise SpamnbError("the disk is full")
 
 
 def test_names_of_the_folder_of_spam(box, model, tmp_path):
