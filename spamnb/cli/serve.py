@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -77,6 +78,9 @@ def command(
     from spamnb.serve.reception import Limits
     from spamnb.serve.spamd import Autolearn
 
+    while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
+    os.close(spare)
     limits = Limits(
         message_size=max_size,
         connections=max_connections,

@@ -10,11 +10,11 @@ The parent opens no model and answers nothing, so nothing that mail can do reach
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
 import socket
-import sys
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
@@ -30,7 +30,8 @@ _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 def log(**facts: object) -> None:
     """One line of JSON on standard error, written at once so that workers' lines do not mix."""
     line = json.dumps({"time": round(time.time(), 3), "pid": os.getpid(), **facts}) + "\n"
-    os.write(2, line.encode("ascii"))
+    with contextlib.suppress(OSError):  # its disk is full, or whoever read it has gone: mail is judged all the same
+        os.write(2, line.encode("ascii"))
 
 
 def notify(state: str) -> None:
@@ -180,7 +181,6 @@ def prefork(
             start(number)
     os.close(held)
     log(event="stopped")
-    sys.stderr.flush()
 
 
 def _run(worker: Callable[[], None], held: int) -> NoReturn:

@@ -131,6 +131,26 @@ def alive(process: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
+def test_mail_is_judged_whatever_becomes_of_the_log(model, tmp_path, log):
+    path = tmp_path / "s"
+    command = f"{sys.executable} -m spamnb serve -m {model} --socket {path} {log}"
+    process = subprocess.Popen(["sh", "-c", command], start_new_session=True)
+    try:
+        deadline = time.monotonic() + 30
+        for _ in range(2):
+            with socket.socket(socket.AF_UNIX) as client:
+                while client.connect_ex(str(path)):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.02)
+                client.sendall(b"CHECK SPAMC/1.5\r\n\r\n" + SPAM)
+                client.shutdown(socket.SHUT_WR)
+                assert client.recv(99).startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: True")
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
 def test_a_unix_socket(serve, model, tmp_path):
     path = tmp_path / "s"
     stale = socket.socket(socket.AF_UNIX)
