@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, messages_of, model_option, standard_output, workers_option
+from spamnb.cli.options import Unreadable, messages_of, model_option, standard_output, tell, workers_option
 from spamnb.naming import shown
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def command(
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
         if not exit_code:
             raise
-        click.echo(f"Error: {error}", err=True)
+        tell(f"Error: {error}")
         raise SystemExit(EX_TEMPFAIL) from None
     if exit_code:
         if unreadable or not verdicts or "unsure" in verdicts:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option, read_standard_input, standard_output
+from spamnb.cli.options import model_option, read_standard_input, standard_output, tell
 
 
 @click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
@@ -42,6 +42,6 @@ def filtered(raw: bytes, model: Path) -> bytes:
         with Classifier.open(model) as classifier:
             return rewritten(raw, score(classifier, raw).fields())
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
-        click.echo(f"spamnb: {error}", err=True)
+        tell(f"spamnb: {error}")
         reason = " ".join(str(error).split()) or type(error).__name__
         return rewritten(raw, [("X-Spam-Warning", f"not judged: {reason}")])

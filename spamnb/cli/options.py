@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -99,6 +99,12 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+def tell(text: str) -> None:
+    """A line on standard error where that can be written: where its disk is full the work is done all the same."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
 class Unreadable:
     """Counts what could not be read and names it on standard error; the run goes on.
 
@@ -114,7 +120,7 @@ class Unreadable:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         if (name, reason) not in self._told:
             self._told.add((name, reason))
-            click.echo(f"spamnb: {name}: {reason}; left out", err=True)
+            tell(f"spamnb: {name}: {reason}; left out")
 
 
 def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
@@ -122,7 +128,7 @@ def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
     from spamnb.sources import one_too_high
 
     for note in filter(None, map(one_too_high, sources)):
-        click.echo(f"spamnb: {note}", err=True)
+        tell(f"spamnb: {note}")
 
 
 @contextmanager
@@ -164,7 +170,7 @@ def read_standard_input(most: int = -1) -> bytes:
     if sys.stdin is None:
         raise SpamnbError("standard input is closed; give a SOURCE, or < message.eml")
     if sys.stdin.isatty():
-        click.echo("spamnb: reading a message from the terminal; Ctrl-D ends it", err=True)
+        tell("spamnb: reading a message from the terminal; Ctrl-D ends it")
     return sys.stdin.buffer.read(most)
 
 
@@ -187,7 +193,7 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
         raise SpamnbError(f"standard input: {too_long('-').strerror}")
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
-        click.echo("spamnb: a mailbox on standard input is taken for one message; give its name instead", err=True)
+        tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
     return iter([Entry(None, "-", "", content=raw)])
 
 

@@ -352,6 +352,17 @@ def test_a_closed_standard_output_is_one_line(model: Path, command: str, code: i
     assert b"standard output is closed" in done.stderr
 
 
+@pytest.mark.parametrize(("command", "code"), [("filter", 0), ("classify --exit-code", 75)])
+def test_what_cannot_be_told_changes_no_verdict(tmp_path: Path, command: str, code: int) -> None:
+    with open("/dev/full", "w") as full:  # as the log of procmail is where the disk is full
+        done = subprocess.run(
+            [sys.executable, "-m", "spamnb", *command.split(), "-m", tmp_path / "none"],
+            input=message("ham", 1), stdout=subprocess.PIPE, stderr=full,
+        )
+    assert done.returncode == code
+    assert done.stdout.endswith(message("ham", 1)) is (command == "filter")
+
+
 def test_learn_tells_how_far_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mail").mkdir()
     for n in range(150):
