@@ -186,7 +186,7 @@ def test_each_kind_of_model_says_what_its_weights_are(
 ) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     assert run("train", "-m", own, "--model-type", *chosen, folder).exit_code == 0
-    assert heading in run("explain", "-m", own, folder / "spam" / "001.eml").output
+    assert heading in run("explain", "-m", own, folder / "spam" / "0001.eml").output
     info = run("info", "-m", own).output
     assert max(map(len, info.splitlines())) < 150
     assert ("dense directions: 3\n" in info) == (chosen[0] == "lda")
