@@ -96,13 +96,12 @@ def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] =
         # A full step can overshoot where classes hardly overlap, and one of 4 still does where one of them is small:
         # with 5 messages at 2 ± .1 nats and 50 at −2 ± .1 it ended at a slope of 0, as if the scores told nothing.
         step *= min(1.0, 4.0 / size) if size else 1.0
-        while size >= 1e-9 and error(slope + step[0], intercept + step[1]) > least * (1 + 1e-12):
+        while (now := error(slope + step[0], intercept + step[1])) > least * (1 + 1e-12) and size >= 1e-9:
             step /= 2
             size /= 2
-        slope, intercept = slope + step[0], intercept + step[1]
+        slope, intercept, least = slope + step[0], intercept + step[1], now
         if size < 1e-9:
             break
-        least = error(slope, intercept)
     return (slope / scale, intercept) if slope > 0 else (0.0, base)
 
 
