@@ -24,7 +24,7 @@ include "_words.pxi"
 include "_reading.pxi"
 include "_letters.pxi"
 
-MADE_FOR = 4, 4  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
+MADE_FOR = 5, 4  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
 
 cdef Py_ssize_t MAX_VALUE = tokens.MAX_VALUE
 cdef Py_ssize_t MAX_LAID_OUT = tokens.MAX_LAID_OUT
@@ -104,7 +104,7 @@ cdef class Kernel:
         self.punctuation(data, letter.body, size)
         self.reader.read_text(field, data, letter.body, size)
         self.close_text(ngrams)
-        self.lay_out(data, letter.body, min(size, letter.body + MAX_LAID_OUT))
+        self.lay_out(data, letter.body, min(max(letter.stop, letter.body), letter.body + MAX_LAID_OUT))
         if body_only:
             return letter.digest
         for i in range(letter.used):
@@ -195,7 +195,7 @@ cdef class Kernel:
 
     def layout(self, texts):
         """See tokens.Found: 2 µs a message where Python takes 4."""
-        cdef bytes data = "\n".join(texts)[:MAX_LAID_OUT].encode()
+        cdef bytes data = "\n".join(texts).rstrip("\n")[:MAX_LAID_OUT].encode()
         self.lay_out(data, 0, len(data))
 
     cdef int lay_out(self, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1:

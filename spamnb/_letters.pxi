@@ -30,7 +30,7 @@ cdef class Letter:
     """Nine of ten messages of SpamAssassin and 20news are plain letters: no Python object is made of what they say."""
 
     cdef bytes data
-    cdef Py_ssize_t start, body, used  # the header section begins; the body does; its fields
+    cdef Py_ssize_t start, body, stop, used  # the header section begins; the body does; line ends alone follow; fields
     cdef list fields  # their names
     cdef int32_t[:, ::1] spans  # where the value of each begins and ends, and whether on a later line
     cdef list part  # tokens of what the body is said to be
@@ -61,6 +61,9 @@ cdef class Letter:
         if data.find(b"\nbegin", stop) >= 0:  # perhaps a uuencoded file
             return False
         self.body = stop + 1
+        while size > stop and <uint8_t> data[size - 1] == c"\n":
+            size -= 1
+        self.stop = size
         self.part = self.described()
         if self.part is None:
             return False
@@ -133,10 +136,8 @@ cdef class Letter:
     cdef bytes digested(self, Py_ssize_t stop):
         """message.Message.digest, of the section that ends at ``stop``."""
         cdef bytes data = self.data
-        cdef Py_ssize_t i, end = len(data), begin = self.start
+        cdef Py_ssize_t i, end = self.stop, begin = self.start
         cdef list kept
-        while end > stop and <uint8_t> data[end - 1] == c"\n":
-            end -= 1
         for i in range(self.used):
             if (<Name> self.fields[i]).volatile:
                 break

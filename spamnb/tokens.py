@@ -24,7 +24,7 @@ from spamnb.words import Folded, fold, punctuation, raw_words
 if TYPE_CHECKING:
     from spamnb.message import Message, Part
 
-TOKENS_VERSION = 4  # rises whenever the same message would give other tokens: a model says which it was trained with
+TOKENS_VERSION = 5  # rises whenever the same message would give other tokens: a model says which it was trained with
 
 # Neighbours are joined among the first words only: the beginning of a text says what it is, and pairs of all words
 # would treble the vocabulary. SpamAssassin / enron1 / enron2 / enron3 / Ling-Spam, and how many different tokens
@@ -157,6 +157,8 @@ class Found:
     def layout(self, texts: Iterable[str]) -> None:
         """How long the lines are that are not empty, and how many of 64 ASCII characters are capitals, as bit lengths.
 
+        Line ends behind the last line are not looked at: a mailbox adds one, a reader takes some away, and the message
+        is the same by its digest. Of 1,750 of SpamAssassin's 157 had other tokens so, and could not be forgotten.
         SMS .253, without the lines .343, without the capitals .254; SpamAssassin .0307, .0310 and .0312.
 
         >>> found = Found()
@@ -164,7 +166,7 @@ class Found:
         >>> found.tokens
         ['line:3', 'capitals:4']
         """
-        text = "\n".join(texts)[:MAX_LAID_OUT]
+        text = "\n".join(texts).rstrip("\n")[:MAX_LAID_OUT]
         ends, empty = text.count("\n"), text.count("\n\n")
         octets = text.encode("ascii", "ignore")
         share = 64 * (len(octets) - len(octets.translate(None, _CAPITALS))) // max(len(octets), 1)

@@ -184,7 +184,8 @@ def seen_by_all(message: Message) -> Message:
 
 
 def left_split(message: Message) -> Message:
-    return message._replace(texts=tuple(inside_words(text, " ") for text in message.texts))
+    facts = tuple(fact for fact in message.html if not fact.endswith("-split"))
+    return message._replace(texts=tuple(inside_words(text, " ") for text in message.texts), html=facts)
 
 
 def width_as_space(message: Message) -> Message:
@@ -197,13 +198,13 @@ def width_as_space(message: Message) -> Message:
     [
         pytest.param(undisguised, 10, None, id="undisguised: 4 %"),
         pytest.param(split_by_tags, 8, left_split, id="words split by empty tags: 2 % [5]"),
-        pytest.param(split_by_comments, 8, left_split, id="words split by comments: 2 % [3]"),
-        pytest.param(zero_width, 10, width_as_space, id="words split by zero-width characters: 5 % [9]"),
+        pytest.param(split_by_comments, 8, left_split, id="words split by comments: 2 % [6]"),
+        pytest.param(zero_width, 10, width_as_space, id="words split by zero-width characters: 5 % [10]"),
         pytest.param(hidden, 8, seen_by_all, id="good mail in hidden text: 2 % [72]"),
         pytest.param(attached, 6, None, id="text in an attachment only: 0 %"),
         pytest.param(image_only, 8, None, id="a linked picture only: 3 %"),
         pytest.param(odd_base64, 8, None, id="base64 with stray characters: 2 %"),
-        pytest.param(giant_token, 11, None, id="one giant token: 5 %"),
+        pytest.param(giant_token, 11, None, id="one giant token: 4 %"),
     ],
 )
 def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: int, naive: Naive | None) -> None:
@@ -225,7 +226,7 @@ def test_look_alike_letters_are_read_as_latin(mail: Mail, monkeypatch: pytest.Mo
 
 
 def test_good_words_sway_the_mean_less_than_the_sum(mail: Mail) -> None:
-    """150 words of good mail under the spam: 22 %, summed 29 %."""
+    """150 words of good mail under the spam: 23 %, summed 29 %."""
     spam = disguised(mail, good_words)
     assert mail.mean.missed(spam) <= 27
     assert mail.mean.missed(spam) <= mail.summed.missed(spam)

@@ -101,6 +101,23 @@ def test_it_tells_unseen_messages_apart_and_says_why() -> None:
 learnable = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), st.integers(0, 6)), max_size=12)
 
 
+@pytest.mark.parametrize("copy", [b"", b"\n", b"\r\n", b"\n\n\n"])
+@pytest.mark.parametrize(
+    "head", [b"", b"Content-Type: text/html\n", b"Content-Type: multipart/mixed; boundary=b\n\n--b\nX: y\n"]
+)
+def test_a_copy_with_other_line_ends_at_its_end_is_forgotten_and_moved(head: bytes, copy: bytes) -> None:
+    """A mailbox adds an empty line behind a message, and a reader takes it away."""
+    raw = b"Subject: lunch\n" + head + b"\nHello there"
+    with trained(mail(12)) as classifier:
+        before = exported(classifier)
+        for learned, told in ((raw, raw + copy), (raw + copy, raw)):
+            assert classifier.learn("ham", learned)
+            assert not classifier.learn("ham", told)
+            assert classifier.learn("spam", told)
+            assert classifier.forget("spam", learned)
+            assert exported(classifier) == before
+
+
 @settings(max_examples=25, deadline=None)
 @given(learnable, st.sampled_from(["ham", "spam", "new"]), st.integers(0, 9))
 def test_forgetting_what_was_learned_restores_the_model(

@@ -165,6 +165,10 @@ def test_fields_that_name_the_same_people_tell_it_once() -> None:
         (b"", {"line:0", "capitals:0"}),
         (b"ABCD", {"line:3", "capitals:7"}),
         (b"ab\n\n\ncd\n", {"line:1", "capitals:0"}),
+        (b"ABCDEFGH", {"line:4", "capitals:7"}),
+        (b"ABCDEFGH\n", {"line:4", "capitals:7"}),
+        (b"ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}),
+        (b"\n\n\n", {"line:0", "capitals:0"}),
         ("ЯЯ Ab".encode(), {"line:3", "capitals:5"}),
     ],
 )

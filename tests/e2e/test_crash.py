@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import pytest
 from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.cli.options import scratch
 from spamnb.exchange import export
 from spamnb.store import Store
 
@@ -144,20 +142,6 @@ def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
         straight.learn(label, raw)
     expected = [line for line in export(straight.store) if '"calibration"' not in line]
     assert [line for line in whole(model) if '"calibration"' not in line] == expected
-
-
-def test_an_interruption_while_the_folder_is_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    making = tempfile.mkdtemp
-
-    def made(*_: object) -> str:
-        folder = making(dir=tmp_path)
-        signal.raise_signal(signal.SIGINT)  # to this thread; numpy's may be there too
-        return folder
-
-    monkeypatch.setattr(tempfile, "mkdtemp", made)
-    with pytest.raises(KeyboardInterrupt), scratch():
-        raise AssertionError("not interrupted")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.2, 0.4])
