@@ -59,6 +59,11 @@ def _bins(margin: np.ndarray) -> np.ndarray:
     return np.clip(place, -BINS // 2, BINS // 2 - 1).astype(np.intp) + BINS // 2
 
 
+def bins_of(scores: np.ndarray) -> np.ndarray:
+    """(n, C) the bin of each class's margin, of ``scores`` (n, C) in nats."""
+    return _bins(margins(np.atleast_2d(scores)))
+
+
 _MARGIN = np.sinh((np.arange(BINS) - BINS // 2) / _SPREAD) * _SCALE  # of the middle of each bin
 
 
@@ -127,7 +132,7 @@ class Calibration:
     def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
         """Add (or with ``sign`` −1 take out) messages with left-out ``scores`` (n, C) and class indices ``y`` (n,)."""
         self._curves = None
-        bins = _bins(margins(np.atleast_2d(scores)))
+        bins = bins_of(scores)
         for c in range(bins.shape[1]):
             rest = (np.asarray(y) != c).astype(np.intp)
             np.add.at(self.histogram[c].reshape(-1), rest * BINS + bins[:, c], sign)

@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb import message
-from spamnb.calibration import Calibration
+from spamnb.calibration import Calibration, bins_of
 from spamnb.errors import SpamnbError
+from spamnb.learned import Learned
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
@@ -197,31 +198,31 @@ class Classifier:
             self._follow()
             digest, counted = self._counted(raw)
             known = self.store.learned(digest)
-            if known and (known[0] == label or (known[1] and not taught)):
-                if taught and not known[1]:
+            if known and (known.label == label or (known.taught and not taught)):
+                if taught and not known.taught:
                     self.store.unremember(digest)
-                    self.store.remember(digest, label)
+                    self.store.remember([(digest, known._replace(taught=True))])
                 return False
             if known:
-                self._subtract(known[0], counted, moved=True)
-                self.store.unremember(digest)
+                self._take_back(digest, known, counted, moved=True)
             elif lesson := self._own_lesson(own):
                 if not taught:
                     return False
-                self._take_back(*lesson)
+                self._take_back(*lesson, moved=True)
             if not taught:
                 self.store.put_lesson(own, digest, counted)
-            self._count_score(label, counted, 1)
+            bins = self._bins(label, counted)
+            self._count_score(label, bins, 1)
             self.store.add(label, counted)
             self.learner.learn(self.store, label, counted)
-            self.store.remember(digest, label, taught)
+            self.store.remember([(digest, Learned(label, taught, bins))])
         return True
 
     def forget(self, label: str, raw: bytes) -> bool:
-        """Take one message out of a class again, its counts exactly; False when it is not part of it.
+        """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
 
-        Out of the calibration goes the score that it has now: the one it was added with, unless others were learned or
-        forgotten in between.
+        A message that training saw goes out of the calibration by the score that it has now: only what is learned one
+        by one is kept with its own.
         """
         with self.store.writing():
             self._follow()
@@ -229,14 +230,13 @@ class Classifier:
             known = self.store.learned(digest)
             if known is None:
                 lesson = self._own_lesson(message.identity(raw))
-                if lesson is None or lesson[1] != label:
+                if lesson is None or lesson[1].label != label:
                     return False
-                self._take_back(*lesson)
+                self._take_back(*lesson, moved=True)
                 return True
-            if known[0] != label:
+            if known.label != label:
                 return False
-            self._subtract(label, counted)
-            self.store.unremember(digest)
+            self._take_back(digest, known, counted)
         return True
 
     def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
@@ -246,27 +246,27 @@ class Classifier:
         numbers, repeats = numbering.take().T
         return digest, dict(zip(numbering.numbers.some(numbers), repeats.tolist()))
 
-    def _own_lesson(self, own: bytes) -> tuple[bytes, str, dict[str, int]] | None:
-        """(digest, class, tokens) of another copy of the message ``own`` that the filter learned by itself."""
+    def _own_lesson(self, own: bytes) -> tuple[bytes, Learned, dict[str, int]] | None:
+        """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""
         lesson = self.store.lesson(own)
         known = self.store.learned(lesson[0]) if lesson else None
-        return (lesson[0], known[0], lesson[1]) if lesson and known else None
+        return (lesson[0], known, lesson[1]) if lesson and known else None
 
-    def _take_back(self, digest: bytes, label: str, counted: dict[str, int]) -> None:
-        self._subtract(label, counted, moved=True)
-        self.store.unremember(digest)
-
-    def _subtract(self, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
+    def _take_back(self, digest: bytes, known: Learned, counted: Mapping[str, int], moved: bool = False) -> None:
+        label, _, bins = known
         self.store.add(label, counted, -1)
         self.learner.forget(self.store, label, counted, moved)
-        self._count_score(label, counted, -1)
+        self._count_score(label, self._bins(label, counted) if bins is None else bins, -1)
+        self.store.unremember(digest)
 
-    def _count_score(self, label: str, counted: Mapping[str, int], sign: int) -> None:
-        """Calibration learns from a message's score in the model without it: before learning, after forgetting."""
+    def _bins(self, label: str, counted: Mapping[str, int]) -> dict[str, int]:
+        """Where in the calibration a message stands by its score in the model without it, by class; nowhere while there
+        is one class, or none of its own."""
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:
-            return
+            return {}
         scores = self.learner.score(self.store, totals, Batch.of([counted])).scores
-        change = Calibration(len(totals.classes))
-        change.add(scores, np.array([totals.classes.index(label)]), sign)
-        self.store.add_calibration(change.cells(totals.classes))
+        return dict(zip(totals.classes, bins_of(scores)[0].tolist()))
+
+    def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
+        self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])

@@ -12,6 +12,7 @@ import numpy as np
 
 from spamnb import sound
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.learned import Learned
 from spamnb.numbers import Tokens, union
 from spamnb.pages import names, pack
 from spamnb.records import VECTOR
@@ -25,7 +26,7 @@ class Content(NamedTuple):
     meta: dict[str, Any]
     tokens: Tokens  # ascending by key
     sums: Sums
-    messages: list[tuple[bytes, str, bool]]  # digest, class, taught by a person
+    messages: list[tuple[bytes, Learned]]  # digest, and as what
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
     vectors: np.ndarray | None = None  # (V, d) one vector a token
@@ -54,11 +55,7 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             n, tokens = np.unique_counts(cells.document_counts)
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
-        number = {name: c for c, name in enumerate(sums.classes)}
-        execute(
-            "INSERT INTO messages VALUES (?, ?, ?)",
-            ((digest, number[label], taught) for digest, label, taught in sorted(content.messages)),
-        )
+        store.remember(sorted(content.messages))
         if rest is not None:
             # Most of it is on its way to the disk while others work. Closing it again drops SQLite's locks on the file:
             # nobody else knows it yet.

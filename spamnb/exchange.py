@@ -14,6 +14,7 @@ from spamnb import sound
 from spamnb.calibration import BINS
 from spamnb.content import Content, load
 from spamnb.errors import SpamnbError
+from spamnb.learned import Learned, are_bins
 from spamnb.naming import check_class_name
 from spamnb.numbers import Tokens, union
 from spamnb.pages import LONGEST, MOST
@@ -38,8 +39,9 @@ def export(store: Store) -> Iterator[str]:
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
         vector = {} if content.vectors is None else {"vector": content.vectors[j].tolist()}
         yield _line({"token": tokens[j], "counts": counts[j], **vector})
-    for digest, name, taught in content.messages:
-        yield _line({"message": digest.hex(), "class": name, "taught": taught})
+    for digest, (name, taught, bins) in content.messages:
+        scored = {} if bins is None else {"bins": bins}
+        yield _line({"message": digest.hex(), "class": name, "taught": taught, **scored})
     for identity, digest, counted in content.lessons:
         yield _line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
     for name, own, bin_, messages in content.calibration:
@@ -72,7 +74,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
     meta: dict[str, Any] | None = None
     documents: dict[str, int] = {}
     counts: dict[str, dict[str, list[int]]] = {}
-    messages: list[tuple[bytes, str, bool]] = []
+    messages: list[tuple[bytes, Learned]] = []
     calibration: list[tuple[str, int, int, int]] = []
     arrays: dict[str, np.ndarray] = {}
     vectors: list[list[float]] = []
@@ -105,7 +107,10 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
             elif "message" in record:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
-                messages.append((_digest(record["message"]), record["class"], bool(record["taught"])))
+                if not are_bins(record.get("bins", {})):
+                    raise ValueError("bins that are none of the calibration's")
+                learned = Learned(record["class"], bool(record["taught"]), record.get("bins"))
+                messages.append((_digest(record["message"]), learned))
             elif "calibration" in record:
                 own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
                 n = _count(record["messages"], least=-MOST)  # taken away before it was added: below 0
@@ -169,16 +174,16 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     classes = tuple(sorted({c for content in models for c in content.sums.classes}))
     tokens, places = union([content.tokens for content in models])
     sums = Sums.total([content.sums.moved(at, len(tokens), classes) for content, at in zip(models, places)])
-    messages: dict[bytes, tuple[bytes, str, bool]] = {}
+    messages: dict[bytes, Learned] = {}
     cells = Counter[tuple[str, int, int]]()
     for content in models:
-        messages.update((record[0], record) for record in content.messages)
+        messages.update(content.messages)
         for name, own, bin_, count in content.calibration:
             cells[name, own, bin_] += count
     repeated = sum(len(content.messages) for content in models) - len(messages)
     calibration = [(*cell, count) for cell, count in sorted(cells.items())]
     meta = models[0].meta
-    learned = list(messages.values())
+    learned = list(messages.items())
     lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
     merged = Content(meta, tokens, sums, learned, calibration, {}, None, lessons)
     return merged, repeated

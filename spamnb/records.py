@@ -13,6 +13,7 @@ from spamnb import sound
 from spamnb.calibration import BINS
 from spamnb.database import APPLICATION_ID, FORMAT, Database
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.learned import LESSONS, MESSAGES, Learned, read_lessons, read_messages
 from spamnb.naming import check_class_name
 from spamnb.pages import MOST
 
@@ -29,7 +30,8 @@ CREATE TABLE trained (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, held BLOB N
 CREATE TABLE learned (key INTEGER PRIMARY KEY, token TEXT NOT NULL);
 CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
     PRIMARY KEY (class, documents)) WITHOUT ROWID;
-CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT)
+    WITHOUT ROWID;
 CREATE TABLE lessons (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
     tokens TEXT NOT NULL);
 CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTEGER NOT NULL,
@@ -38,9 +40,6 @@ CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT 
     content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
 """
-
-_MESSAGES = "SELECT digest, name, taught FROM messages LEFT JOIN classes ON classes.id = class"
-_LESSONS = "SELECT identity, digest, tokens FROM lessons"
 
 
 class Records(Database):
@@ -138,21 +137,27 @@ class Records(Database):
 
     # -- what was learned ------------------------------------------------------------------------------------
 
-    def learned(self, digest: bytes) -> tuple[str, bool] | None:
-        """As what a message was learned, and whether a person taught it (or the filter itself); None if it was not."""
+    def learned(self, digest: bytes) -> Learned | None:
+        """As what a message was learned; None if it was not."""
         with self.reading():
-            found = self._connection.execute(f"{_MESSAGES} WHERE digest = ?", (digest,))
-            return next((known[1:] for known in _messages(found)), None)
+            found = self._connection.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
+            return next((known for _, known in read_messages(found)), None)
 
-    def messages(self) -> list[tuple[bytes, str, bool]]:
-        """(digest, class, whether a person taught it) of all that was learned, ascending by digest."""
+    def messages(self) -> list[tuple[bytes, Learned]]:
+        """(digest, as what) of all that was learned, ascending by digest."""
         with self.reading():
-            return _messages(self._connection.execute(f"{_MESSAGES} ORDER BY digest"))
+            return read_messages(self._connection.execute(f"{MESSAGES} ORDER BY digest"))
 
-    def remember(self, digest: bytes, label: str, taught: bool = True) -> None:
+    def remember(self, messages: Iterable[tuple[bytes, Learned]]) -> None:
+        """These were learned, by digest."""
         with self.writing():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", (digest, self.class_id(label), taught)
+            ids = self.class_ids()
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
+                (
+                    (digest, ids[label], taught, None if bins is None else json.dumps(bins))
+                    for digest, (label, taught, bins) in messages
+                ),
             )
 
     def unremember(self, digest: bytes) -> None:
@@ -163,13 +168,13 @@ class Records(Database):
     def lesson(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
         """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
         with self.reading():
-            found = self._connection.execute(f"{_LESSONS} WHERE identity = ?", (identity,))
-            return next((lesson[1:] for lesson in _lessons(found)), None)
+            found = self._connection.execute(f"{LESSONS} WHERE identity = ?", (identity,))
+            return next((lesson[1:] for lesson in read_lessons(found)), None)
 
     def lessons(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
         """(identity, digest, tokens) of all of them, the oldest first."""
         with self.reading():
-            return _lessons(self._connection.execute(f"{_LESSONS} ORDER BY sequence"))
+            return read_lessons(self._connection.execute(f"{LESSONS} ORDER BY sequence"))
 
     def put_lesson(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
         """Keep what the filter learns by itself, and let go of the oldest of many."""
@@ -191,7 +196,7 @@ class Records(Database):
                     "SELECT name, own, bin, messages FROM calibration"
                     " LEFT JOIN classes ON classes.id = calibration.class"
                 )
-                # Below 0: of a message taken away that had another score when it was added.
+                # Below 0: of a message of training, taken away when it had another score.
                 cell = {"class": sound.name, "own": sound.whole(1), "bin": sound.whole(BINS - 1)}
                 found = sound.rows("calibration", rows, **cell, messages=sound.whole(MOST, -MOST))
                 self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}
@@ -258,16 +263,6 @@ class Records(Database):
 def _columns(classes: int) -> list[str]:
     """The columns of table ``learned``."""
     return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]
-
-
-def _messages(rows: Iterable[tuple]) -> list[tuple[bytes, str, bool]]:
-    found = sound.rows("messages", rows, digest=sound.digest, **{"class": sound.name}, taught=sound.whole(1))
-    return [(digest, name, bool(taught)) for digest, name, taught in found]
-
-
-def _lessons(rows: Iterable[tuple]) -> list[tuple[bytes, bytes, dict[str, int]]]:
-    found = sound.rows("lessons", rows, identity=sound.digest, digest=sound.digest)
-    return [(identity, digest, sound.counted("lessons", "tokens", tokens)) for identity, digest, tokens in found]
 
 
 def _array(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:

@@ -5,7 +5,7 @@
     trained      per token and class the messages that hold it and its occurrences: what training wrote, in pages
     learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
     frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
-    messages     digests of what was learned, and as what
+    messages     digests of what was learned, as what, and where in the calibration, unless training did
     lessons      what the filter taught itself lately, with its tokens: another copy of the message takes it back
     calibration  histogram of the scores that messages had in the model without themselves
     arrays       parameters of models that are not counts

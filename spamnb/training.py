@@ -13,6 +13,7 @@ import numpy as np
 from spamnb.calibration import Calibration
 from spamnb.content import Content, fill, fresh_model
 from spamnb.errors import SpamnbError
+from spamnb.learned import Learned
 from spamnb.learners import learner_for
 from spamnb.learners.learner import Trained
 from spamnb.settings import Settings
@@ -80,10 +81,11 @@ def _calibration(trained: Trained, classes: tuple[str, ...]) -> Calibration:
 def content_of(tally: Tally, settings: Settings) -> Content:
     """The sums that the model's file will hold, and whose they are; ``with_trained`` adds the rest."""
     classes = tally.sums.classes
-    messages: list[tuple[bytes, str, bool]] = []
+    messages: list[tuple[bytes, Learned]] = []
+    of_class = [Learned(name, True, None) for name in classes]
     for rows in tally.rows:
         digests = np.ascontiguousarray(rows.digests[rows.kept]).view("V16").ravel().tolist()
-        messages += [(digest, classes[c], True) for digest, c in zip(digests, rows.labels[rows.kept].tolist())]
+        messages += zip(digests, map(of_class.__getitem__, rows.labels[rows.kept].tolist()))
     return Content(settings.as_meta(), tally.tokens, tally.sums, messages, [], {})
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -40,3 +42,9 @@ def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
 def never(name: str, error: Exception) -> None:
     """For whoever reads mail of which all can be read."""
     raise AssertionError((name, error))
+
+
+def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """What an export holds beside the calibration: where in that a message stands is a matter of those before it."""
+    records = [record for record in map(json.loads, lines) if "calibration" not in record]
+    return [{key: value for key, value in record.items() if key != "bins"} for record in records]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mail import mail, message
+from mail import mail, message, sums
 from sklearn.linear_model import LogisticRegression
 
 from spamnb.classifier import Classifier
@@ -130,8 +130,7 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
                 assert list(export(classifier.store)) == before
         assert classifier.forget("ham", message("ham", 3)), "a message of training"
         assert classifier.learn("ham", message("ham", 3))
-        lines = [line for line in before if '"calibration"' not in line]
-        assert [line for line in export(classifier.store) if '"calibration"' not in line] == lines
+        assert sums(export(classifier.store)) == sums(before)
 
 
 @pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda"])

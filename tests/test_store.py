@@ -16,6 +16,7 @@ from spamnb.content import fill, load
 from spamnb.database import APPLICATION_ID, FORMAT
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export
+from spamnb.learned import Learned
 from spamnb.store import Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
@@ -143,14 +144,16 @@ def test_other_connections_are_seen_at_once_and_never_waited_for(tmp_path: Path)
 def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
     with Store.create(tmp_path / "m", {"note": "ü"}) as store:
         store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
-        store.remember(b"0" * 16, "spam", taught=False)
+        store.class_id("spam")
+        store.remember([(b"0" * 16, Learned("spam", False, None)), (b"2" * 16, Learned("spam", True, {"spam": 3}))])
     with Store.open(tmp_path / "m") as store:
         assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert store.learned(b"0" * 16) == ("spam", False)
+        assert store.learned(b"0" * 16) == ("spam", False, None)
+        assert store.learned(b"2" * 16) == ("spam", True, {"spam": 3})
         assert store.learned(b"1" * 16) is None
         assert store.meta()["note"] == "ü"
         with pytest.raises(SpamnbError, match="cannot be written"):
-            store.remember(b"1" * 16, "spam")
+            store.remember([(b"1" * 16, Learned("spam", True, None))])
 
 
 def damaged(path: Path) -> None:

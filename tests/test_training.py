@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never
+from mail import mail, message, never, sums
 
 from spamnb.classifier import Classifier
 from spamnb.content import whole
@@ -54,8 +54,7 @@ def test_training_and_learning_make_the_same_sums(tmp_path: Path) -> None:
     for label, raw in THREE:
         classifier.learn(label, raw)
     with Store.open(tmp_path / "m") as store:
-        lines = [line for line in export(store) if '"calibration"' not in line]
-    assert lines == [line for line in export(classifier.store) if '"calibration"' not in line]
+        assert sums(export(store)) == sums(export(classifier.store))
 
 
 def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp_path: Path) -> None:

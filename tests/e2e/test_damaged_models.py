@@ -30,7 +30,7 @@ COLUMNS = {
     "trained": ["first", "keys", "held", "cells", "lengths", "text"],
     "learned": ["key", "token", "documents_0", "occurrences_0", "documents_1", "occurrences_1"],
     "frequencies": ["class", "documents", "tokens"],
-    "messages": ["digest", "class", "taught"],
+    "messages": ["digest", "class", "taught", "bins"],
     "lessons": ["identity", "digest", "tokens"],
     "calibration": ["class", "own", "bin", "messages"],
     "arrays": ["name", "dtype", "shape", "content"],
