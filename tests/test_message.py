@@ -376,6 +376,10 @@ def test_hidden_text(opening):
         "<div style='background:#000'><font color=white>{}</font></div>",
         "<div style='background:url(a.png)'><font color=white>{}</font></div>",
         "<table><td background=a.png><font color=white>{}</font></td></table>",
+        "<table><td style='background-image:url(a.png)'><font color=white>{}</font></td></table>",
+        "<style>body{{margin:0}}\nhtml, body{{background-color:#000}}</style><font color=white>{}</font>",
+        "<style>body{{background:url(a.png)}}</style><span style='color:#fff'>{}</span>",
+        "<style>body{{color:#fff}}</style><body bgcolor=navy><i style='opacity:0'></i>{}",
         "<div style='font-size:0'><div style='font-size:12px'>{}</div></div>",
         "<font color=white><font color=black>{}</font></font>",
         "<span style='font-size:1.2em'>{}</span>",
@@ -398,6 +402,9 @@ def test_hidden_text_inside_a_word_does_not_split_it():
 def test_body_colours():
     assert html("<body text=white>secret").hidden.strip() == "secret"
     assert html("<body text=white bgcolor=navy>shown").hidden == ""
+    assert html("<style>body{color:#fff}</style><body>secret").hidden.strip() == "secret"
+    assert html("<style>body{background:#000}</style><font color=black>secret</font>").hidden.strip() == "secret"
+    assert html("<style>body{background:#000}</style><body bgcolor=white><p style='color:#fff'>x").hidden.strip() == "x"
 
 
 def test_links_images_forms():

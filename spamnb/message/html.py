@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, risky_colours
+from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, page_state, risky_colours
 from .tags import FORMATTING, scan, words_of
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
@@ -163,7 +163,7 @@ def walk(root: Any, rules: Mapping[str, Change]) -> tuple[str, str]:
     """Visible and hidden text, node by node with the inherited style."""
     seen: list[str] = []
     unseen: list[str] = []
-    stack: list[tuple[Any, State]] = [(root, State())]
+    stack: list[tuple[Any, State]] = [(root, page_state(rules))]
     while stack:
         node, state = stack.pop()
         while node is not None:

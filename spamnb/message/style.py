@@ -161,16 +161,15 @@ def on_own_ground(tree: Any, risky: Mapping[str, Colour], rules: Mapping[str, Ch
         ink = change(style[:2000].lower()).ink if style else None
         ink = ink or colour((attributes.get("color") or attributes.get("text") or "")[:40])
         if ink is not None and ink in inks:
-            ground = _ground(node, grounds)
+            ground = _ground(node, grounds, page_state(rules).ground)
             if ground is not None and near(ink, ground):
                 return True
     return False
 
 
-def _ground(node: Any, known: dict[int, Colour | None]) -> Colour | None:
-    """The ground under a node, by what its ancestors' attributes say; None under a picture."""
+def _ground(node: Any, known: dict[int, Colour | None], ground: Colour | None) -> Colour | None:
+    """The ground under a node, by what its ancestors' attributes say, else that of the page; None under a picture."""
     path: list[int] = []
-    ground: Colour | None = WHITE
     while node is not None:
         key = node.mem_id
         if key in known:
@@ -211,7 +210,7 @@ def change(style: str) -> Change:
         sizes = [_length(word) for word in found["font"].split() if not word.isdigit() or word == "0"]
         size = next((it for it in sizes if it is not None), None)
     ground, picture = None, False
-    for value in (get("background", ""), get("background-color", "")):
+    for value in (get("background", ""), get("background-color", ""), get("background-image", "")):
         if value:
             words = [value[value.find("rgb") :]] if "rgb" in value else value.split()
             ground = next((it for word in words if (it := colour(word)) is not None), ground)
@@ -228,12 +227,13 @@ def _length(text: str) -> float | None:
 
 
 def hiding_rules(low: bytes) -> dict[str, Change]:
-    """Rules of the document's style sheets for single classes and ids, outside ``@media``.
+    """Rules of the document's style sheets for single classes and ids, and for the page itself, outside ``@media``.
 
-    >>> sorted(hiding_rules(b"<style>p, .a {color: #fff} @media print {.b {display: none}}</style>"))
-    ['.a']
+    >>> sorted(hiding_rules(b"<style>p, .a {color: #fff} body {margin: 0} @media print {.b {display: none}}</style>"))
+    ['.a', 'body']
     """
     rules: dict[str, Change] = {}
+    of_page = ""
     if b"<style" not in low:
         return rules
     for sheet in low.split(b"<style")[1:21]:
@@ -243,7 +243,22 @@ def hiding_rules(low: bytes) -> dict[str, Change]:
             for selector in selectors[-2000:].rpartition("*/")[2].split(",")[:50]:
                 if (found := SELECTOR.match(selector)) and len(rules) < 1000:
                     rules[found.group(1)] = change(body[:2000])
-    return rules
+                elif selector.strip() == "body" and len(of_page) < 2000:
+                    of_page += body[:2000] + ";"
+    return rules | {"body": change(of_page)} if of_page else rules
+
+
+def page_state(rules: Mapping[str, Change]) -> State:
+    """What the page itself gives to all that is on it.
+
+    >>> page_state(hiding_rules(b"<style>body {background: #000; color: #eee}</style>"))
+    State(visible=True, gone=False, tiny=False, ink=(238, 238, 238), ground=(0, 0, 0))
+    """
+    page = rules.get("body")
+    if page is None:
+        return State()
+    ink, ground = page.ink or BLACK, None if page.picture else page.ground or WHITE
+    return State(visible=ground is None or not near(ink, ground), ink=ink, ground=ground)
 
 
 def child_state(
