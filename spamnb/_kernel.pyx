@@ -104,7 +104,7 @@ cdef class Kernel:
         self.punctuation(data, letter.body, size)
         self.reader.read_text(field, data, letter.body, size)
         self.close_text(ngrams)
-        self.lay_out(data, letter.body, min(max(letter.stop, letter.body), letter.body + MAX_LAID_OUT))
+        self.lay_out(data, letter.body, min(max(letter.end, letter.body), letter.body + MAX_LAID_OUT))
         if body_only:
             return letter.digest
         for i in range(letter.used):

@@ -30,7 +30,7 @@ cdef class Letter:
     """Nine of ten messages of SpamAssassin and 20news are plain letters: no Python object is made of what they say."""
 
     cdef bytes data
-    cdef Py_ssize_t start, body, stop, used  # the header section begins; the body does; line ends alone follow; fields
+    cdef Py_ssize_t start, body, end, used  # the header section begins; the body does; line ends alone follow; fields
     cdef list fields  # their names
     cdef int32_t[:, ::1] spans  # where the value of each begins and ends, and whether on a later line
     cdef list part  # tokens of what the body is said to be
@@ -63,7 +63,7 @@ cdef class Letter:
         self.body = stop + 1
         while size > stop and <uint8_t> data[size - 1] == c"\n":
             size -= 1
-        self.stop = size
+        self.end = size
         self.part = self.described()
         if self.part is None:
             return False
@@ -136,7 +136,7 @@ cdef class Letter:
     cdef bytes digested(self, Py_ssize_t stop):
         """message.Message.digest, of the section that ends at ``stop``."""
         cdef bytes data = self.data
-        cdef Py_ssize_t i, end = self.stop, begin = self.start
+        cdef Py_ssize_t i, end = self.end, begin = self.start
         cdef list kept
         for i in range(self.used):
             if (<Name> self.fields[i]).volatile:

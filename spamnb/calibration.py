@@ -17,22 +17,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from spamnb.evidence import softmax
+
 BINS = 512
 ENOUGH = 10  # messages of each class below which its curve is more prior than evidence: none is certain beyond 10/11
 _SPREAD = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
 _SCALE = 0.25  # nats
 _PRIOR_MARGIN = 2.0  # nats: before any message, one of each class is imagined this far on its own side
 _LIMIT = 16.0  # nats of log-odds: nothing is 0 or 1
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(score) of each class divided by their sum, (C,) or (n, C).
-
-    >>> softmax(np.log([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
-    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
 
 
 def margins(scores: np.ndarray) -> np.ndarray:

@@ -186,7 +186,7 @@ class Classifier:
     def learned(self, raw: bytes) -> str | None:
         """The class that a message was learned as, or None."""
         known = self.store.learned(message.digest(raw))
-        return known[0] if known else None
+        return known.label if known else None
 
     def learn(self, label: str, raw: bytes, *, taught: bool = True) -> bool:
         """Add one message to a class; False when it is part of it already. From another class it is moved.

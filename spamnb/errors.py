@@ -13,6 +13,15 @@ class SpamnbError(Exception):
     """
 
 
+def reason(error: Exception) -> str:
+    """What an error says, of the system's neither number nor file.
+
+    >>> reason(FileNotFoundError(2, "No such file or directory", "inbox")), reason(ValueError("no text"))
+    ('No such file or directory', 'no text')
+    """
+    return getattr(error, "strerror", None) or str(error)
+
+
 class Outdated(SpamnbError):
     """A model of an older format: it can be replaced, not read."""
 

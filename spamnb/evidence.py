@@ -108,3 +108,13 @@ def pool(
     shares /= DOUBT + voices.sum(axis=1, keepdims=True)
     weights = (contributions - contributions.mean(axis=0)) * (knows * shares.ravel()[cell])
     return _row_sums(weights, indptr).T, weights
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """exp(score) of each class divided by their sum, (C,) or (n, C).
+
+    >>> softmax(np.log([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)

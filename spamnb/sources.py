@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, reason
 from spamnb.lists import Report, first_line, index, label_and_text, labelled_texts
 from spamnb.mbox import contents, opened, split_mbox, too_long, unquoted
 from spamnb.naming import check_class_name, shown
@@ -190,8 +190,7 @@ def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
         if isinstance(error, FileNotFoundError):
             missing = shown(spec) if path == spec else f"{shown(spec)}: {shown(path)}"
             raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
-        reason = getattr(error, "strerror", None) or error
-        raise SpamnbError(f"{shown(spec)}: cannot be opened: {reason}") from error
+        raise SpamnbError(f"{shown(spec)}: cannot be opened: {reason(error)}") from error
 
 
 # Folders

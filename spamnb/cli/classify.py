@@ -92,7 +92,7 @@ def _classify(
         verdicts[verdict] = spam
         out.write(text)
     if not verdicts and not unreadable.count:
-        click.echo(f"spamnb: no messages in {' '.join(map(shown, sources))}", err=True)
+        tell(f"spamnb: no messages in {' '.join(map(shown, sources))}")
     return verdicts, unreadable.count
 
 

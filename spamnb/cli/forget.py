@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, each_message, messages_of, model_option
+from spamnb.cli.options import Unreadable, each_message, messages_of, model_option, tell
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
@@ -29,7 +29,7 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     with Classifier.open(model, writable=True) as classifier:
         known = classifier.store.totals().classes
         if label not in known:
-            click.echo(f"spamnb: {model} has no class {label!r}; it has {', '.join(known) or 'none'}", err=True)
+            tell(f"spamnb: {model} has no class {label!r}; it has {', '.join(known) or 'none'}")
         seen, changed = each_message(
             messages_of(sources, unreadable), unreadable, lambda raw: classifier.forget(label, raw), classifier.store
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, each_message, messages_of, model_option
+from spamnb.cli.options import Unreadable, each_message, messages_of, model_option, tell
 
 
 @click.command("learn", short_help="Add messages to a class.")
@@ -39,11 +39,11 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     entries = messages_of(sources, unreadable)
     if not model.exists():
         begin(model, Settings().as_meta())
-        click.echo(f"spamnb: a new model, {model}", err=True)
+        tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
         if others and label not in others:
-            click.echo(f"spamnb: a new class, {label}, beside {', '.join(others)}", err=True)
+            tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         seen, changed = each_message(
             entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store
         )

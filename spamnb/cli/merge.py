@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option
+from spamnb.cli.options import model_option, tell
 
 
 @click.command("merge", short_help="Add up models.")
@@ -35,7 +35,4 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
         fill(store, merged)
     click.echo(f"{model}: {int(merged.sums.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
     if repeated:
-        click.echo(
-            f"spamnb: {repeated:,} messages were learned by more than one of them and count for each",
-            err=True,
-        )
+        tell(f"spamnb: {repeated:,} messages were learned by more than one of them and count for each")

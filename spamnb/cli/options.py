@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, reason
 
 if TYPE_CHECKING:
     from spamnb.sources import Entry
@@ -50,8 +50,10 @@ def scratch() -> Iterator[Path]:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
                 yield Path(folder)
             except OSError as error:
-                # numpy gives neither file nor number where an array found no room, the system no file.
-                if error.filename is None and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                # numpy gives neither file nor number where an array found no room, the system no file but of one that
+                # it does not make.
+                ours = error.filename is None or str(error.filename).startswith(folder)
+                if ours and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                     said = f"no room for temporary files in {Path(folder).parent}; TMPDIR names another place"
                     raise SpamnbError(said) from None
                 raise
@@ -117,10 +119,10 @@ class Unreadable:
 
     def __call__(self, name: str, error: Exception) -> None:
         self.count += 1
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        if (name, reason) not in self._told:
-            self._told.add((name, reason))
-            tell(f"spamnb: {name}: {reason}; left out")
+        why = reason(error)
+        if (name, why) not in self._told:
+            self._told.add((name, why))
+            tell(f"spamnb: {name}: {why}; left out")
 
 
 def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
@@ -205,20 +207,16 @@ def each_message(
     A hundred messages make one transaction: a tenth of a second's work to lose when killed, and other writers get
     their turn in between. SpamnbError says how many messages were done before the one that failed.
     """
+    from spamnb.sources import messages
+
     seen = changed = done = 0
     while batch := list(islice(entries, 100)):
         try:
             with store.writing():
-                for entry in batch:
-                    try:
-                        raw = entry.read()
-                    except OSError as error:
-                        unreadable(entry.name, error)
-                        continue
-                    if not raw:  # as an empty file in a folder, no message
-                        continue
-                    seen += 1
-                    changed += change(raw)
+                for _, raw in messages(batch, unreadable):
+                    if raw:  # nothing is no message, as an empty file in a folder
+                        seen += 1
+                        changed += change(raw)
         except SpamnbError as error:
             raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
         done = seen

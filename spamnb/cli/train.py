@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, model_option, progress, scratch, tell_of_folders_too_high, workers_option
+from spamnb.cli.options import (
+    Unreadable,
+    model_option,
+    progress,
+    scratch,
+    tell,
+    tell_of_folders_too_high,
+    workers_option,
+)
 from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
@@ -58,6 +66,6 @@ def command(
     with Store.open(model) as store:
         totals = store.totals()
     for name in sorted({*tally.sums.classes} - {*totals.classes}):
-        click.echo(f"spamnb: all messages of class {name!r} are in a later class too, and count for that", err=True)
+        tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that")
     read = int(tally.sums.documents.sum())
     click.echo(training_report(model, totals, left_out, settings.spam, read, unreadable.count))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Seconds, Unreadable, model_option
+from spamnb.cli.options import Seconds, Unreadable, model_option, tell
 
 
 @click.command("watch", short_help="Learn from what is moved into and out of Junk.")
@@ -52,7 +52,7 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
                     try:
                         changed = classifier.learn(label, lesson.raw)
                     except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
-                        click.echo(f"spamnb: {error}", err=True)
+                        tell(f"spamnb: {error}")
                         missed = True
                         continue
                     places.put(lesson.digest, lesson.spam)

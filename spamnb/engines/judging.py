@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from spamnb.classifier import Classifier, Judgement
 from spamnb.engines.portions import portion
-from spamnb.sources import Entry
+from spamnb.errors import reason
+from spamnb.sources import Entry, messages
 
 CHUNK = 256  # messages judged at once: of 128 each takes 5 % more, of 512 3 % less, which memory does not repay
 FEW = 300  # messages below which processes cost more than they gain
@@ -45,13 +46,13 @@ def judged(
     the same either way. Raises SpamnbError where the model cannot be opened.
     """
     source = iter(entries)
-    first, more = portion(source, FEW, MOST_BYTES)
-    every = chain(first, source)
-    chunks = iter(lambda: portion(every, CHUNK, MOST_BYTES)[0], [])
+    first = portion(source, FEW, MOST_BYTES)
+    every = chain(first.entries, source)
+    chunks = iter(lambda: portion(every, CHUNK, MOST_BYTES).entries, [])
     judge = partial(_judge, tell=tell, tokens=tokens)
     with Classifier.open(path) as classifier:
         classifier.charge(*charges)
-        if not more:
+        if not first.more:
             for chunk in chunks:
                 yield from _told(judge(classifier, chunk), on_unreadable)
             return
@@ -98,15 +99,10 @@ def _judge(
     names: list[str] = []
 
     def raws() -> Iterator[bytes]:  # one at a time: 256 letters with 10 MB of photographs are 2.6 GB
-        for entry in chunk:
-            try:
-                raw = entry.read()
-            except OSError as error:
-                out.append((entry.name, error.strerror or str(error)))
-            else:
-                names.append(entry.name)
-                out.append(None)
-                yield raw
+        for entry, raw in messages(chunk, lambda name, error: out.append((name, reason(error)))):
+            names.append(entry.name)
+            out.append(None)
+            yield raw
 
     judgements = zip(classifier.classify_all(raws(), tokens), names)
     spam = classifier.settings.spam

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from spamnb.sources import Entry
 
 
-def portion(entries: Iterator[Entry], most: int, most_bytes: int) -> tuple[list[Entry], bool]:
-    """The next ones, until there are so many or they carry more mail than that; and whether there may be more.
+class Portion(NamedTuple):
+    """Some entries in their order."""
 
-    >>> portion(iter([Entry("ham", "1", "", content=b"tea"), Entry("ham", "2", "", content=b"at four")]), 10, 2)
-    ([Entry(label='ham', name='1', path='', start=0, stop=None, content=b'tea')], True)
+    entries: list[Entry]
+    size: int  # bytes of mail that they carry
+    more: bool  # whether others may follow
+
+
+def portion(entries: Iterator[Entry], most: int, most_bytes: int) -> Portion:
+    """The next ones, until there are so many or they carry more mail than that.
+
+    >>> portion(iter([Entry("ham", "1", "", content=b"tea"), Entry("ham", "2", "", content=b"at four")]), 10, 2)[1:]
+    (3, True)
     """
     found: list[Entry] = []
     size = 0
     for entry in entries:
         found.append(entry)
-        size += carried([entry])
+        size += len(entry.content or b"")
         if len(found) == most or size > most_bytes:
-            return found, True
-    return found, False
-
-
-def carried(entries: Iterable[Entry]) -> int:
-    """How many bytes of mail these entries hold themselves."""
-    return sum(len(entry.content or b"") for entry in entries)
+            return Portion(found, size, True)
+    return Portion(found, size, False)

@@ -5,7 +5,6 @@ The result is the same to the last count whatever the number of processes: sums 
 
 from __future__ import annotations
 
-import errno
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,9 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from spamnb.engines.portions import carried, portion
+from spamnb.engines.portions import Portion, portion
 from spamnb.engines.workers import cores, spread
-from spamnb.errors import SpamnbError
+from spamnb.errors import reason
 from spamnb.sources import Entry
 from spamnb.tally import Tally, merge, tally
 from spamnb.tokens import Tokenizer, TokenOptions
@@ -45,16 +44,11 @@ def count(
     """The tally of all messages, counted by ``workers`` processes (default: one a core); rows lie in ``folder``."""
     source = iter(entries)
     workers = workers or cores()
-    first, more = ([], False) if workers == 1 else portion(source, FEW, FEW_BYTES)
-    every = chain(first, source)
-    try:
-        if not more:
-            return _alone(every, options, folder, on_unreadable, on_progress)
-        return _shared(_Chunks(every), options, folder, on_unreadable, on_progress, workers)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise SpamnbError(f"{folder}: {error.strerror}; TMPDIR names a place with more room") from None
+    first = Portion([], 0, False) if workers == 1 else portion(source, FEW, FEW_BYTES)
+    every = chain(first.entries, source)
+    if not first.more:
+        return _alone(every, options, folder, on_unreadable, on_progress)
+    return _shared(_Chunks(every), options, folder, on_unreadable, on_progress, workers)
 
 
 def _alone(
@@ -80,8 +74,8 @@ class _Chunks:
 
     def __init__(self, entries: Iterator[Entry]) -> None:
         self._entries = entries
-        self._ahead: deque[list[Numbered]] = deque()
-        self._listed = self._carried = 0  # messages so far; bytes of those ahead
+        self._ahead: deque[Portion] = deque()
+        self._given = self._listed = self._carried = 0  # messages handed out, and listed; bytes of those ahead
         self.total: int | None = None
 
     def __iter__(self) -> Iterator[list[Numbered]]:
@@ -90,22 +84,23 @@ class _Chunks:
     def __next__(self) -> list[Numbered]:
         if not self._ahead and not self.list_one():
             raise StopIteration
-        chunk = self._ahead.popleft()
-        self._carried -= carried(entry for _, entry in chunk)
-        return chunk
+        chunk, size, _ = self._ahead.popleft()
+        self._carried -= size
+        first, self._given = self._given, self._given + len(chunk)
+        return list(enumerate(chunk, first))
 
     def list_one(self) -> bool:
         """List one more chunk; False where there is no more, or enough is at hand."""
         if self.total is not None or len(self._ahead) >= LISTED or self._carried > LISTED_BYTES:
             return False
-        chunk, _ = portion(self._entries, CHUNK, CHUNK_BYTES)
-        if chunk:
-            self._ahead.append(list(enumerate(chunk, self._listed)))
-            self._listed += len(chunk)
-            self._carried += carried(chunk)
-        else:
+        chunk = portion(self._entries, CHUNK, CHUNK_BYTES)
+        if not chunk.entries:
             self.total = self._listed
-        return bool(chunk)
+            return False
+        self._ahead.append(chunk)
+        self._listed += len(chunk.entries)
+        self._carried += chunk.size
+        return True
 
 
 def _count(
@@ -124,7 +119,7 @@ def _count(
             unreadable.clear()
 
     def on_unreadable(name: str, error: Exception) -> None:
-        unreadable.append((name, getattr(error, "strerror", None) or str(error)))
+        unreadable.append((name, reason(error)))
 
     own = tally(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
     reply(own.save(folder / f"sums{os.getpid()}"))
@@ -146,8 +141,8 @@ def _shared(
             value[0].unlink()
             continue
         messages, unreadable = value
-        for name, reason in unreadable:
-            on_unreadable(name, OSError(reason))
+        for name, why in unreadable:
+            on_unreadable(name, OSError(why))
         done += messages
         on_progress(done, chunks.total)
     return merge(tallies)

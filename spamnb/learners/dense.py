@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.calibration import softmax
 from spamnb.embeddings import embed, embed_rows, explain, parse_embedding
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.evidence import softmax
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction, Learner, Scored, Trained, class_names
 from spamnb.learners.moments import Moments

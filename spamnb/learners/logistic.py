@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.calibration import softmax
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.evidence import softmax
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained, class_names
 from spamnb.records import VECTOR

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.calibration import softmax
-from spamnb.evidence import pool
+from spamnb.evidence import pool, softmax
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained
 from spamnb.models.bernoulli import absent_log_probability, token_log_odds

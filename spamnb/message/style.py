@@ -152,6 +152,7 @@ def on_own_ground(tree: Any, risky: Mapping[str, Colour], rules: Mapping[str, Ch
     if any(rule.ink in inks for rule in rules.values()):
         return True
     grounds: dict[int, Colour | None] = {}
+    page = page_state(rules).ground
     selectors = [f'[color="{name}" i],body[text="{name}" i]' for name in risky]
     if styled:
         selectors += [f'[style*="{name}" i]' for name in risky]
@@ -161,7 +162,7 @@ def on_own_ground(tree: Any, risky: Mapping[str, Colour], rules: Mapping[str, Ch
         ink = change(style[:2000].lower()).ink if style else None
         ink = ink or colour((attributes.get("color") or attributes.get("text") or "")[:40])
         if ink is not None and ink in inks:
-            ground = _ground(node, grounds, page_state(rules).ground)
+            ground = _ground(node, grounds, page)
             if ground is not None and near(ink, ground):
                 return True
     return False

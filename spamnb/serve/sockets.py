@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, reason
 
 BACKLOG = 1024
 _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
@@ -28,8 +28,7 @@ def tcp(host: str, port: int) -> list[socket.socket]:
     except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host at all
         for made in listening:
             made.close()
-        why = getattr(error, "strerror", None) or error
-        raise SpamnbError(f"cannot listen on {host} port {port}: {why}; --port takes another") from None
+        raise SpamnbError(f"cannot listen on {host} port {port}: {reason(error)}; --port takes another") from None
     return listening
 
 

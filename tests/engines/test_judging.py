@@ -73,40 +73,32 @@ def test_real_mail_is_judged_the_same_in_batches(
     assert [v.text for v in judged(entries, tmp_path / "m", tell, never, tokens=None, workers=2)] == expected
 
 
-def test_verdicts_come_while_messages_come(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "CHUNK", 2)
-    monkeypatch.setattr(judging, "FEW", 4)
+@pytest.mark.parametrize(
+    ("bounds", "body", "verdicts", "ahead"),
+    [
+        ({"CHUNK": 2, "FEW": 4}, b"money\n", 200, 300),
+        ({"MOST_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
+    ],
+    ids=["by number", "by what entries carry"],
+)
+def test_verdicts_come_while_messages_come(
+    model: Path, monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int], body: bytes, verdicts: int, ahead: int
+) -> None:
+    for name, bound in bounds.items():
+        monkeypatch.setattr(judging, name, bound)
     taken = 0
 
     def endless() -> Iterator[Entry]:
         nonlocal taken
         while True:
             taken += 1
-            yield Entry(None, str(taken), "", content=b"Subject: prize\n\nmoney\n")
+            yield Entry(None, str(taken), "", content=b"Subject: prize\n\n" + body)
 
-    verdicts = judged(endless(), model, tell, never, workers=2)
-    for n in range(1, 200):
-        assert next(verdicts).text.startswith(f"{n} ")
-        assert taken < n + 300
-    verdicts.close()  # type: ignore[attr-defined]
-
-
-def test_mail_that_entries_carry_is_taken_a_little_at_a_time(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "MOST_BYTES", 1000)
-    monkeypatch.setattr(judging, "AHEAD", 3)
-    taken = 0
-
-    def carried() -> Iterator[Entry]:
-        nonlocal taken
-        while True:
-            taken += 1
-            yield Entry(None, str(taken), "", content=b"Subject: prize\n\n" + b"money\n" * 100)
-
-    verdicts = judged(carried(), model, tell, never, workers=2)
-    for n in range(1, 50):
-        next(verdicts)
-        assert taken < n + 25
-    verdicts.close()  # type: ignore[attr-defined]
+    told = judged(endless(), model, tell, never, workers=2)
+    for n in range(1, verdicts):
+        assert next(told).text.startswith(f"{n} ")
+        assert taken < n + ahead
+    told.close()  # type: ignore[attr-defined]
 
 
 def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
