@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +20,8 @@ from spamnb.pages import names, pack
 from spamnb.records import VECTOR
 from spamnb.store import Store
 from spamnb.sums import Cells, Sums, places_among
+
+LEFT = 86_400  # seconds: nobody is still writing a file that has not changed for so long
 
 
 class Content(NamedTuple):
@@ -155,6 +159,7 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
     try:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+            _clear(target)
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)
         except (OSError, SpamnbError) as error:
@@ -177,6 +182,16 @@ def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) 
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(NotADirectoryError):  # where nothing could be made
                 Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+
+
+def _clear(target: Path) -> None:
+    """Remove what those left beside the model who were killed while they made one."""
+    left = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
+    for path in target.parent.glob(".*.new*"):
+        if left.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # gone meanwhile, or another's: it is in nobody's way
+                if time.time() - path.lstat().st_mtime > LEFT:
+                    path.unlink()
 
 
 def _reason(error: Exception) -> str:

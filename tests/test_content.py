@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -85,6 +86,17 @@ def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
     for name in ("file/m", "file/below/m"):
         with pytest.raises(SpamnbError, match=r"m: cannot be written .its folder is a file"):
             begin(tmp_path / name, Settings().as_meta())
+
+
+def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    old = [".m.17.new", ".m.17.new-wal", ".m.17.new-shm"]
+    kept = [".m.18.new", ".other.17.new", ".m.x.new", ".m.17.newer", "m.17.new"]  # the first is still being written
+    for name in (*old, *kept):
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (0, 0))
+    os.utime(tmp_path / kept[0])
+    begin(tmp_path / "m", Settings().as_meta())
+    assert {path.name for path in tmp_path.iterdir()} == {"m", *kept}
 
 
 def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
