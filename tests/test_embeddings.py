@@ -88,6 +88,7 @@ def test_lsa_directions_have_poles_a_person_can_read() -> None:
     X, tokens = counts(MAIL)
     poles = parse_embedding("lsa:2").fit(X, tokens).poles(tokens)
     offer, meeting = {"cheap", "pills", "buy", "watches", "now"}, {"meeting", "project", "agenda", "the"}
+    assert len(poles) == 2
     for one_side, other_side in poles:
         assert sorted([set(one_side) <= offer, set(other_side) <= offer]) == [False, True]
         assert sorted([set(one_side) <= meeting, set(other_side) <= meeting]) == [False, True]

@@ -401,10 +401,10 @@ def test_ctrl_c_ends_with_130_and_no_traceback(model: Path, monkeypatch: pytest.
 
 def test_a_dash_is_standard_input(model: Path) -> None:
     raw = message("spam", 803)
-    for arguments in (["classify"], ["explain"], ["learn", "spam"], ["forget", "spam"]):
-        with_dash = run(*arguments, "-", "-m", model, stdin=raw)
-        assert with_dash.exit_code == 0
-        assert "1 of 1" in with_dash.output or "spam" in with_dash.output
+    commands = (["classify"], ["explain"], ["learn", "spam"], ["forget", "spam"])
+    with_dash, without = ([run(*command, *dash, "-m", model, stdin=raw) for command in commands] for dash in ("-", ""))
+    assert [result.exit_code for result in with_dash] == [0] * len(commands)
+    assert [result.output for result in with_dash] == [result.output for result in without]
 
 
 def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:

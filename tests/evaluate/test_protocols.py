@@ -71,6 +71,7 @@ def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, setti
     result = protocols.split(held, settings, learned, "by hand", lambda places: {p: f"subject {p}" for p in places})
     assert len(result) == (~learned).sum() and result.protocol == "by hand"
     check(tmp_path, result, settings, lambda _: np.flatnonzero(learned).tolist())
+    assert set(np.flatnonzero(~result.right)) <= result.remarks.keys() and result.remarks
     assert all(result.remarks[i].subject == f"subject {result.names[i].split('/')[1]}" for i in result.remarks)
 
 

@@ -118,6 +118,7 @@ def test_a_killed_worker_is_replaced_and_nothing_learned_is_lost(serve, model):
 def test_workers_end_with_their_parent(serve, model):
     server = serve(model, "--workers", "2")
     workers = server.workers()
+    assert len(workers) == 2 and all(map(alive, workers))
     server.process.kill()
     server.process.wait()
     deadline = time.monotonic() + 30
