@@ -6,6 +6,7 @@ import gzip
 import io
 import mailbox
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -95,11 +96,26 @@ def test_contents_are_a_range_or_all_of_it_decompressed(tmp_path: Path, monkeypa
     assert mbox.contents(str(path)) == b"0123456789"
     assert mbox.contents(str(path), 3, 5) == b"34"
     assert mbox.contents(str(path), 8, 12) == b"89"  # shorter than asked for: the caller knows what that means
-    path.write_bytes(gzip.compress(b"x" * 100_000))
-    assert mbox.contents(str(path)) == b"x" * 100_000
-    monkeypatch.setattr(mbox, "MAX_MESSAGE", 99_999)
-    with pytest.raises(OSError, match="longer than"):
-        mbox.contents(str(path))
+    for written in (gzip.compress(b"x" * 100_000), b"x" * 100_000):
+        path.write_bytes(written)
+        monkeypatch.setattr(mbox, "MAX_MESSAGE", 100_000)
+        assert mbox.contents(str(path)) == b"x" * 100_000
+        monkeypatch.setattr(mbox, "MAX_MESSAGE", 99_999)
+        with pytest.raises(OSError, match="longer than"):
+            mbox.contents(str(path))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_message_over_the_bound_is_not_held_in_memory(keep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
+    monkeypatch.setattr(mbox, "_CHUNK", 10_000)
+    raw = b"From a 1:00\n" + b"x" * 5_000_000
+    tracemalloc.start()
+    found = split(raw, keep)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [(0, len(raw), None, True)]
+    assert held < len(raw) / 10
 
 
 def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:

@@ -311,6 +311,9 @@ def test_files_that_list_messages(tmp_path: Path) -> None:
         (["a/ham/1", "a/spam/1", "b/ham/1", "b/spam/1", *(f"b/{n}" for n in range(30))], None),  # has mail of its own
         (["a/ham/1", "b/ham/1"], None),
         (["a/1"], None),
+        (["1"], None),
+        (["cur/1", "new/1"], None),
+        (["work/may/1", "work/2002/1", "home/may/1", "home/2002/1"], "its 2 folders"),  # hardly by year
     ],
 )
 def test_a_folder_of_corpora_is_told_and_nothing_else(tmp_path: Path, names: list[str], told: str | None) -> None:

@@ -41,6 +41,17 @@ def test_words_of_every_script(text: str, expected: list[str]) -> None:
     assert words(text) == [unicodedata.normalize("NFC", word) for word in expected]
 
 
+@pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each block of Unicode
+def test_scripts_without_spaces_are_cut_from_those_with_them_and_into_pairs(letter: str) -> None:
+    assert words(f"ab{letter * 3}") == ["ab", letter * 2, letter * 2]
+
+
+# Of Unicode's Default_Ignorable_Code_Point those that count as letters or as marks.
+@pytest.mark.parametrize("filler", "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180d\u180f\u3164\ufe00\ufe0f\uffa0")
+def test_what_has_no_width_parts_no_word(filler: str) -> None:
+    assert words(f"via{filler}gra") == ["viagra"]
+
+
 def test_a_long_word_is_summarised() -> None:
     assert words("x" * 31) == ["long:x:30"]
     assert words("é" * 100_000) == ["long:é:1000"]
@@ -85,3 +96,10 @@ def test_folding_once_is_folding_always(raws: list[str]) -> None:
     for raw in raws + raws:
         assert remembered[raw] == fold(raw)
         assert len(remembered) <= 5
+
+
+def test_long_words_are_not_remembered() -> None:
+    remembered = Folded(room=5)
+    for length in (2 * MAX_WORD, 2 * MAX_WORD + 1):
+        assert remembered["x" * length] == fold("x" * length)
+    assert list(remembered) == ["x" * 2 * MAX_WORD]
