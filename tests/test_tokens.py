@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb import hosts
-from spamnb.fields import Fields
-from spamnb.message import parse
-from spamnb.tokens import MAX_WORDS, PAIRED, Tokenizer, TokenOptions
-from spamnb.words import fold
+from spamnb.message import Part, parse
+from spamnb.tokens import MAX_URLS, MAX_WORDS, PAIRED, Tokenizer, TokenOptions, part_tokens
 
 MAIL = b"""Return-Path: <list-owner@lists.example.net>
 Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
@@ -199,6 +196,25 @@ def test_options_that_do_not_exist_are_named(options: dict, named: str) -> None:
         Tokenizer(TokenOptions(**options))
 
 
+def test_urls_that_are_shown_are_told_as_those_of_links_are() -> None:
+    shown = b"\nSee https://Shop.example.net/a?b=c, HTTP://192.0.2.7:80/ (http://one.example) or ftp://two.example/\n"
+    assert {token for token in tokens(shown) if token.startswith("url:")} == {
+        "url:shop.example.net", "url:example.net", "url:192", "url:192.0", "url:192.0.2", "url:192.0.2.7",
+        "url:one.example",
+    }  # fmt: skip
+    many = [f"http://h{n}.example/" for n in range(MAX_URLS + 1)]
+    found = tokens(b"\n" + " ".join(many).encode())
+    assert f"url:h{MAX_URLS - 1}.example" in found and f"url:h{MAX_URLS}.example" not in found
+
+
+def test_what_a_part_says_of_itself_is_bounded() -> None:
+    long = "x" * 300
+    part = Part(f"text/{long}", long, long, "", f"a.b.{long}", 0)
+    assert part_tokens(part) == [
+        f"part:text/{long[:35]}", f"charset:{long[:20]}", f"encoding:{long[:20]}", f"attachment:{long[:12]}"
+    ]  # fmt: skip
+
+
 def test_hostile_headers_and_links_are_bounded() -> None:
     header = b"".join(b"X-%d: %s\n" % (i, b"w%d " % i) for i in range(900))
     links = b"".join(b'<a href="http://h%d.example/">x</a>' % i for i in range(900))
@@ -235,19 +251,3 @@ def test_the_order_in_which_messages_come_makes_no_other_tokens(corpora: Path) -
     forwards = [one(message) for message in messages]
     assert [one(message) for message in reversed(messages)] == forwards[::-1]
     assert [Tokenizer()(message) for message in messages[:10]] == forwards[:10]
-
-
-def test_long_names_of_headers_are_read_but_not_remembered() -> None:
-    fields = Fields(fold, (), {})
-    for n in range(9):
-        assert fields["x" * 200 + str(n)].presence == "header:" + "x" * 40
-    assert fields["X-Short"] is fields["X-Short"]
-    assert len(fields) == 1
-
-
-def test_long_hosts_are_read_but_not_remembered() -> None:
-    before = hosts._fold_host.cache_info().currsize
-    long = "." * hosts.MAX_HOST + "mail.example.org" + "." * hosts.MAX_HOST
-    assert hosts.fold_host(long) == ("mail.example.org", "example.org")
-    assert hosts.fold_host("x" * 2000) == ()
-    assert hosts._fold_host.cache_info().currsize == before
