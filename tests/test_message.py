@@ -234,6 +234,12 @@ def test_uuencoded_file_leaves_the_text_and_becomes_a_part():
     assert message.texts[1].splitlines() == [f"secret words {n}" for n in range(5)]
 
 
+@pytest.mark.parametrize("charset", ["us-ascii", "utf-16-le"])
+def test_encoded_line_ends_become_line_feeds(charset):
+    raw = f"Content-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: base64\n\n".encode()
+    assert parse(raw + base64.encodebytes("a\r\nb\rc\n".encode(charset))).texts == ("a\nb\nc\n",)
+
+
 def test_many_beginnings_of_uuencoded_files():
     text = "begin 644 a.txt\n" * 20_000
     message = parse(b"\n" + text.encode())
