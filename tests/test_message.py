@@ -286,6 +286,13 @@ def test_codecs_that_are_no_charset(name):
     assert decode("café \\u0041".encode(), name) == "café \\u0041"
 
 
+def test_names_that_mail_makes_up_are_not_looked_up(monkeypatch):
+    looked_up = []
+    monkeypatch.setattr("spamnb.message.charsets.codecs.lookup", looked_up.append)
+    assert resolve("made-up-1") == resolve("x-made-up-2") == ("cp1252", True)
+    assert not looked_up  # Python remembers each of these for ever
+
+
 def test_wrong_claims():
     assert decode("naïve café".encode(), "us-ascii") == "naïve café"
     assert decode("naïve café".encode(), "iso-8859-1") == "naïve café"
@@ -451,6 +458,8 @@ def test_header_bounds():
     assert len(many.headers) == MAX_FIELDS and many.texts == ("body",) and len(many.cut) == 1
     long = parse(b"Subject: " + b"x" * (2 * MAX_HEADER_BYTES) + b"\nTo: y\n\nbody")
     assert len(long.header("subject")) <= MAX_HEADER_BYTES and long.texts == ("body",) and len(long.cut) == 1
+    full = parse(b"Subject: " + b"x" * (MAX_HEADER_BYTES - 10) + b"\n\nbody\n\nmore")
+    assert len(full.header("subject")) == MAX_HEADER_BYTES - 10 and full.texts == ("body\n\nmore",)
 
 
 def test_depth_bound():
