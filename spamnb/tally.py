@@ -122,11 +122,9 @@ class _Reader:
         self.cells = stored.reshape(-1, 2)
 
     def take(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of these messages (ascending) the numbers of distinct tokens, and these tokens' columns and repeats."""
+        """Of these messages (ascending, one or more) the numbers of distinct tokens, their columns and repeats."""
         lengths = self.rows.lengths[messages]
-        if not len(messages):
-            cells = self.cells[:0]
-        elif messages[-1] - messages[0] + 1 == len(messages):
+        if messages[-1] - messages[0] + 1 == len(messages):
             cells = self.cells[self.ends[messages[0]] - lengths[0] : self.ends[messages[-1]]]
         else:
             shift = self.ends[messages] - np.cumsum(lengths, dtype=np.int64)
@@ -212,14 +210,11 @@ def sums_of(rows: Sequence[Rows], classes: tuple[str, ...], size: int) -> Sums:
     return Sums(classes, documents, size, tuple(Cells.added(blocks(label), size) for label in range(len(classes))))
 
 
-def merge(tallies: Iterable[Tally]) -> Tally:
+def merge(tallies: Sequence[Tally]) -> Tally:
     """The sum of tallies of different vocabularies and classes.
 
     A message that several of them counted is in the sum as often: ``without_copies`` makes that one.
     """
-    tallies = list(tallies)
-    if len(tallies) == 1:
-        return tallies[0]
     tokens, places = union([part.tokens for part in tallies])
     classes = tuple(sorted({name for part in tallies for name in part.sums.classes}))
     rows: list[Rows] = []
@@ -233,8 +228,6 @@ def merge(tallies: Iterable[Tally]) -> Tally:
 
 def without_copies(tallied: Tally) -> Tally:
     """The tally with every message counted once: the last of its copies, whose class is taken to be right."""
-    if not tallied.rows:
-        return tallied
     digests = np.concatenate([rows.digests for rows in tallied.rows])
     numbers = np.concatenate([rows.numbers for rows in tallied.rows])
     keys = np.ascontiguousarray(digests).view(">u8").reshape(-1, 2)
