@@ -9,14 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.content import fill, fresh_model, load
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export, merge, parse_export
 from spamnb.settings import Settings
+from spamnb.sources import Entry
 from spamnb.store import Store
+from spamnb.tally import tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import train
 
 
 def learned(messages: list[tuple[str, bytes]], **chosen: object) -> Store:
@@ -42,6 +46,26 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
         again.learn("spam", message("spam", 88))
         again.forget("spam", message("spam", 88))
         assert list(export(again.store)) == lines
+
+
+@pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", "lsa:4"), ("hybrid", None)])
+def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
+    train(tmp_path / "m", tally(entries, Tokenizer(), tmp_path / "rows", never), Settings(kind, embedding=embedding))
+    with Classifier.open(tmp_path / "m") as first:
+        lines = list(export(first.store))
+        told = [first.classify(raw).probabilities for _, raw in mail(24)]
+    content = parse_export(lines, "-")
+    with fresh_model(tmp_path / "n", content.meta) as copy:
+        fill(copy, content)
+    with Classifier.open(tmp_path / "n") as again:
+        assert list(export(again.store)) == lines
+        assert told == [again.classify(raw).probabilities for _, raw in mail(24)]
+    if embedding:
+        at = next(i for i, line in enumerate(lines) if "vector" in line)
+        lines[at] = json.dumps({key: value for key, value in json.loads(lines[at]).items() if key != "vector"})
+        with pytest.raises(SpamnbError, match="vectors of its tokens are not of one length, or some are missing"):
+            parse_export(lines, "-")
 
 
 def test_merging_is_learning_both() -> None:

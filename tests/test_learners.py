@@ -84,9 +84,12 @@ def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: 
     assert set(fitted.tokens[~held].ravel()) <= {0.0}
 
 
-@pytest.mark.parametrize("model_type", ["logistic", "hybrid"])
-def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, model_type: str) -> None:
-    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type))
+STEPS = [Settings("logistic"), Settings("hybrid"), Settings("logistic", embedding="lsa:4")]
+
+
+@pytest.mark.parametrize("settings", STEPS, ids=lambda it: f"{it.model_type} {it.embedding}")
+def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, settings: Settings) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(20)), settings)
     raw = message("spam", 500)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         before = classifier.classify(raw).scores
@@ -101,6 +104,17 @@ def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, mo
         assert classifier.learned(raw) == "spam"
         corrected = classifier.classify(raw).scores
         assert corrected[0] - corrected[1] < after[0] - after[1]
+
+
+def test_logistic_regression_of_vectors_has_the_classes_of_its_training(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError, match="needs two classes"):
+        train(tmp_path / "m", counted(tmp_path, [("ham", raw) for _, raw in mail(5)]), STEPS[2])
+    train(tmp_path / "m", counted(tmp_path, mail(20)), STEPS[2])
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        lines = list(export(classifier.store))
+        with pytest.raises(SpamnbError, match="no class 'list' in this logistic regression; train again"):
+            classifier.learn("list", message("spam", 500))
+        assert list(export(classifier.store)) == lines, "a refusal changes nothing"
 
 
 @pytest.mark.parametrize("model_type", ["logistic", "hybrid"])
