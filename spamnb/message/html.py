@@ -69,24 +69,23 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     facts.update(splits)
     words, inks, grounds = words_of(html)
     tree = LexborHTMLParser(marked)
-    root = tree.root
+    root: Any = tree.root  # never None: of any bytes lexbor makes an element "html"
     links: list[str] = []
     images: list[str] = []
     forms: list[str] = []
-    text = hidden = ""
-    if root is not None:
-        if not words.isdisjoint(URLS):
-            collect(tree, words, links, images, forms, facts)
-        risky = {} if (hiding := hides(low, words)) else risky_colours(low, words, inks, grounds)
-        styled = b"style" in words
-        rules = hiding_rules(low) if styled and (hiding or risky) else {}
-        if hiding or (risky and on_own_ground(tree, risky, rules, styled)):
-            text, hidden = walk(root, rules)
-        else:
-            for name in SKIPPED_NAMES & names:
-                for node in tree.tags(name.decode()):
-                    node.decompose(recursive=False)
-            text = root.text()
+    hidden = ""
+    if not words.isdisjoint(URLS):
+        collect(tree, words, links, images, forms, facts)
+    risky = {} if (hiding := hides(low, words)) else risky_colours(low, words, inks, grounds)
+    styled = b"style" in words
+    rules = hiding_rules(low) if styled and (hiding or risky) else {}
+    if hiding or (risky and on_own_ground(tree, risky, rules, styled)):
+        text, hidden = walk(root, rules)
+    else:
+        for name in SKIPPED_NAMES & names:
+            for node in tree.tags(name.decode()):
+                node.decompose(recursive=False)
+        text = root.text()
     hidden = "" if hidden.isspace() else hidden.replace("\r", "\n")
     if hidden:
         facts.add("hidden")
