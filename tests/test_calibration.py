@@ -46,6 +46,13 @@ def test_the_curve_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(ours, model.predict_proba(x[:, None])[:, 1], atol=0.01)
 
 
+def test_bins_are_a_hundredth_of_a_nat_wide_near_nought_and_4_percent_of_the_margin_far_from_it() -> None:
+    margin = np.concatenate([sign * np.linspace(0, limit, 2001) for sign in (-1, 1) for limit in (0.5, 20, 5000)])
+    error = np.abs(_MARGIN[_bins(margin)] - margin)
+    assert (error <= (0.011 + 0.043 * np.abs(margin)) / 2).all()
+    assert _bins(np.array([-1e300, 0.0, 1e300])).tolist() == [0, BINS // 2, BINS - 1]
+
+
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 4))
 def test_histograms_add_and_subtract(seed: int, n: int, classes: int) -> None:
     rng = np.random.default_rng(seed)

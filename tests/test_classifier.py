@@ -286,3 +286,18 @@ def test_two_words_of_one_key_do_no_harm(monkeypatch: pytest.MonkeyPatch, compil
     assert [totals.document_counts.tolist(), totals.occurrences.tolist()] == content.sums.totals().tolist()
     assert classifier.forget("spam", raw)
     assert exported(classifier) == before
+
+
+def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [(label, message(label, number)) for number in range(60, 80) for label in ("ham", "spam")]
+    whole, small = trained(mail(20)), trained(mail(20))
+    expected = []
+    for label, raw in asked:
+        expected.append(whole.classify(raw).scores.tolist())
+        whole.learn(label, raw)
+    monkeypatch.setattr("spamnb.store.CACHED_ROWS", 50)
+    for (label, raw), scores in zip(asked, expected):
+        assert small.classify(raw).scores.tolist() == scores
+        small.learn(label, raw)
+        assert len(small.store.numbers) <= len(small._numbering) <= 50 + len(set(Tokenizer()(parse(raw))))
+    assert exported(small) == exported(whole)
