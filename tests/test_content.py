@@ -12,6 +12,7 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.content import begin, fill, fresh_model, load
 from spamnb.errors import InTheWay, SpamnbError
+from spamnb.pages import MOST
 from spamnb.settings import Settings
 from spamnb.store import Store
 
@@ -35,6 +36,16 @@ def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError) as error, fresh_model(tmp_path / "m", Settings().as_meta()) as store:
         store.add("\x07", {"a": 1})
     assert str(error.value).startswith(f"{tmp_path / 'm'}: ")
+
+
+def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) -> None:
+    content = load(learned(mail(2)))
+    cells = tuple(own._replace(occurrences=own.occurrences + MOST) for own in content.sums.cells)
+    huge = content._replace(sums=content.sums._replace(cells=cells))
+    told = pytest.raises(SpamnbError, match="m: a token was counted more than")
+    with told, fresh_model(tmp_path / "m", content.meta) as store:
+        fill(store, huge)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:

@@ -56,6 +56,21 @@ def test_algebra(a: Any, b: Any, c: Any) -> None:
     assert counted((both, a[1] + b[1])) == A + B
 
 
+def test_scaling_by_nothing_leaves_nothing_and_by_less_is_refused() -> None:
+    counts = counted((csr_array(np.array([[1, 0, 2, 0, 0, 3]])), ["spam"]))
+    assert counts * 0 == Counts.empty(CLASSES, 6)
+    for factor in (-1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="finite number of at least 0"):
+            counts * factor
+    assert counts != "counts"
+
+
+def test_stored_zeros_are_not_kept() -> None:
+    X = csr_array((np.array([2, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 6))
+    counts = Counts.from_matrix(X, ["spam"])
+    assert counts.document_counts.nnz == counts.occurrences.nnz == 1
+
+
 def test_columns_by_mask_and_number() -> None:
     counts = counted((csr_array(np.array([[1, 0, 2, 0, 0, 3]])), ["spam"]))
     assert counts.columns(np.array([5, 2])).occurrences.toarray()[2].tolist() == [3, 2]

@@ -42,7 +42,9 @@ def test_the_cost_of_spam_holds_among_many_classes() -> None:
 
 
 def test_a_tie_is_not_spam() -> None:
-    assert Loss(1).verdicts(["ham", "spam"], np.array([[0.5, 0.5]]), "spam") == ["ham"]
+    even = np.array([[0.5, 0.5]])
+    assert Loss(1).verdicts(["ham", "spam"], even, "spam") == ["ham"]
+    assert Loss(1).verdicts(["spam", "work"], even, "spam") == ["work"]
 
 
 @pytest.mark.parametrize(
