@@ -102,8 +102,13 @@ def _taken(given: dict[str, Any]) -> Settings:
     """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
     from spamnb.decision import Loss
     from spamnb.errors import SpamnbError
-    from spamnb.settings import OF_LOSS, OF_MODEL, OF_TOKENS, Settings
+    from spamnb.settings import COUNT_MODELS, OF_LOSS, OF_MODEL, OF_TOKENS, VECTOR_MODELS, Settings
     from spamnb.tokens import Tokenizer, TokenOptions
+
+    kind, bayes = given["model_type"], (*COUNT_MODELS, "hybrid")
+    for option, models in {"--alpha": bayes, "--prior": (*bayes, *VECTOR_MODELS), "--pooling": bayes}.items():
+        if kind not in models and option in settings_given():
+            raise click.UsageError(f"{option} changes nothing in a {kind} model; it is for {', '.join(models)}")
 
     def chosen(names: Iterable[str]) -> dict[str, Any]:
         return {name: value for name in names if (value := given.pop(name)) is not None}

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.options import Unreadable, model_option
-
-if TYPE_CHECKING:
-    from spamnb.serve.moves import Places
 
 
 @click.command("sort", short_help="Move spam among a Maildir's new mail to Junk.")
@@ -33,14 +29,14 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
     from spamnb.naming import shown
     from spamnb.serve import maildir
     from spamnb.serve.headers import rewritten
-    from spamnb.serve.moves import Places, is_junk
+    from spamnb.serve.moves import is_junk
     from spamnb.serve.score import score
 
     unreadable = Unreadable()
     maildir.checked(box)
     folders = {"spam": junk} | ({} if unsure is None else {"unsure": unsure})
     crossing = {into: is_junk(box, into, junk) for into in folders.values()}
-    with Classifier.open(model) as classifier, Places.of(box) as places:
+    with Classifier.open(model) as classifier:
         for path in [path for part in ("new", "cur")[: 1 + everything] for path in maildir.files(box / part)]:
             try:
                 raw = contents(str(path))
@@ -49,7 +45,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
                 if not dry_run and tag:
                     _tag(path, raw, rewritten(raw, found.fields()))
                 elif not dry_run and into is not None:
-                    _move(box, path, into, raw, crossing[into], places)
+                    _move(box, path, into, raw, crossing[into])
             except FileNotFoundError:
                 continue  # a mail reader moved it on since it was listed
             except OSError as error:
@@ -68,11 +64,12 @@ def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
         maildir.replace(path, tagged)
 
 
-def _move(box: Path, path: Path, into: str, raw: bytes, crosses: bool, places: Places) -> None:
+def _move(box: Path, path: Path, into: str, raw: bytes, crosses: bool) -> None:
     """Move a message and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
     from spamnb.message import digest
     from spamnb.serve import maildir
+    from spamnb.serve.moves import Places
 
-    with places.writing():
+    with Places.of(box) as places, places.writing():
         maildir.move(path, maildir.folder(box, into))
         places.put(digest(raw), crosses)

@@ -55,7 +55,9 @@ def test_sort_moves_spam_and_nothing_else(box, model):
         box.add(mail("spam", 500 + seed))
         box.add(mail("ham", 500 + seed))
     before = {message["Message-ID"] for message in box}
-    assert "to Junk" in run("sort", "--dry-run", "-m", model, path_of(box)) and len(box) == 10
+    files = sorted(path_of(box).rglob("*"))
+    assert "to Junk" in run("sort", "--dry-run", "-m", model, path_of(box))
+    assert sorted(path_of(box).rglob("*")) == files and len(box) == 10
     run("sort", "-m", model, path_of(box))
     assert subjects(box.get_folder("Junk")) == [f"<{500 + seed}.spam@example.org>" for seed in range(5)]
     assert subjects(box) == [f"<{500 + seed}.ham@example.org>" for seed in range(5)]
@@ -81,6 +83,7 @@ def test_sort_tags_and_keeps_date_flags_and_body(box, model):
     run("sort", "--all", "--tag", "-m", model, path_of(box))
     assert maildir.files(path_of(box) / "cur") == [tagged]  # nothing new to say, nothing written
     assert not maildir.files(path_of(box) / "tmp")
+    assert not (path_of(box) / "spamnb-places.sqlite").exists()  # nothing was moved
 
 
 def test_mail_that_dovecot_keeps_compressed(box, model):
@@ -282,6 +285,7 @@ def test_no_maildir_is_said_in_one_line(tmp_path, model):
 
 
 def test_a_damaged_record_says_what_to_do(box, model):
+    box.add(mail("spam", 960))
     (path_of(box) / "spamnb-places.sqlite").write_text("no database")
     for command in (["sort"], ["watch", "--once"]):
         result = CliRunner().invoke(cli, [*command, "-m", str(model), str(path_of(box))])
