@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from spamnb.cli.options import model_option
+from spamnb.errors import SpamnbError
+
+
+class Lines(click.File):
+    """A file of text or standard input, which click takes to be open."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-" and sys.stdin is None:
+            raise SpamnbError("standard input is closed; give a FILE, or < model.jsonl")
+        return super().convert(value, param, ctx)
 
 
 @click.command("import", short_help="Make a model from the lines of export.")
-@click.argument("file", type=click.File("r", encoding="utf-8"), default="-")
+@click.argument("file", type=Lines("r", encoding="utf-8"), default="-")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def command(file: TextIO, model: Path, force: bool) -> None:
@@ -22,7 +33,6 @@ def command(file: TextIO, model: Path, force: bool) -> None:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
     from spamnb.content import fill, fresh_model
-    from spamnb.errors import SpamnbError
     from spamnb.exchange import parse_export
 
     try:
