@@ -44,6 +44,11 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
         raw = os.pread(descriptor, size, start)
     finally:
         os.close(descriptor)
+    return undone(raw, path)
+
+
+def undone(raw: bytes, path: str) -> bytes:
+    """A message without gzip, where it is compressed. Raises OSError as ``contents`` does."""
     if raw[:2] == GZIP:
         with _decompressed(io.BytesIO(raw), path) as stream:
             raw = stream.read(MAX_MESSAGE + 1)

@@ -185,14 +185,18 @@ def standard_output() -> TextIO:
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input."""
-    from spamnb.mbox import MAX_MESSAGE, split_mbox, too_long
+    from spamnb.mbox import MAX_MESSAGE, split_mbox, too_long, undone
     from spamnb.sources import Entry, unlabelled
 
     if sources not in ((), ("-",)):
         return unlabelled(sources, unreadable)
     raw = read_standard_input(MAX_MESSAGE + 1)
-    if len(raw) > MAX_MESSAGE:
-        raise SpamnbError(f"standard input: {too_long('-').strerror}")
+    try:
+        if len(raw) > MAX_MESSAGE:
+            raise too_long("-")
+        raw = undone(raw, "-")
+    except OSError as error:
+        raise SpamnbError(f"standard input: {error.strerror}") from None
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")

@@ -383,10 +383,11 @@ def test_learn_tells_how_far_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_closed_standard_input_is_one_line(model: Path) -> None:
-    command = f"exec {sys.executable} -m spamnb classify --exit-code -m {model} <&-"
-    done = subprocess.run(["sh", "-c", command], capture_output=True)
-    assert (done.returncode, done.stdout) == (75, b"")
-    assert done.stderr.startswith(b"Error: standard input is closed")
+    for command, code in (("classify --exit-code", 75), ("import", 1)):
+        whole = f"exec {sys.executable} -m spamnb {command} -m {model} <&-"
+        done = subprocess.run(["sh", "-c", whole], capture_output=True)
+        assert (done.returncode, done.stdout) == (code, b"")
+        assert done.stderr.startswith(b"Error: standard input is closed") and done.stderr.count(b"\n") == 1
 
 
 def test_ctrl_c_ends_with_130_and_no_traceback(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -413,6 +414,14 @@ def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:
     both = run("classify", "-m", model, stdin=one + b"\n" + one)
     assert "mailbox on standard input" in both.stderr
     assert len(both.stdout.splitlines()) == 1
+
+
+def test_gzip_on_standard_input_is_undone_as_in_a_file(model: Path) -> None:
+    raw = message("spam", 806)
+    assert run("classify", "-m", model, stdin=gzip.compress(raw)).output == run("classify", "-m", model, stdin=raw).output
+    for broken, why in ((gzip.compress(raw)[:-9], "broken gzip data"), (b"BZh91AY&SY", "compressed in another way")):
+        result = run("learn", "spam", "-m", model, stdin=broken)
+        assert result.exit_code == 1 and result.output.startswith(f"Error: standard input: {why}")
 
 
 def test_standard_input_is_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
