@@ -20,7 +20,7 @@ _OPTIONS = (
         help="Naive Bayes of tokens drawn without or with repeats counted, or each there or not; logistic regression;"
         " its sum with naive Bayes; or Gaussian classes of embedded messages."
     ),
-    click.option("--alpha", type=float, help="Smoothing pseudo-count (Laplace: 1).  [default: 0.1]"),
+    click.option("--alpha", type=float, help="Smoothing pseudo-count of naive Bayes (Laplace: 1).  [default: 0.1]"),
     click.option(
         "--prior",
         type=click.Choice(["mle", "dirichlet", "map", "uniform"]),
