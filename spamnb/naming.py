@@ -1,4 +1,4 @@
-"""What may name a class, and how names are shown to people."""
+"""What may name a class, and how names and numbers of things are shown to people."""
 
 from __future__ import annotations
 
@@ -25,3 +25,12 @@ def shown(text: str) -> str:
     'caf\\\\x1b[2J'
     """
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "message"), counted(1200, "message")
+    ('1 message', '1,200 messages')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.lists import Report, first_line, index, label_and_text, labelled_texts
 from spamnb.mbox import contents, opened, split_mbox, too_long, unquoted
-from spamnb.naming import check_class_name, shown
+from spamnb.naming import check_class_name, counted, shown
 
 _USUAL = frozenset({"ham", "spam"})
 _FEW = 10
@@ -169,7 +169,7 @@ def _folder_per_class(folder: str, on_unreadable: Report) -> Iterator[Entry]:
         what = "messages but no folder per class" if files else "no folder per class"
         raise SpamnbError(f"{shown(folder)}: {what}; write CLASS={shown(folder)} if all is of one class")
     if files:
-        more = f" (as are {len(files) - 1:,} more files)" if len(files) > 1 else ""
+        more = f" (and {counted(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
         beside = ValueError(f"beside the class folders, so in no class{more}")
         on_unreadable(shown(os.path.join(folder, files[0])), beside)
     labels = [_class_of(name, folder) for name in folders]

@@ -148,7 +148,7 @@ def test_files_beside_the_class_folders_are_told_once(tmp_path: Path) -> None:
     unreadable: Unreadable = []
     assert len(read(tmp_path, unreadable=unreadable)) == 1
     [(name, error)] = unreadable
-    assert name.endswith("readme.txt") and "(as are 1 more files)" in str(error)
+    assert name.endswith("readme.txt") and "(and 1 file more)" in str(error)
 
 
 def test_names_fit_a_terminal_and_paths_open(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def command(file: TextIO, model: Path, force: bool) -> None:
     """
     from spamnb.content import fill, fresh_model
     from spamnb.exchange import parse_export
+    from spamnb.naming import counted
 
     try:
         content = parse_export(file, file.name)
@@ -41,4 +42,5 @@ def command(file: TextIO, model: Path, force: bool) -> None:
         raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
     with fresh_model(model, content.meta, force=force) as store:
         fill(store, content)
-    click.echo(f"{model}: {int(content.sums.documents.sum()):,} messages, {len(content.tokens):,} tokens")
+    messages = counted(int(content.sums.documents.sum()), "message")
+    click.echo(f"{model}: {messages}, {counted(len(content.tokens), 'token')}")

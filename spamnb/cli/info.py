@@ -21,6 +21,7 @@ def command(model: Path, form: str) -> None:
     """
     import json
 
+    from spamnb.naming import counted
     from spamnb.store import Store
 
     with Store.open(model) as store:
@@ -32,9 +33,9 @@ def command(model: Path, form: str) -> None:
         facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
         click.echo(json.dumps(facts, ensure_ascii=False))
         return
-    click.echo(f"{model}: {size / 1e6:.1f} MB, {tokens:,} tokens")
+    click.echo(f"{model}: {size / 1e6:.1f} MB, {counted(tokens, 'token')}")
     for name, documents in messages.items():
-        click.echo(f"  {name}: {documents:,} messages")
+        click.echo(f"  {name}: {counted(documents, 'message')}")
     for key, value in settings.items():
         click.echo(f"  {key.replace('_', ' ')}: {_plain(value)}")
 

@@ -24,6 +24,7 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """
     from spamnb.content import fill, fresh_model, load
     from spamnb.exchange import merge
+    from spamnb.naming import counted
     from spamnb.store import Store
 
     contents = []
@@ -33,6 +34,7 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     merged, repeated = merge(contents, [str(path) for path in models])
     with fresh_model(model, merged.meta, force=force) as store:
         fill(store, merged)
-    click.echo(f"{model}: {int(merged.sums.documents.sum()):,} messages, {len(merged.tokens):,} tokens")
+    messages = counted(int(merged.sums.documents.sum()), "message")
+    click.echo(f"{model}: {messages}, {counted(len(merged.tokens), 'token')}")
     if repeated:
-        tell(f"spamnb: {repeated:,} messages were learned by more than one of them and count for each")
+        tell(f"spamnb: learned by more than one of them, and counted for each: {counted(repeated, 'message')}")

@@ -20,6 +20,7 @@ from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
 from spamnb.lists import Report
 from spamnb.message import header_of
+from spamnb.naming import counted
 from spamnb.settings import Settings
 from spamnb.sources import Entry, messages
 
@@ -46,7 +47,7 @@ class Feedback:
     def __str__(self) -> str:
         parts = [
             f"for the first {self.first}" if self.first is not None else "",
-            f"after {self.delay} messages" if self.delay else "",
+            f"after {counted(self.delay, 'message')}" if self.delay else "",
             f"for a share of {self.share:g}" if self.share < 1 else "",
         ]
         return "feedback " + ", ".join(filter(None, parts)) if any(parts) else "immediate feedback"

@@ -178,7 +178,7 @@ def reliability_chart(table: list[Bin], what: str) -> str:
         if not row.messages:
             continue
         low, high = _wilson(row.observed, row.messages)
-        title = f"{count(row.messages)} messages: said {row.predicted:.3f}, came true {row.observed:.3f}"
+        title = f"{count(row.messages, 'message')}: said {row.predicted:.3f}, came true {row.observed:.3f}"
         at = x.at(row.predicted)
         marks.append(svg.line([(at, y.at(low)), (at, y.at(high))], "whisker"))
         marks.append(svg.dot(at, y.at(row.observed), 4.5, "point", title))

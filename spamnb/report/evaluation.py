@@ -53,7 +53,7 @@ def _headline(found: Figures) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(f"{found.protocol}: {count(found.messages)} messages"), title_justify="left")
+    table = Table(title=Text(f"{found.protocol}: {count(found.messages, 'message')}"), title_justify="left")
     table.add_column("")
     table.add_column("value", justify="right")
     table.add_column("95 % interval", justify="right")

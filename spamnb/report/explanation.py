@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spamnb.classifier import Judgement
 from spamnb.learners.learner import Direction
-from spamnb.naming import shown
+from spamnb.naming import counted, shown
 from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store import Found, Totals
 
@@ -51,7 +51,7 @@ def explanation(
         )
         lines.append(f"{evidence.weight:>+8.3f}  {counts}  {shown(evidence.token)}")
     if len(judgement.evidence) > top:
-        lines.append(f"… and {len(judgement.evidence) - top} lighter ones")
+        lines.append(f"… and {counted(len(judgement.evidence) - top, 'lighter one')}")
     if directions:
         best, other_row = (totals.classes.index(name) for name in (ranked[0], ranked[min(1, len(ranked) - 1)]))
         told = [(d.weights[best] - d.weights[other_row], d) for d in directions]

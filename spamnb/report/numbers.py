@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 
 from spamnb.evaluate.bootstrap import Estimate
+from spamnb.naming import counted
 
 NONE = "–"
 
 
 def percent(value: float) -> str:
-    """A percentage to the digits that tell filters apart: three that count below 10, two decimals above.
+    """A percentage to the digits that tell filters apart: three that count below 10, two decimals above, and more
+    where what is not 100 would look like it.
 
-    >>> percent(0.03854), percent(3.661), percent(99.971), percent(0.0), percent(float("nan"))
-    ('0.0385', '3.66', '99.97', '0', '–')
+    >>> percent(0.03854), percent(3.661), percent(99.971), percent(99.9964), percent(0.0), percent(float("nan"))
+    ('0.0385', '3.66', '99.97', '99.996', '0', '–')
     """
     if math.isnan(value):
         return NONE
     if value == 0:
         return "0"
+    if round(value, 2) == 100 > value:
+        return f"{value:.{-math.floor(math.log10(100 - value))}f}"
     return f"{value:.2f}" if value >= 10 else f"{value:#.3g}" if value >= 0.001 else f"{value:.1e}"
 
 
@@ -42,10 +46,10 @@ def ratio(value: float) -> str:
     return NONE if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
 
 
-def count(value: int) -> str:
-    """A count with thin spaces between thousands.
+def count(value: int, what: str = "") -> str:
+    """A count with thin spaces between thousands, and of what.
 
-    >>> count(75419)
-    '75\\u2009419'
+    >>> count(75419), count(1, "message")
+    ('75\\u2009419', '1 message')
     """
-    return f"{value:,}".replace(",", "\u2009")
+    return (counted(value, what) if what else f"{value:,}").replace(",", "\u2009")

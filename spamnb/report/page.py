@@ -39,11 +39,12 @@ def page(result: Result, found: Figures) -> str:
     """The page as HTML."""
     digest = base64.b64encode(hashlib.sha256(CSS.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    number = count(found.messages, "message")
     per_class = ", ".join(f"{count(c.messages)} {escape(c.name)}" for c in found.by_class[:6])
-    more = f" and {len(found.by_class) - 6} classes more" if len(found.by_class) > 6 else ""
+    more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
     parts = [
         "<h1>How well the filter did</h1>",
-        f'<p class="soft">{escape(found.protocol)}. {count(found.messages)} messages: {per_class}{more}.</p>',
+        f'<p class="soft">{escape(found.protocol)}. {number}: {per_class}{more}.</p>',
         _cards(found),
         _charts(result, found),
         _tables(found),

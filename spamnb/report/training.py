@@ -8,6 +8,8 @@ from unicodedata import combining, east_asian_width
 import numpy as np
 
 from spamnb.decision import UNSURE
+from spamnb.naming import counted
+from spamnb.report.numbers import percent
 from spamnb.settings import Settings
 from spamnb.store import Totals
 from spamnb.training import LeftOut
@@ -18,7 +20,7 @@ FEW = 50  # messages of a class below which its error estimate is worth little
 def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
     """Lines of text; ``totals`` are the model's, ``read`` messages were counted for it."""
     documents = totals.documents
-    lines = [f"{path}: {documents.sum():,} messages, {totals.vocabulary_size:,} different tokens"]
+    lines = [f"{path}: {counted(documents.sum(), 'message')}, {counted(totals.vocabulary_size, 'different token')}"]
     if copies := read - int(documents.sum()):
         lines.append(f"copies of these, not learned again: {copies:,}")
     if unreadable:
@@ -39,11 +41,11 @@ def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, re
             row = [int((verdicts[truth == name] == action).sum()) for action in actions]
             lines.append(f"  {name}{gap[name]} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
     wrong = (verdicts != truth) & (verdicts != UNSURE)
-    lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({100 * wrong.mean():.2f} %)")
+    lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %)")
     if spam in left_out.classes:
         good = truth != spam
         lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
-        lines.append(f"  good mail lost {100 * lost:.2f} %, spam let through {100 * through:.2f} %")
+        lines.append(f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %")
     elif spam != Settings().spam:
         lines.append(f"  there is no class {spam!r}, so all errors cost the same")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
