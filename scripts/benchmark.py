@@ -42,6 +42,8 @@ def messages(corpora: Path) -> list[tuple[str, Path]]:
     for label, folders in (("spam", SPAM), ("ham", HAM)):
         for folder in folders:
             found += [(label, p) for p in sorted((corpora / folder).rglob("*")) if p.is_file() and p.name != "cmds"]
+    if not found:
+        sys.exit(f"{corpora}: no messages in {', '.join((*SPAM, *HAM))}")
     return sorted(found, key=lambda one: zlib.crc32(str(one[1]).encode()))
 
 

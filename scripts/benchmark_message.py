@@ -37,6 +37,8 @@ def main(folders: list[str]) -> int:
         for path in paths:
             with open(path, "rb") as file:
                 messages.append(file.read())
+        if not messages:
+            sys.exit(f"{folder}: no messages")
         ours = theirs = float("inf")
         for _ in range(3):
             ours = min(ours, once(parse, messages))

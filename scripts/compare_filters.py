@@ -15,7 +15,6 @@ import argparse
 import hashlib
 import json
 import math
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from mail_corpora import CORPORA, sources
+from mail_corpora import CORPORA, corpora_folder, sources
 from peer import Judged, Mail, Peer
 from peers import PEERS
 
@@ -62,10 +61,7 @@ class Row:
 def corpus(name: str) -> tuple[list[Entry], bool]:
     """Its messages, and whether they carry dates."""
     if name in CORPORA:
-        root = os.environ.get("SPAMNB_CORPORA")
-        if not root:
-            raise SystemExit("SPAMNB_CORPORA is not set: see corpora/README.md, or give --corpus a folder")
-        specs = sources(name, root)
+        specs = sources(name, corpora_folder())
     else:
         specs = [f"index:{name}" if Path(name).is_file() else name]
     found = list(entries(specs, lambda what, error: print(f"{what}: {error}", file=sys.stderr)))

@@ -11,7 +11,6 @@ ones a latent semantic analysis of them; "spamnb" rows are the model types as th
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mail_corpora import sources
+from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
@@ -48,10 +47,10 @@ def complain(name: str, error: Exception) -> None:
     print(f"{name}: {error}; left out", file=sys.stderr)
 
 
-def corpus(name: str, root: str) -> tuple[list[Entry], list[Entry]]:
+def corpus(name: str, folder: Path) -> tuple[list[Entry], list[Entry]]:
     if name == "20news":
-        return tuple(list(entries([f"{root}/20news-bydate/{part}"], complain)) for part in ("train", "test"))  # type: ignore[return-value]
-    every = list(entries(sources(name, root), complain))
+        return tuple(list(entries([f"{folder}/20news-bydate/{part}"], complain)) for part in ("train", "test"))  # type: ignore[return-value]
+    every = list(entries(sources(name, folder), complain))
     even = even_names([entry.path for entry in every])
     return list(compress(every, even)), list(compress(every, ~even))
 
@@ -107,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", choices=["20news", "spamassassin"], action="append")
     for name in parser.parse_args().corpus or ["20news", "spamassassin"]:
-        learn, ask = corpus(name, os.environ["SPAMNB_CORPORA"])
+        learn, ask = corpus(name, corpora_folder())
         tokenizer, vocabulary = Tokenizer(), Vocabulary()
         X = vocabulary.matrix(tokenizer(parse(entry.read())) for entry in learn)
         T = vocabulary.matrix((tokenizer(parse(entry.read())) for entry in ask), grow=False)

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from mail_corpora import sources
+from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb import evidence, tokens
@@ -186,9 +185,7 @@ def main() -> None:
     parser.add_argument("--at", type=float, metavar="HM")
     parser.add_argument("--in-order", action="store_true")
     arguments = parser.parse_args()
-    if not (root := os.environ.get("SPAMNB_CORPORA")):
-        sys.exit("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
-    table = Table(Path(root), arguments.salts, arguments.at, arguments.in_order)
+    table = Table(corpora_folder(), arguments.salts, arguments.at, arguments.in_order)
     if arguments.only in (None, "pooling"):
         table.line("sum", summed)
         table.line("mean of tokens of 2 nats", floored(2.0))

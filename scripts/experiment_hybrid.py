@@ -4,20 +4,20 @@
 Half of each corpus (by md5 of the message's name) is learned, the other half judged: 1-ROCA% of naive Bayes, of
 logistic regression under several penalties and least numbers of holders of a token, and of their sum on equal scales.
 
-    SPAMNB_CORPORA=… python scripts/experiment_hybrid.py [CORPUS...]     CORPUS: spamassassin enron1 enron2 lingspam sms
+    SPAMNB_CORPORA=… python scripts/experiment_hybrid.py [--corpus NAME]...
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from mail_corpora import sources
+from mail_corpora import corpora_folder, sources
 
 from spamnb.evaluate.roc import one_minus_roca
 from spamnb.learners import logistic
@@ -54,9 +54,10 @@ def bayes_scores(settings: Settings, made: Tally, asked: Tally) -> np.ndarray:
 
 
 def main() -> None:
-    root = os.environ["SPAMNB_CORPORA"]
-    for name in sys.argv[1:] or CORPORA:
-        specs = sources(name, root)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", choices=CORPORA, action="append")
+    for name in parser.parse_args().corpus or CORPORA:
+        specs = sources(name, corpora_folder())
         with tempfile.TemporaryDirectory() as folder:
             tallies = [
                 tally(half(specs, learned), Tokenizer(), Path(folder) / f"{learned}", lambda n, e: print(n, e))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 CORPORA: dict[str, tuple[str, ...]] = {
@@ -15,7 +16,14 @@ CORPORA: dict[str, tuple[str, ...]] = {
 }
 
 
-def sources(name: str, root: Path | str) -> list[str]:
+def corpora_folder() -> Path:
+    """The folder of all of them."""
+    if not (named := os.environ.get("SPAMNB_CORPORA")):
+        raise SystemExit("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
+    return Path(named)
+
+
+def sources(name: str, root: Path) -> list[str]:
     """The SOURCEs of a corpus below the folder ``root`` of all of them."""
     parts = [spec.rpartition("=") for spec in CORPORA[name]]
     return [f"{label}{equals}{root}/{path}" for label, equals, path in parts]
