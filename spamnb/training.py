@@ -22,9 +22,11 @@ from spamnb.tally import Tally, restrict, without_copies
 
 
 class LeftOut(NamedTuple):
-    """What training's messages got from the model without them, in their order."""
+    """What a model was trained on, and what these messages got from the model without them, in their order."""
 
     classes: tuple[str, ...]
+    documents: np.ndarray  # (C,) messages of each
+    tokens: int  # different ones
     labels: np.ndarray  # (n,) true class numbers
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
@@ -58,16 +60,17 @@ def _of_present_classes(tally: Tally) -> Tally:
 
 def leave_one_out(tally: Tally, settings: Settings) -> LeftOut:
     """Every message judged by the model without it; probabilities calibrated on these very scores."""
-    return _left_out(learner_for(settings).train(tally), tally.sums.classes, settings)
+    return _left_out(learner_for(settings).train(tally), tally, settings)
 
 
-def _left_out(trained: Trained, classes: tuple[str, ...], settings: Settings) -> LeftOut:
-    y, scores = trained.labels, trained.scores
+def _left_out(trained: Trained, tally: Tally, settings: Settings) -> LeftOut:
+    y, scores, classes = trained.labels, trained.scores, tally.sums.classes
+    of = classes, tally.sums.documents, len(tally.tokens)
     if not len(y):
-        return LeftOut(classes, y, scores, scores, [])
+        return LeftOut(*of, y, scores, scores, [])
     calibration = _calibration(trained, classes)
     p = calibration.probabilities(scores)
-    return LeftOut(classes, y, scores, p, settings.loss.verdicts(classes, p, settings.spam, calibration.enough))
+    return LeftOut(*of, y, scores, p, settings.loss.verdicts(classes, p, settings.spam, calibration.enough))
 
 
 def _calibration(trained: Trained, classes: tuple[str, ...]) -> Calibration:
@@ -125,4 +128,4 @@ def train(
                 return with_trained(sums, found[0])
 
             fill(store, sums, rest)
-    return _left_out(found[0], tally.sums.classes, settings)
+    return _left_out(found[0], tally, settings)

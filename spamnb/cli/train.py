@@ -51,7 +51,6 @@ def command(
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
     from spamnb.sources import entries
-    from spamnb.store import Store
     from spamnb.training import train
 
     if model.exists() and not force:
@@ -63,9 +62,7 @@ def command(
             tally = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
         beside = aside if len(tally.rows) > 1 else nullcontext  # who counted alone works alone
         left_out = train(model, tally, settings, force=force, aside=beside)
-    with Store.open(model) as store:
-        totals = store.totals()
-    for name in sorted({*tally.sums.classes} - {*totals.classes}):
+    for name in sorted({*tally.sums.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that")
     read = int(tally.sums.documents.sum())
-    click.echo(training_report(model, totals, left_out, settings.spam, read, unreadable.count))
+    click.echo(training_report(model, left_out, settings.spam, read, unreadable.count))

@@ -11,16 +11,15 @@ from spamnb.decision import UNSURE
 from spamnb.naming import counted
 from spamnb.report.numbers import percent
 from spamnb.settings import Settings
-from spamnb.store import Totals
 from spamnb.training import LeftOut
 
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
-def training_report(path: Path, totals: Totals, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
-    """Lines of text; ``totals`` are the model's, ``read`` messages were counted for it."""
-    documents = totals.documents
-    lines = [f"{path}: {counted(documents.sum(), 'message')}, {counted(totals.vocabulary_size, 'different token')}"]
+def training_report(path: Path, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
+    """Lines of text; ``read`` messages were counted for the model at ``path``."""
+    documents = left_out.documents
+    lines = [f"{path}: {counted(documents.sum(), 'message')}, {counted(left_out.tokens, 'different token')}"]
     if copies := read - int(documents.sum()):
         lines.append(f"copies of these, not learned again: {copies:,}")
     if unreadable:

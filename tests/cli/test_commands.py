@@ -479,6 +479,23 @@ def test_train_says_what_was_there_twice(folder: Path, tmp_path: Path) -> None:
     assert "copies" not in run("train", "--force", "-m", tmp_path / "m", folder).output
 
 
+def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spamnb import training
+
+    alone = run("train", "-m", tmp_path / "m", folder).output
+
+    def and_then(path: Path, *arguments: object, **options: object) -> object:
+        done = train(path, *arguments, **options)
+        assert run("learn", "ham", "-m", path, stdin=message("ham", 980)).exit_code == 0
+        return done
+
+    train = training.train
+    monkeypatch.setattr(training, "train", and_then)
+    assert run("train", "--force", "-m", tmp_path / "m", folder).output == alone
+
+
 def test_train_says_when_a_class_is_all_copies(folder: Path, tmp_path: Path) -> None:
     result = run("train", "-m", tmp_path / "m", f"a={folder / 'ham'}", f"b={folder / 'ham'}", f"c={folder / 'spam'}")
     assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that\n"
