@@ -92,7 +92,7 @@ def _classify(
         verdicts[verdict] = spam
         out.write(text)
     if not verdicts and not unreadable.count:
-        tell(f"spamnb: no messages in {' '.join(map(shown, sources))}")
+        tell(f"spamnb: no messages in {' '.join(map(shown, sources)) or 'standard input'}")
     return verdicts, unreadable.count
 
 

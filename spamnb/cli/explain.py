@@ -31,7 +31,7 @@ def command(source: str | None, model: Path, top: int) -> None:
     found = list(islice(messages_of((source,) if source else (), Unreadable()), 2))
     if len(found) != 1:
         what = "more than one message; 'spamnb classify --explain 20' takes them all" if found else "no message"
-        raise SpamnbError(f"{source}: {what}")
+        raise SpamnbError(f"{source or 'standard input'}: {what}")
     try:
         raw = found[0].read()
     except OSError as error:

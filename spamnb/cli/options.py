@@ -184,7 +184,7 @@ def standard_output() -> TextIO:
 
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
-    """The messages of the sources; without any, or for "-", the one on standard input."""
+    """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
     from spamnb.mbox import MAX_MESSAGE, split_mbox, too_long, undone
     from spamnb.sources import Entry, unlabelled
 
@@ -200,7 +200,7 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
-    return iter([Entry(None, "-", "", content=raw)])
+    return iter([Entry(None, "-", "", content=raw)] if raw else [])  # nothing is no message, as an empty file
 
 
 def each_message(

@@ -419,6 +419,13 @@ def test_a_dash_is_standard_input(model: Path) -> None:
     assert [result.output for result in with_dash] == [result.output for result in without]
 
 
+def test_nothing_on_standard_input_is_no_message(model: Path) -> None:
+    result = run("classify", "-m", model, "--exit-code", stdin=b"")
+    assert (result.exit_code, result.output) == (75, "spamnb: no messages in standard input\n")
+    result = run("explain", "-m", model, stdin=b"")
+    assert (result.exit_code, result.output) == (1, "Error: standard input: no message\n")
+
+
 def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:
     one = b"From a@b.example Thu Jan  1 00:00:00 2026\n" + message("spam", 805)
     assert run("classify", "-m", model, stdin=one).stderr == ""
