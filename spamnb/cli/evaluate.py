@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, progress, scratch, tell_of_folders_too_high, workers_option
+from spamnb.cli.options import ModelPath, Unreadable, progress, scratch, tell_of_folders_too_high, workers_option
 from spamnb.cli.settings import settings_given, settings_options
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "-m",
     "--model",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=ModelPath(),
     help="A model as it is, on mail it has not learned.",
 )
 @click.option("--by-date", is_flag=True, help="With --online: in the order of the Date headers.")

@@ -73,10 +73,23 @@ def default_model() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
+class ModelPath(click.Path):
+    """A model's file; with ~ for the home folder, which shells leave as it is in --model=~/m and services in a setting.
+
+    What lies there is not click's to judge: 'filter' passes mail on all the same.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(readable=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(os.path.expanduser(value), param, ctx)
+
+
 model_option = click.option(
     "-m",
     "--model",
-    type=click.Path(readable=False, path_type=Path),  # not click's to judge: 'filter' passes mail on all the same
+    type=ModelPath(),
     envvar="SPAMNB_MODEL",
     default=default_model,
     show_default="$SPAMNB_MODEL, or model.spamnb in the user's data directory",

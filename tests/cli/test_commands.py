@@ -262,6 +262,17 @@ def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) 
     assert "no class 'hma'; it has ham, spam, spma" in run("forget", "hma", "-m", model, stdin=b"").stderr
 
 
+def test_a_model_in_the_home_folder_is_found_where_no_shell_says_which(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(model.parent))
+    monkeypatch.chdir(tmp_path)
+    assert run("info", f"--model=~/{model.name}").exit_code == 0
+    monkeypatch.setenv("SPAMNB_MODEL", "~/new.spamnb")
+    assert run("learn", "ham", stdin=message("ham", 1)).exit_code == 0
+    assert (model.parent / "new.spamnb").exists() and not (tmp_path / "~").exists()
+
+
 def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for arguments, says in [
