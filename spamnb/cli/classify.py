@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import Unreadable, messages_of, model_option, standard_output, tell, workers_option
+from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, standard_output, tell, workers_option
 from spamnb.naming import shown
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ EX_TEMPFAIL = 75
 
 
 @click.command("classify", short_help="Tell what each message is.")
-@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 @click.option(

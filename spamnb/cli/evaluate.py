@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import ModelPath, Unreadable, progress, scratch, tell_of_folders_too_high, workers_option
+from spamnb.cli.options import (
+    SOURCE,
+    ModelPath,
+    Unreadable,
+    progress,
+    scratch,
+    tell_of_folders_too_high,
+    workers_option,
+)
 from spamnb.cli.settings import settings_given, settings_options
 
 if TYPE_CHECKING:
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @click.option(
     "--folds", type=int, metavar="K", help="K-fold cross-validation.  [default: 10, when no other way is chosen]"
 )

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, messages_of, model_option
+from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 
 
 @click.command("explain", short_help="Show the tokens that decided one message.")
-@click.argument("source", required=False)
+@click.argument("source", required=False, type=SOURCE)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
 def command(source: str | None, model: Path, top: int) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, each_message, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, model_option, tell
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
 @click.argument("label", metavar="CLASS")
-@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
 def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.

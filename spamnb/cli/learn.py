@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Unreadable, each_message, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, model_option, tell
 
 
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
-@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
 def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.

@@ -73,6 +73,9 @@ def default_model() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
+SOURCE = click.Path(readable=False)  # for shells to complete; what it is and whether it can be read, sources.py says
+
+
 class ModelPath(click.Path):
     """A model's file; with ~ for the home folder, which shells leave as it is in --model=~/m and services in a setting.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.options import (
+    SOURCE,
     Unreadable,
     model_option,
     progress,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 @settings_options

@@ -63,6 +63,15 @@ def test_help_names_every_command() -> None:
     assert "..." not in output.split("Commands:")[1], "cut short on a terminal of 80 columns"
 
 
+@pytest.mark.parametrize("words", ["train m", "classify m", "learn spam m", "forget spam m", "explain m", "evaluate m"])
+def test_shells_complete_the_files_of_a_source(words: str) -> None:
+    environment = {"COMP_WORDS": f"spamnb {words}", "COMP_CWORD": str(len(words.split()))}
+    result = CliRunner().invoke(
+        cli, prog_name="spamnb", env={**environment, "_SPAMNB_COMPLETE": "bash_complete"}
+    )
+    assert result.output == "file,m\n"
+
+
 def test_train_says_how_well_it_does(folder: Path, tmp_path: Path) -> None:
     result = run("train", "-m", tmp_path / "m", folder)
     assert result.exit_code == 0
