@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Accuracy of every model on the same tokens: 20 Newsgroups by date, and the SpamAssassin corpus by md5.
 
 20news-bydate is trained on train/ and judged on test/ (headers that leak the group left out); of SpamAssassin the

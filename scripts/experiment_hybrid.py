@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What settled logistic regression's penalty, and whether its sum with naive Bayes is better than both.
 
 Half of each corpus (by md5 of the message's name) is learned, the other half judged: 1-ROCA% of naive Bayes, of

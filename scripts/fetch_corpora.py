@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Fetch the public corpora into one folder, laid out as spamnb's tests and scripts want it.
 
     python scripts/fetch_corpora.py FOLDER [NAME...]      NAMEs and what they are: --list
