@@ -26,10 +26,11 @@ from mail_corpora import CORPORA, corpora_folder, sources
 from peer import Judged, Mail, Peer
 from peers import PEERS
 
-from spamnb.evaluate.bootstrap import Estimate, roc_estimates
+from spamnb.evaluate.bootstrap import roc_estimates
 from spamnb.evaluate.metrics import confusion_matrix, precision_recall, spam_errors
 from spamnb.evaluate.online import by_date
 from spamnb.evaluate.probability import expected_calibration_error, reliability
+from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.roc import spam_missed_at, steps
 from spamnb.report.numbers import percent
 from spamnb.sources import Entry, entries

@@ -1,8 +1,9 @@
-"""95 % intervals: resample the messages, look at the spread on the logit scale (as the TREC spam track did).
+"""95 % intervals of what is no share of messages: resample them, look at the spread on the logit scale (as the TREC
+spam track did).
 
-Each class is resampled on its own, so that no replicate is without ham or spam. Resampling n messages with
-replacement is one multinomial draw over the distinct outcomes, so nothing is ever sorted twice: 1000
-replicates of 75,000 messages take a fraction of a second.
+For the ROC ham and spam are resampled apart, so that no replicate is without one of them. Resampling n messages with
+replacement is one multinomial draw over the distinct outcomes, so nothing is ever sorted twice: 1000 replicates of
+75,000 messages take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.evaluate.metrics import SpamErrors, accuracy, expit, logit_rate, macro_f1
+from spamnb.evaluate.metrics import expit, logit_rate, macro_f1
+from spamnb.evaluate.rates import Estimate, share
 from spamnb.evaluate.roc import Steps, misordered, spam_missed_at
 
 REPLICATES = 1000
@@ -21,27 +23,21 @@ Z = 1.959963984540054  # 97.5 % of a standard normal lies below
 _CHUNK = 4_000_000  # cells drawn at once: 64 MB of counts for both classes
 
 
-class Estimate(NamedTuple):
-    """A figure in percent with its 95 % interval; NaN bounds where there is none."""
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-
-
 def interval(value: float, replicates: ArrayLike, trials: float, exact_trials: int) -> Estimate:
     """logit⁻¹(logit value ± 1.96 × standard deviation of the replicates' logits): rates in, percent out.
 
-    A rate of 0 enters a logit as half an event in ``trials`` (see ``logit_rate``). Where the value itself
-    is 0 or 1 every replicate equals it and the bootstrap is blind: the bound is then the exact binomial one
-    for ``exact_trials`` independent trials without an event, 1 − .025^(1/n).
+    A rate of 0 enters a logit as half an event in ``trials`` (see ``logit_rate``). Where every replicate equals the
+    value the bootstrap is blind. At 0 and 1 the bound is then the exact binomial one for ``exact_trials`` independent
+    trials without an event, 1 − .025^(1/n); between them, as of a filter whose scores are all the same, there is none.
     """
     if math.isnan(value) or trials <= 0:
         return Estimate(math.nan)
     if value in (0.0, 1.0):
-        beyond = 100 * (1 - 0.025 ** (1 / exact_trials))
-        return Estimate(0.0, 0.0, beyond) if value == 0 else Estimate(100.0, 100 - beyond, 100.0)
-    spread = float(np.std(logit_rate(np.asarray(replicates) * trials, trials), ddof=1))
+        return share(round(value) * exact_trials, exact_trials)
+    drawn = np.asarray(replicates)
+    if (drawn == drawn[0]).all():
+        return Estimate(100 * value)
+    spread = float(np.std(logit_rate(drawn * trials, trials), ddof=1))
     centre = float(logit_rate(value * trials, trials))
     low, high = expit(np.array([centre - Z * spread, centre + Z * spread]))
     return Estimate(100 * value, 100 * float(low), 100 * float(high))
@@ -76,72 +72,22 @@ def roc_estimates(
             missed[level].append(spam_missed_at(drawn, level / 100))
     # Without a misordered pair, min(ham, spam) disjoint pairs are independent trials of exactly 1 − ROCA.
     area = interval(float(misordered(step)), np.concatenate(areas), float(ham) * spam, min(ham, spam))
-    at = {
-        level: interval(float(spam_missed_at(step, level / 100)), np.concatenate(draws), spam, spam)
-        for level, draws in missed.items()
-    }
+    at = {}
+    for level, draws in missed.items():
+        value = float(spam_missed_at(step, level / 100))
+        drawn_about = interval(value, np.concatenate(draws), spam, spam)
+        exact = share(round(value * spam), spam)  # of few events the bootstrap says too little (rates.py)
+        low, high = min(exact.low, drawn_about.low), max(exact.high, drawn_about.high)
+        at[level] = Estimate(exact.value, low, high)
     return RocEstimates(area, at)
 
 
-class ErrorEstimates(NamedTuple):
-    """hm%, sm% and lam% with their intervals."""
-
-    hm: Estimate
-    sm: Estimate
-    lam: Estimate
-
-
-def error_estimates(errors: SpamErrors, replicates: int = REPLICATES, seed: int = 0) -> ErrorEstimates:
-    """Intervals of the verdicts' error rates; a resampled count of errors is binomial. A rate of nothing is NaN, and so
-    is lam% where either of its two is."""
-    rng = np.random.default_rng(seed)
-
-    def rate(wrong: int, messages: int) -> Estimate:
-        if not messages:
-            return Estimate(math.nan)
-        drawn = rng.binomial(messages, wrong / messages, size=replicates)
-        return interval(wrong / messages, drawn / messages, messages, messages)
-
-    hm, sm = rate(errors.ham_errors, errors.ham), rate(errors.spam_errors, errors.spam)
-    return ErrorEstimates(hm, sm, _combined(errors, hm, sm) if errors.ham and errors.spam else Estimate(math.nan))
-
-
-def _combined(errors: SpamErrors, hm: Estimate, sm: Estimate) -> Estimate:
-    """lam% from the two rates it is made of, whose half-widths on the logit scale add in quadrature.
-
-    The two are resampled apart, hence independent. That keeps the exact bound of an error that never
-    occurred, which replicates of lam% itself would lose.
-    """
-    middle = logit_rate([errors.ham_errors, errors.spam_errors], [errors.ham, errors.spam])
-    with np.errstate(divide="ignore"):
-        bounds = np.array([hm[1:], sm[1:]]).T / 100
-        below, above = (np.hypot(*(np.log(b / (1 - b)) - middle)) / 2 for b in bounds)
-    centre = middle.mean()
-    return Estimate(errors.lam, 100 * float(expit(centre - below)), 100 * float(expit(centre + above)))
-
-
-class ConfusionEstimates(NamedTuple):
-    """Accuracy and macro F1, in percent, with their intervals."""
-
-    accuracy: Estimate
-    macro_f1: Estimate
-
-
-def confusion_estimates(confusion: ArrayLike, replicates: int = REPLICATES, seed: int = 0) -> ConfusionEstimates:
-    """Intervals of what a confusion matrix (C, C+1) says, each true class resampled on its own."""
+def macro_f1_estimate(confusion: ArrayLike, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+    """Macro F1 of a confusion matrix (C, C+1), in percent."""
     cells = np.asarray(confusion)
     total = int(cells.sum())
     if not total:
-        return ConfusionEstimates(Estimate(math.nan), Estimate(math.nan))
-    rng = np.random.default_rng(seed)
-    rows = [
-        rng.multinomial(int(row.sum()), row / row.sum(), size=replicates)
-        if row.sum()
-        else np.zeros((replicates, len(row)), dtype=np.int64)
-        for row in cells
-    ]
-    drawn = np.stack(rows, axis=1)
-    return ConfusionEstimates(
-        interval(float(accuracy(cells)), accuracy(drawn), total, total),
-        interval(float(macro_f1(cells)), macro_f1(drawn), total, total),
-    )
+        return Estimate(math.nan)
+    drawn = np.random.default_rng(seed).multinomial(total, cells.ravel() / total, size=replicates)
+    replicated = macro_f1(drawn.reshape(replicates, *cells.shape))
+    return interval(float(macro_f1(cells)), replicated, total, total)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluate import bootstrap, probability, roc
-from spamnb.evaluate.bootstrap import Estimate
+from spamnb.evaluate import bootstrap, probability, rates, roc
 from spamnb.evaluate.metrics import UNSURE, precision_recall, spam_errors, total_cost_ratio
+from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.result import Result
 
 HM_LEVELS = (0.1, 0.5, 1.0)  # percent of good mail lost at which spam let through is told
@@ -66,7 +66,7 @@ class CalibrationFigures:
 
 @dataclass(frozen=True)
 class Figures:
-    """All there is to say of one result; intervals are 95 %, by bootstrap."""
+    """All there is to say of one result; intervals are 95 %."""
 
     protocol: str
     messages: int
@@ -82,13 +82,12 @@ class Figures:
 
 def figures(result: Result, *, replicates: int = bootstrap.REPLICATES, seed: int = 0) -> Figures:
     """Sum a result up. The same seed gives the same intervals."""
-    spread = bootstrap.confusion_estimates(result.confusion, replicates, seed)
     return Figures(
         result.protocol,
         len(result),
         result.classes,
-        spread.accuracy,
-        spread.macro_f1,
+        rates.share(int(result.right.sum()), len(result)),
+        bootstrap.macro_f1_estimate(result.confusion, replicates, seed),
         _spam(result, replicates, seed),
         _calibration(result),
         _by_class(result),
@@ -104,13 +103,13 @@ def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     is_spam = result.truth == spam
     step = roc.steps(is_spam, result.margin(spam))
     area = bootstrap.roc_estimates(step, HM_LEVELS, replicates, seed)
-    rates = bootstrap.error_estimates(spam_errors(is_spam, result.verdicts == spam), replicates, seed)
+    errors = rates.error_estimates(spam_errors(is_spam, result.verdicts == spam))
     unsure = result.verdicts == UNSURE
     costs = {}
     if result.calibrated:
         costs = {c: total_cost_ratio(is_spam, result.probabilities[:, spam], c) for c in COSTS}
     return SpamFigures(
-        *rates,
+        *errors,
         area.one_minus_roca,
         area.sm_at_hm,
         _percent(unsure[~is_spam]),

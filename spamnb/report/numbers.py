@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from spamnb.evaluate.bootstrap import Estimate
+from spamnb.evaluate.rates import Estimate
 from spamnb.naming import counted
 
 NONE = "–"

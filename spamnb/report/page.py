@@ -16,8 +16,8 @@ import numpy as np
 
 from spamnb.decision import UNSURE as UNSURE_NAME
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.bootstrap import Estimate
 from spamnb.evaluate.figures import Figures
+from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.result import Result
 from spamnb.report import charts, svg
 from spamnb.report.numbers import count, interval, percent, ratio
@@ -49,7 +49,8 @@ def page(result: Result, found: Figures) -> str:
         _charts(result, found),
         _tables(found),
         _errors(result),
-        "<footer>Ranges are 95 % intervals by bootstrap, on the logit scale. Made by spamnb.</footer>",
+        "<footer>Ranges are 95 % intervals: of shares of messages exact binomial ones, of areas and F1 by"
+        " bootstrap, on the logit scale. Made by spamnb.</footer>",
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -1,4 +1,4 @@
-"""Intervals: coverage by simulation, a resampling written the slow way, and the blind corners."""
+"""Bootstrap intervals: coverage by simulation, a resampling written the slow way, and the blind corners."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import binomtest
+from sklearn.metrics import f1_score
 
-from spamnb.evaluate import bootstrap, metrics, roc
+from spamnb.evaluate import bootstrap, roc
 
 
 def sample(rng: np.random.Generator, ham: int = 150, spam: int = 100) -> tuple[np.ndarray, np.ndarray]:
@@ -30,28 +31,31 @@ def test_the_fast_resampling_is_the_slow_one():
 
 
 def test_intervals_hold_the_truth_about_19_times_in_20():
-    # Two normals 2 apart: 1 − ROCA = Φ(−2/√2) = 7.865 %; cut at 1: hm = sm = lam = Φ(−1) = 15.866 %.
+    # Two normals 2 apart: 1 − ROCA = Φ(−2/√2) = 7.865 %.
     rng = np.random.default_rng(5)
-    trials, area, hm, lam = 200, 0, 0, 0
+    trials, covered = 200, 0
     for _ in range(trials):
         label, score = sample(rng)
         found = bootstrap.roc_estimates(roc.steps(label, score), replicates=150).one_minus_roca
-        rates = bootstrap.error_estimates(metrics.spam_errors(label, score > 1), replicates=150)
-        area += found.low <= 7.865 <= found.high
-        hm += rates.hm.low <= 15.866 <= rates.hm.high
-        lam += rates.lam.low <= 15.866 <= rates.lam.high
-    assert all(0.90 <= covered / trials <= 0.99 for covered in (area, hm, lam)), (area, hm, lam)
+        covered += found.low <= 7.865 <= found.high
+    assert 0.90 <= covered / trials <= 0.99
 
 
-def test_no_error_gets_the_exact_binomial_bound_not_certainty():
-    rates = bootstrap.error_estimates(metrics.SpamErrors(1000, 400, 0, 10))
-    assert rates.hm.value == rates.hm.low == 0
-    assert rates.hm.high == pytest.approx(100 * beta.ppf(0.975, 1, 1000))
-    assert rates.lam.low == 0 and rates.lam.value < rates.lam.high < 5
+def test_where_the_bootstrap_is_blind_it_claims_no_certainty():
     perfect = bootstrap.roc_estimates(roc.steps([False, True], [0, 1])).one_minus_roca
     assert perfect == (0.0, 0.0, pytest.approx(97.5))
-    all_wrong = bootstrap.error_estimates(metrics.SpamErrors(10, 10, 10, 10))
-    assert all_wrong.hm.high == 100 and 50 < all_wrong.hm.low < 100
+    same = bootstrap.roc_estimates(roc.steps([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
+    assert same.value == 50 and math.isnan(same.low) and math.isnan(same.high)
+    always_the_first = bootstrap.macro_f1_estimate([[60, 0, 0], [60, 0, 0]])
+    assert always_the_first.low < 100 / 3 < always_the_first.high
+
+
+def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
+    step = roc.steps([False] * 100 + [True] * 1000, [*range(100), 98.5, *range(100, 1099)])
+    found = bootstrap.roc_estimates(step, (0.1,)).sm_at_hm[0.1]
+    exact = binomtest(1, 1000).proportion_ci(0.95, "exact")
+    assert found.value == pytest.approx(0.1)
+    assert found.low <= 100 * exact.low * (1 + 1e-9) and found.high >= 100 * exact.high * (1 - 1e-9)
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
@@ -68,20 +72,21 @@ def test_chunks_are_one_bootstrap(monkeypatch):
     assert found.sm_at_hm[0.5].value >= found.sm_at_hm[1.0].value
 
 
-def test_confusion_intervals_for_three_classes():
+def test_macro_f1_resampled_the_slow_way():
     cells = np.array([[90, 5, 5, 0], [10, 80, 5, 5], [0, 0, 50, 0]])
-    found = bootstrap.confusion_estimates(cells)
-    assert found.accuracy.value == pytest.approx(100 * 220 / 250)
-    assert 80 < found.accuracy.low < 88 < found.accuracy.high < 94
-    assert found.macro_f1.low < found.macro_f1.value < found.macro_f1.high
+    found = bootstrap.macro_f1_estimate(cells, replicates=3000)
+    rng = np.random.default_rng(8)
+    messages = np.repeat(np.arange(12), cells.ravel())
+    logits = []
+    for _ in range(600):
+        again = np.bincount(rng.choice(messages, len(messages)), minlength=12).reshape(3, 4)
+        truth, said = np.repeat(np.divmod(np.arange(12), 4), again.ravel(), axis=1)
+        score = f1_score(truth, said, average="macro", labels=range(3))
+        logits.append(math.log(score / (1 - score)))
+    width = math.log(found.high / (100 - found.high)) - math.log(found.low / (100 - found.low))
+    assert width == pytest.approx(2 * bootstrap.Z * np.std(logits, ddof=1), rel=0.12)
 
 
 def test_a_missing_class_has_no_interval():
     assert math.isnan(bootstrap.roc_estimates(roc.steps([True], [1.0]), (1.0,)).one_minus_roca.value)
-    lonely = bootstrap.error_estimates(metrics.SpamErrors(0, 10, 0, 1))
-    assert math.isnan(lonely.hm.value) and math.isnan(lonely.lam.value)
-    assert lonely.sm.value == 10 and 1 < lonely.sm.low < 10 < lonely.sm.high < 60, "its own class is there"
-    good = bootstrap.error_estimates(metrics.SpamErrors(150, 0, 0, 0))
-    assert good.hm == bootstrap.error_estimates(metrics.SpamErrors(150, 20, 0, 3)).hm
-    assert 2 < good.hm.high < 3 and math.isnan(good.sm.value)
-    assert math.isnan(bootstrap.confusion_estimates(np.zeros((2, 3), dtype=int)).accuracy.value)
+    assert math.isnan(bootstrap.macro_f1_estimate(np.zeros((2, 3), dtype=int)).value)
