@@ -210,6 +210,24 @@ def sums_of(rows: Sequence[Rows], classes: tuple[str, ...], size: int) -> Sums:
     return Sums(classes, documents, size, tuple(Cells.added(blocks(label), size) for label in range(len(classes))))
 
 
+def at(tallied: Tally, places: np.ndarray) -> Tally:
+    """The rows of the messages at these places (a mask over all places), beside the sums of all."""
+    return tallied._replace(
+        rows=tuple(own._replace(kept=own.kept & places[own.numbers]) for own in tallied.rows)
+    )
+
+
+def only(tallied: Tally, places: np.ndarray) -> Tally:
+    """The tally of the messages at these places, with the same columns."""
+    rows = at(tallied, places).rows
+    return tallied._replace(sums=sums_of(rows, tallied.sums.classes, len(tallied.tokens)), rows=rows)
+
+
+def without(tallied: Tally, places: np.ndarray) -> Tally:
+    """The tally less the messages at these places: all sums minus theirs."""
+    return at(tallied, ~places)._replace(sums=tallied.sums - only(tallied, places).sums)
+
+
 def merge(tallies: Sequence[Tally]) -> Tally:
     """The sum of tallies of different vocabularies and classes.
 

@@ -1,4 +1,10 @@
-"""A tally → a model file: selection of words, training, the leave-one-out estimate, and the file in one piece."""
+"""A tally → a model file: selection of words, training, the leave-one-out estimate, and the file in one piece.
+
+Which words tell the classes apart is learned from the labels, so a message that had a say in the choice is not left
+out. Of labels drawn by lot, half of which no model can tell, 20 words of 3,000 chosen once by all 120 messages got 104
+right; of posts about X and MS windows and 1,000 words it was 2.28 % wrong where 3.38 % are (20 folds). So where words
+are chosen a message's score is that of a model of other messages, their choice of words included.
+"""
 
 from __future__ import annotations
 
@@ -15,28 +21,37 @@ from spamnb.content import Content, fill, fresh_model
 from spamnb.errors import SpamnbError
 from spamnb.learned import Learned
 from spamnb.learners import learner_for
+from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Trained
 from spamnb.settings import Settings
+from spamnb.store import Store
 from spamnb.sums import places_among
-from spamnb.tally import Tally, restrict, without_copies
+from spamnb.tally import Tally, at, restrict, without, without_copies
+
+PARTS = 10  # of the messages where words are chosen
 
 
 class LeftOut(NamedTuple):
-    """What a model was trained on, and what these messages got from the model without them, in their order."""
+    """What a model was trained on, and what these messages got from the model without them, or without their part of
+    so many, in their order."""
 
     classes: tuple[str, ...]
     documents: np.ndarray  # (C,) messages of each
     tokens: int  # different ones
+    parts: int | None
     labels: np.ndarray  # (n,) true class numbers
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
 
 
-def prepare(tally: Tally, settings: Settings) -> Tally:
-    """The tally that a model is made of: every message once, classes that hold one, and only the top words where that
-    is asked for."""
-    tally = _of_present_classes(without_copies(tally))
+def prepare(tally: Tally) -> Tally:
+    """The tally that a model is made of: every message once, and classes that hold one."""
+    return _of_present_classes(without_copies(tally))
+
+
+def chosen(tally: Tally, settings: Settings) -> Tally:
+    """The tally with only the top words, where that is asked for."""
     if settings.top_words is not None and settings.top_words < len(tally.tokens):
         from spamnb.ranking import mutual_information, top_columns
 
@@ -58,14 +73,53 @@ def _of_present_classes(tally: Tally) -> Tally:
     )
 
 
+def _trained(tally: Tally, model: Tally, settings: Settings) -> Trained:
+    """What the learner makes of ``model``, the tally with the words that were chosen."""
+    trained = learner_for(settings).train(model)
+    if len(model.tokens) == len(tally.tokens) or not len(trained.labels):
+        return trained
+    numbers = np.concatenate([block.numbers for block in tally.blocks()])
+    size = 1 + max(own.numbers.max(initial=0) for own in tally.rows)
+    row, part = np.zeros(size, np.intp), np.full(size, -1)
+    row[numbers] = np.arange(len(numbers))
+    part[numbers[np.lexsort((numbers, trained.labels))]] = np.arange(len(numbers)) % PARTS  # each class is dealt out
+    scores = np.zeros_like(trained.scores)  # where a class is lacking without the part nothing is told apart
+    for number in range(PARTS):
+        places = part == number
+        rest = chosen(restrict(without(tally, places)), settings)
+        if not rest.sums.documents.all():
+            continue
+        with _stored(rest, learner_for(settings).train(rest), settings) as store:
+            store.read_ahead()
+            learner, totals = learner_for(settings), store.totals()
+            for block in at(tally, places).blocks():
+                batch = Batch.among(tally.tokens, block.columns, block.repeats, block.indptr)
+                scores[row[block.numbers]] = learner.score(store, totals, batch).scores
+    return trained._replace(scores=scores, parts=PARTS)
+
+
+def _stored(model: Tally, trained: Trained, settings: Settings) -> Store:
+    store = Store.create(":memory:", settings.as_meta())
+    fill(store, with_trained(content_of(model, settings), trained))
+    return store
+
+
+def model_of(tally: Tally, settings: Settings) -> Store:
+    """A model in memory, made of the tally's messages as ``train`` would make its file."""
+    tally = prepare(restrict(tally))
+    model = chosen(tally, settings)
+    return _stored(model, _trained(tally, model, settings), settings)
+
+
 def leave_one_out(tally: Tally, settings: Settings) -> LeftOut:
-    """Every message judged by the model without it; probabilities calibrated on these very scores."""
-    return _left_out(learner_for(settings).train(tally), tally, settings)
+    """Every message of a prepared tally judged by the model without it; probabilities calibrated on these scores."""
+    model = chosen(tally, settings)
+    return _left_out(_trained(tally, model, settings), model, settings)
 
 
-def _left_out(trained: Trained, tally: Tally, settings: Settings) -> LeftOut:
-    y, scores, classes = trained.labels, trained.scores, tally.sums.classes
-    of = classes, tally.sums.documents, len(tally.tokens)
+def _left_out(trained: Trained, model: Tally, settings: Settings) -> LeftOut:
+    y, scores, classes = trained.labels, trained.scores, model.sums.classes
+    of = classes, model.sums.documents, len(model.tokens), trained.parts
     if not len(y):
         return LeftOut(*of, y, scores, scores, [])
     calibration = _calibration(trained, classes)
@@ -119,13 +173,14 @@ def train(
     if not len(tally.sums.documents):
         raise SpamnbError("no messages in the sources: nothing to train on")
     with fresh_model(path, settings.as_meta(), force=force) as store:
-        tally = prepare(tally, settings)
-        with aside(partial(learner_for(settings).train, tally)) as trained:
-            sums, found = content_of(tally, settings), []
+        tally = prepare(tally)
+        model = chosen(tally, settings)
+        with aside(partial(_trained, tally, model, settings)) as trained:
+            sums, found = content_of(model, settings), []
 
             def rest() -> Content:
                 found.append(trained())
                 return with_trained(sums, found[0])
 
             fill(store, sums, rest)
-    return _left_out(found[0], tally, settings)
+    return _left_out(found[0], model, settings)

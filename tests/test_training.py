@@ -36,7 +36,7 @@ def test_leave_one_out_is_forgetting_each_message(
     tmp_path: Path, model_type: str, pooling: str, messages: list[tuple[str, bytes]]
 ) -> None:
     settings = Settings(model_type=model_type, pooling=pooling, alpha=0.5)
-    left_out = leave_one_out(prepare(counted(tmp_path, messages), settings), settings)
+    left_out = leave_one_out(prepare(counted(tmp_path, messages)), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in messages:
         classifier.learn(label, raw)
@@ -68,7 +68,7 @@ def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp
 
 def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
     messages = [*mail(3), ("spam", message("ham", 1)), ("ham", message("ham", 2)), ("ham", message("ham", 2))]
-    made = prepare(counted(tmp_path, messages), Settings())
+    made = prepare(counted(tmp_path, messages))
     expected = [(label, raw) for label, raw in mail(3) if raw != message("ham", 1)] + [("spam", message("ham", 1))]
     (tmp_path / "other").mkdir()
     plain = counted(tmp_path / "other", expected)
@@ -150,3 +150,30 @@ def test_no_messages_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="nothing to train on"):
         train(tmp_path / "m", counted(tmp_path, []), Settings())
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("model", [{}, {"model_type": "lda", "embedding": "lsa:20"}], ids=["counts", "vectors"])
+def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: dict[str, str]) -> None:
+    """Labels drawn by lot: nobody can tell the classes apart, and whoever had a say in the choice of words seems to."""
+    rng = np.random.default_rng(4)
+    texts = [" ".join(f"w{word}x" for word in rng.choice(1500, 150, replace=False)) for _ in range(120)]
+    noise = [("ab"[n % 2], f"Subject: x\n\n{text}\n".encode()) for n, text in enumerate(texts)]
+    left_out = train(tmp_path / "m", counted(tmp_path, noise), Settings(**model, top_words=40))
+    assert left_out.parts == 10
+    assert 40 <= (left_out.scores.argmax(axis=1) == left_out.labels).sum() <= 80, "of 120; chosen by all of them 100"
+
+
+def test_a_part_is_judged_by_a_model_of_the_others(tmp_path: Path) -> None:
+    settings = Settings(top_words=15)
+    messages = [*mail(12), ("spam", message("spam", 3)), *(("list", message("ham", n)) for n in range(50, 56))]
+    left_out = train(tmp_path / "m", counted(tmp_path, messages), settings)
+    messages = [one for n, one in enumerate(messages) if one not in messages[n + 1 :]]  # the last copy is learned
+    assert [left_out.classes[label] for label in left_out.labels] == [label for label, _ in messages]
+    parts = np.empty(len(messages), int)
+    parts[np.argsort(left_out.labels, kind="stable")] = np.arange(len(messages)) % 10
+    for part in (0, 7):
+        others = [one for one, own in zip(messages, parts) if own != part]
+        train(tmp_path / f"{part}", counted(tmp_path, others), settings)
+        with Classifier.open(tmp_path / f"{part}") as classifier:
+            for n in np.flatnonzero(parts == part):
+                np.testing.assert_allclose(left_out.scores[n], classifier.classify(messages[n][1]).scores, atol=1e-9)

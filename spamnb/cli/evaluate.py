@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     metavar="FRACTION|md5",
     help="Train on this fraction and test on the rest; md5: train on the files whose md5 of the name is even.",
 )
-@click.option("--leave-one-out", is_flag=True, help="Each message judged by all the others.")
+@click.option(
+    "--leave-one-out",
+    is_flag=True,
+    help="Each message judged by all the others; in a few parts where the model is no sum or --top-words are chosen.",
+)
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
 @click.option(
     "-m",

@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.calibration import Calibration
-from spamnb.content import fill
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Remark, Result
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.settings import Settings
-from spamnb.store import Store
-from spamnb.tally import Block, Rows, Tally, restrict, sums_of
-from spamnb.training import LeftOut, content_of, prepare, with_trained
+from spamnb.tally import Tally, at
+from spamnb.training import LeftOut, model_of
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
 BATCH = 512  # messages scored at once
@@ -52,30 +50,6 @@ def mail_of(tally: Tally, names: list[str]) -> Mail:
     return Mail(tally, names, numbers[order], labels[order].astype(np.intp), keys)
 
 
-def only(tally: Tally, places: NDArray[np.bool_]) -> Tally:
-    """The tally of the messages at these places (a mask over all places), with the same columns."""
-    rows = _at(tally.rows, places)
-    return tally._replace(sums=sums_of(rows, tally.sums.classes, len(tally.tokens)), rows=rows)
-
-
-def without(tally: Tally, places: NDArray[np.bool_]) -> Tally:
-    """The tally less the messages at these places: all sums minus theirs."""
-    less = tally.sums - only(tally, places).sums
-    return tally._replace(sums=less, rows=_at(tally.rows, ~places))
-
-
-def _at(rows: tuple[Rows, ...], places: NDArray[np.bool_]) -> tuple[Rows, ...]:
-    return tuple(own._replace(kept=own.kept & places[own.numbers]) for own in rows)
-
-
-def model_of(tally: Tally, settings: Settings) -> Store:
-    """A model in memory, made of the tally's messages as ``train`` would make its file."""
-    model = prepare(restrict(tally), settings)
-    store = Store.create(":memory:", settings.as_meta())
-    fill(store, with_trained(content_of(model, settings), learner_for(settings).train(model)))
-    return store
-
-
 class Answers:
     """Collects what models of parts of the mail say, into one result."""
 
@@ -97,9 +71,9 @@ class Answers:
             calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
             column = self._columns(totals.classes)
             learner = learner_for(self._settings)
-            asked = self._mail.tally._replace(rows=_at(self._mail.tally.rows, places))
-            for block in asked.blocks(BATCH):
-                scored = learner.score(store, totals, self._batch(block))
+            for block in at(self._mail.tally, places).blocks(BATCH):
+                batch = Batch.among(self._mail.tally.tokens, block.columns, block.repeats, block.indptr)
+                scored = learner.score(store, totals, batch)
                 p = calibration.probabilities(scored.scores)
                 rows = np.searchsorted(self._mail.numbers, block.numbers)
                 self._scores[np.ix_(rows, column)] = scored.scores
@@ -118,8 +92,8 @@ class Answers:
             for row in rows:
                 places = np.zeros(len(self._mail.names), bool)
                 places[self._mail.numbers[row]] = True
-                (block,) = self._mail.tally._replace(rows=_at(self._mail.tally.rows, places)).blocks()
-                batch = self._batch(block)
+                (block,) = at(self._mail.tally, places).blocks()
+                batch = Batch.among(self._mail.tally.tokens, block.columns, block.repeats, block.indptr)
                 counted = {batch.tokens[j]: int(n) for j, n in zip(batch.columns, batch.repeats)}
                 label = self._mail.classes[self._mail.labels[row]]
                 store.add(label, counted, -1)
@@ -131,12 +105,6 @@ class Answers:
     def _columns(self, classes: Sequence[str]) -> NDArray[np.intp]:
         """Columns of a model's classes among all classes of the mail."""
         return np.array([self._index[name] for name in classes], dtype=np.intp)
-
-    def _batch(self, block: Block) -> Batch:
-        """The block's messages over their own tokens."""
-        columns, places = np.unique(block.columns, return_inverse=True)
-        tokens = [self._mail.tally.tokens[column] for column in columns]
-        return Batch(tokens, places, block.repeats, block.indptr)
 
     def take(self, rows: NDArray[np.intp], left_out: LeftOut) -> None:
         """The answers of a leave-one-out estimate, for these rows of the mail."""

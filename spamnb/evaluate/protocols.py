@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.held_out import Answers, Mail, only, without
+from spamnb.evaluate.held_out import Answers, Mail
 from spamnb.evaluate.result import Result
 from spamnb.settings import Settings
-from spamnb.tally import without_copies
+from spamnb.tally import only, without, without_copies
 from spamnb.training import leave_one_out as estimate
 from spamnb.training import prepare
 
@@ -98,18 +98,20 @@ def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subje
 
 
 def leave_one_out(mail: Mail, settings: Settings, subjects: Subjects = no_subjects) -> Result:
-    """Every message judged by the total minus itself, copies of it counted once."""
-    model = prepare(mail.tally, settings)
-    left_out = estimate(model, settings)
+    """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
+    model is more than sums, or its words are chosen."""
+    distinct = prepare(mail.tally)
+    left_out = estimate(distinct, settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
-    numbers = np.concatenate([block.numbers for block in model.blocks()])
+    numbers = np.concatenate([block.numbers for block in distinct.blocks()])
     rows = np.searchsorted(mail.numbers, numbers)
     answers = Answers(mail, settings)
     answers.take(rows, left_out)
     if subjects is not no_subjects:
         answers.explain(without_copies(mail.tally), answers.wrong()[:WORST].tolist())
-    return answers.result("Leave-one-out", subjects)
+    parts = left_out.parts
+    return answers.result(f"Left out in {parts} parts" if parts else "Leave-one-out", subjects)
 
 
 def _places(mail: Mail, which: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -43,6 +43,12 @@ class Batch(NamedTuple):
         indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         return cls(Numbered(numbers, distinct), columns, repeats.astype(np.int64), indptr)
 
+    @classmethod
+    def among(cls, tokens: Sequence[str], columns: np.ndarray, repeats: np.ndarray, indptr: np.ndarray) -> Batch:
+        """From rows of ``columns``, which are of all ``tokens`` there are: the messages over their own."""
+        distinct, places = np.unique(columns, return_inverse=True)
+        return cls([tokens[column] for column in distinct.tolist()], places, repeats, indptr)
+
     @property
     def rows(self) -> np.ndarray:
         """(nnz,) whose each token is."""

@@ -62,7 +62,8 @@ class Dense(Learner):
             "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(tally.tokens)],
         }
         fit = self._fit_sums if self._sums else self._fit_logistic
-        return Trained(y, *fit(X, y, fold, classes), vectors, meta)
+        scores, arrays = fit(X, y, fold, classes)
+        return Trained(y, scores, FOLDS, arrays, vectors, meta)
 
     def _fit_sums(
         self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: Sequence[str]

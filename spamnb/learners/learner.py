@@ -41,6 +41,7 @@ class Trained(NamedTuple):
 
     labels: np.ndarray  # (n,) class numbers of the tally's messages, in the order of its blocks
     scores: np.ndarray  # (n, C)
+    parts: int | None = None  # of the messages, each scored by a model of the others; None: each message by itself
     arrays: Mapping[str, np.ndarray] = {}
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}

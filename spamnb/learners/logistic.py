@@ -84,17 +84,19 @@ class Logistic(Learner):
 
     def train(self, tally: Tally) -> Trained:
         fitted = self.fit(tally)
-        labels, scores = self.left_out(tally)
+        labels, scores, parts = self.left_out(tally)
         return Trained(
             labels,
             scores,
+            parts,
             {"linear_intercept": fitted.intercept},
             fitted.tokens.astype(VECTOR),
             {"linear_classes": list(tally.sums.classes)},
         )
 
-    def left_out(self, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
-        """Class numbers (n,) and scores (n, C) of each message by a fit without its fold, in the order of the blocks.
+    def left_out(self, tally: Tally) -> tuple[np.ndarray, np.ndarray, int]:
+        """Class numbers (n,) and scores (n, C) of each message by a fit without its fold, in the order of the blocks,
+        and the number of folds.
 
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
@@ -105,7 +107,7 @@ class Logistic(Learner):
             by_fold = np.stack([weights.score(block)[0] for weights in fitted])
             labels.append(block.labels)
             scores.append(by_fold[block.numbers % folds, np.arange(len(block.labels))])
-        return np.concatenate(labels), np.concatenate(scores)
+        return np.concatenate(labels), np.concatenate(scores), folds
 
     # -- on the store ----------------------------------------------------------------------------------------
 

@@ -31,7 +31,12 @@ def training_report(path: Path, left_out: LeftOut, spam: str, read: int, unreada
     truth = np.array(left_out.classes)[left_out.labels]
     verdicts = np.array(left_out.verdicts)
     actions = [*left_out.classes, *([UNSURE] if UNSURE in left_out.verdicts else [])]
-    lines.append("Each message judged by the model without it:")
+    parts = left_out.parts
+    lines.append(
+        f"The messages in {parts} parts, each judged by a model of the others:"
+        if parts
+        else "Each message judged by the model without it:"
+    )
     width = max(_cells(name) for name in actions)
     if len(actions) <= 8:
         gap = {name: " " * (width - _cells(name)) for name in actions}

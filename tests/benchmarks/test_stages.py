@@ -55,7 +55,7 @@ def counted(entries: list[Entry], path: Path) -> Tally:
 
 @pytest.fixture(scope="module")
 def sums(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Tally:
-    return prepare(counted(entries, tmp_path_factory.mktemp("sums") / "rows"), SETTINGS)
+    return prepare(counted(entries, tmp_path_factory.mktemp("sums") / "rows"))
 
 
 def made(sums: Tally) -> Store:
