@@ -96,27 +96,32 @@ def judged(
     on_unreadable: Report,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
-    """A model as it is, asked about messages it has not learned; it learns nothing."""
+    """A model as it is, asked about messages; it learns nothing. The protocol's name tells how many of them it had
+    learned: what it says of these is memory, not judgement."""
     recorder = Recorder()
     readable = messages(entries, on_unreadable)
-    done = 0
+    done = known = 0
     while True:
-        asked: list[tuple[Entry, str]] = []
-        judgements = classifier.classify_all(_noted(islice(readable, BATCH), asked), EVIDENCE)
+        asked: list[tuple[Entry, str, bool]] = []
+        judgements = classifier.classify_all(_noted(islice(readable, BATCH), classifier, asked), EVIDENCE)
         if not asked:
             break
-        for (entry, subject), judgement in zip(asked, judgements):
+        for (entry, subject, learned), judgement in zip(asked, judgements):
             assert entry.label is not None
+            known += learned
             recorder.add(entry.name, entry.label, answer(judgement, subject))
         done += len(asked)
         on_progress(done)
-    return recorder.result(f"Model {classifier.store.path}", spam=classifier.settings.spam)
+    told = f", which had learned {known:,} of them" if known else ""
+    return recorder.result(f"Model {classifier.store.path}{told}", spam=classifier.settings.spam)
 
 
-def _noted(readable: Iterable[tuple[Entry, bytes]], noted: list[tuple[Entry, str]]) -> Iterator[bytes]:
+def _noted(
+    readable: Iterable[tuple[Entry, bytes]], classifier: Classifier, noted: list[tuple[Entry, str, bool]]
+) -> Iterator[bytes]:
     """The messages one at a time, for each may be as long as it likes; what an answer needs of them is ``noted``."""
     for entry, raw in readable:
-        noted.append((entry, header_of(raw, "subject")))
+        noted.append((entry, header_of(raw, "subject"), classifier.learned(raw) is not None))
         yield raw
 
 

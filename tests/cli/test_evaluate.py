@@ -82,7 +82,8 @@ def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
     assert CliRunner().invoke(cli, ["train", "-m", str(model), str(folder)]).exit_code == 0
     ran = run("-m", model, "--format", "json", folder)
     found = json.loads(ran.output)
-    assert found["protocol"] == f"Model {model}" and found["accuracy"]["value"] == 100
+    assert found["protocol"] == f"Model {model}, which had learned {found['messages']} of them"
+    assert found["accuracy"]["value"] == 100
 
 
 @pytest.mark.parametrize(
