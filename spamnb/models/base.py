@@ -260,8 +260,8 @@ class SumClassifier(BaseClassifier):
         return self
 
     def forget(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again that were learned before: exactly undoes ``partial_fit`` of the same rows, but that
-        CategoricalNB keeps room for their categories.
+        """Take rows out again that were learned before: undoes ``partial_fit`` of the same rows, exactly where whole
+        numbers are counted and otherwise up to rounding. CategoricalNB keeps room for their categories.
 
         Raises ValueError where more would be taken out than was learned."""
         X, y, weight, _ = self._check_training(X, y, sample_weight, first=False)

@@ -25,14 +25,27 @@ class _Densities(NamedTuple):
 class GaussianNB(GaussianClassifier):
     """Naive Bayes for real features: P(x|c) = Π_j N(x_j | μ_jc, σ²_jc).
 
-    X (n, d) dense. The variance is the maximum-likelihood one (divided by N_c) plus ``var_smoothing`` times
-    the largest variance of any feature over all rows. Log-probabilities are in nats.
+    The variance is the maximum-likelihood one (divided by N_c) plus ``var_smoothing`` times the largest variance of any
+    feature over all rows. Log-probabilities are in nats.
 
-    Unlike scikit-learn's, the smoothing after several ``partial_fit`` is that of all rows and not of the
-    last batch's, so the batches make no difference.
+    Parameters
+    ----------
+    var_smoothing : the share of the largest variance that is added to every one, at least 0
+    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
+        or "uniform" where ``fit_prior`` is False
+    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, theta_ (C, d) the means, var_ (C, d) the variances,
+    epsilon_ what was added to them, n_features_in_, feature_names_in_ where X was a data frame.
+
+    X is (n, d), dense. Unlike scikit-learn's, the smoothing after several ``partial_fit`` is that of all rows and not
+    of the last batch's, so the batches make no difference.
 
     Raises ValueError where a variance is zero even so: constant features with ``var_smoothing=0``, or rows
-    all equal.
+    all equal; for missing or infinite values and for X of another width. TypeError for sparse X.
+
     Source: Murphy, Machine Learning: A Probabilistic Perspective, section 3.5.
 
     >>> X = np.array([[-1.0, 0.0], [-2.0, 1.0], [3.0, 0.0], [4.0, 1.0]])

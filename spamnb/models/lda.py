@@ -32,13 +32,24 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     for more the softmax of w_cᵀx + b_c. Σ = (1/N) Σ_i (x_i−μ_{y_i})(x_i−μ_{y_i})ᵀ, the maximum-likelihood
     estimate, whatever the class prior: that of scikit-learn 1.9's ``solver="svd"``.
 
-    X (n, d) dense, scores in nats. ``coef_`` and ``intercept_`` are w (1, d) and w₀ (1,) for two classes,
-    else (C, d) and (C,), where w_c = Σ⁻¹(μ_c − mean of all rows). ``shrinkage`` is a number s from 0 to 1
-    for (1−s) Σ + s tr(Σ)/d 1; "oas", the default, which finds s from Σ and N; or None for Σ as it stands.
+    Parameters
+    ----------
+    shrinkage : a number s from 0 to 1 for (1−s) Σ + s tr(Σ)/d 1; "oas", the default, which finds s from Σ and N; or
+        None for Σ as it stands
+    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
+        or "uniform" where ``fit_prior`` is False
+    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
 
-    Raises ValueError for a singular Σ (fewer rows than columns, constant columns, columns that are sums of
-    others) under ``shrinkage=None``: shrinking is the remedy, not a pseudo-inverse that drops directions
-    silently.
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, means_ (C, d), covariance_ (d, d) Σ, shrunk where
+    that is asked for, coef_ and intercept_ w (1, d) and w₀ (1,) for two classes, else (C, d) and (C,), where
+    w_c = Σ⁻¹(μ_c − mean of all rows); n_features_in_, feature_names_in_ where X was a data frame.
+
+    X is (n, d), dense; scores are in nats. Raises ValueError for a singular Σ (fewer rows than columns, constant
+    columns, columns that are sums of others) under ``shrinkage=None``: shrinking is the remedy, not a pseudo-inverse
+    that drops directions silently; for missing or infinite values and for X of another width. TypeError for sparse X.
+
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2.
 
     >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])

@@ -33,10 +33,10 @@ class LogisticRegression(BaseClassifier):
     makes the error on that row larger, so nothing diverges. A row of weight s makes s times the step, as long as that
     is not beyond 1/L either.
 
-    X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and
-    (C,). ``tol`` is the largest gradient component, per row, at which ``fit`` stops; a RuntimeWarning says
-    when ``max_iter`` or the end of what doubles can tell came first. Raises ValueError for fewer than two classes and
-    parameters that are not positive.
+    X (n, d) dense or sparse. ``coef_`` (1, d) and ``intercept_`` (1,) for two classes, else (C, d) and (C,);
+    ``n_iter_`` (1,) iterations of ``fit``, ``n_seen_`` rows so far. ``tol`` is the largest gradient component, per
+    row, at which ``fit`` stops; a RuntimeWarning says when ``max_iter`` or the end of what doubles can tell came
+    first. Raises ValueError for fewer than two classes and parameters that are not positive.
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.3.
 
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["ham", "ham", "spam", "spam"]

@@ -29,11 +29,23 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     log P(x, c) = log P(c) − ½ (d log 2π + log|Σ_c| + (x−μ_c)ᵀ Σ_c⁻¹ (x−μ_c)), in nats, with Σ_c = (1/N_c)
     Σ_{i in c} (x_i−μ_c)(x_i−μ_c)ᵀ, the maximum-likelihood estimate, as in scikit-learn 1.9.
 
-    X (n, d) dense. ``shrinkage`` is a number s from 0 to 1 for (1−s) Σ_c + s tr(Σ_c)/d 1; "oas", the
-    default, which finds s per class from Σ_c and N_c, so that small classes do not fail; or None for Σ_c as
-    it stands.
+    Parameters
+    ----------
+    shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s tr(Σ_c)/d 1; "oas", the default, which finds s per class from
+        Σ_c and N_c, so that small classes do not fail (one of equal rows takes the mean variance within all classes
+        for tr(Σ_c)/d); or None for Σ_c as it stands
+    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
+        or "uniform" where ``fit_prior`` is False
+    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
 
-    Raises ValueError for a singular Σ_c, naming the class and the remedy.
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, means_ (C, d), covariance_ (C, d, d) Σ_c, shrunk
+    where that is asked for, n_features_in_, feature_names_in_ where X was a data frame.
+
+    X is (n, d), dense. Raises ValueError for a singular Σ_c, naming the class and the remedy; for missing or infinite
+    values and for X of another width. TypeError for sparse X.
+
     Source: Bishop, Pattern Recognition and Machine Learning, section 4.2; Murphy, section 4.2.
 
     >>> X = np.array([[0, 0], [2, 0], [0, 2], [2, 2], [-9, 1], [11, 1], [1, -9], [1, 11]])
