@@ -215,7 +215,8 @@ def _error(result: Result, row: int, opened: bool) -> str:
     where = f'<div class="where">{escape(result.names[row][-300:])}</div>'
     if not remark or not remark.evidence:
         return f"<li>{head}{where}</li>"
-    best = result.classes[int(result.scores[row].argmax())]
+    # By probability, as the evidence is: it may be another class than that of the highest score.
+    best = result.classes[int((result.probabilities if result.calibrated else result.scores)[row].argmax())]
     return (
         f"<li><details{' open' if opened else ''}><summary>{head}</summary>{where}"
         f'<div class="evidence">{_evidence(remark.evidence[:TOKENS], best == result.spam)}</div>'

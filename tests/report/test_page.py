@@ -94,6 +94,18 @@ def test_what_the_page_says_is_what_the_figures_say():
     assert p == sorted(p) and len(p) > 1
 
 
+def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
+    recorder = Recorder()
+    scores, p = {"ham": -0.1, "spam": 0.1}, {"ham": 0.7, "spam": 0.3}  # spam is rare: half a word for it is not enough
+    recorder.add("1", "spam", Answer("ham", scores, p, "offer", [("meeting", 0.5), ("offer", -0.7)]))
+    recorder.add("2", "ham", Answer("ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1}))
+    result = recorder.result("made up")
+    error = LexborHTMLParser(page(result, figures(result, replicates=5))).css_first("ul.errors li:has(.evidence)")
+    assert "Nats for ham, the likeliest class" in error.text()
+    bars = [bar.attributes["class"] for bar in error.css(".evidence rect")]
+    assert bars == ["bar ham", "bar spam"]
+
+
 scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -1e300]))
 
 
