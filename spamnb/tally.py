@@ -210,6 +210,16 @@ def sums_of(rows: Sequence[Rows], classes: tuple[str, ...], size: int) -> Sums:
     return Sums(classes, documents, size, tuple(Cells.added(blocks(label), size) for label in range(len(classes))))
 
 
+def dealt(tallied: Tally, parts: int) -> np.ndarray:
+    """Each place's part of so many, −1 of messages that do not count: every class is dealt out in turn, or one that
+    comes in step with the parts would be all in one of them."""
+    numbers = np.concatenate([np.zeros(0, np.int64), *(own.numbers[own.kept] for own in tallied.rows)])
+    labels = np.concatenate([np.zeros(0, np.intp), *(own.labels[own.kept] for own in tallied.rows)])
+    part = np.full(1 + max((own.numbers.max(initial=-1) for own in tallied.rows), default=-1), -1)
+    part[numbers[np.lexsort((numbers, labels))]] = np.arange(len(numbers)) % parts
+    return part
+
+
 def at(tallied: Tally, places: np.ndarray) -> Tally:
     """The rows of the messages at these places (a mask over all places), beside the sums of all."""
     return tallied._replace(

@@ -26,7 +26,7 @@ from spamnb.learners.learner import Trained
 from spamnb.settings import Settings
 from spamnb.store import Store
 from spamnb.sums import places_among
-from spamnb.tally import Tally, at, restrict, without, without_copies
+from spamnb.tally import Tally, at, dealt, restrict, without, without_copies
 
 PARTS = 10  # of the messages where words are chosen
 
@@ -79,10 +79,9 @@ def _trained(tally: Tally, model: Tally, settings: Settings) -> Trained:
     if len(model.tokens) == len(tally.tokens) or not len(trained.labels):
         return trained
     numbers = np.concatenate([block.numbers for block in tally.blocks()])
-    size = 1 + max(own.numbers.max(initial=0) for own in tally.rows)
-    row, part = np.zeros(size, np.intp), np.full(size, -1)
+    part = dealt(tally, PARTS)
+    row = np.zeros(len(part), np.intp)
     row[numbers] = np.arange(len(numbers))
-    part[numbers[np.lexsort((numbers, trained.labels))]] = np.arange(len(numbers)) % PARTS  # each class is dealt out
     scores = np.zeros_like(trained.scores)  # where a class is lacking without the part nothing is told apart
     for number in range(PARTS):
         places = part == number

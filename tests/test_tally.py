@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import never
+from mail import mail, never
 from scipy.sparse import csr_array
 
 from spamnb import numbering
 from spamnb import tally as module
 from spamnb.message import parse
 from spamnb.sources import Entry
-from spamnb.tally import Tally, merge, restrict, tally, without_copies
+from spamnb.tally import Tally, dealt, merge, restrict, tally, without_copies
 from spamnb.tokens import Tokenizer
 
 tokenize = Tokenizer()
@@ -178,3 +178,13 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
     assert unreadable == ["gone"]
     assert made.sums.documents.tolist() == [1]
     assert made.rows[0].numbers.tolist() == [1]
+
+
+def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
+    made = without_copies(counted(tmp_path, [*mail(23), *mail(2)]))  # ham and spam in turn, then copies of some
+    part = dealt(made, 4)
+    assert len(part) == 50 and (part == -1).sum() == 4
+    for rows in made.rows:
+        for label in range(2):
+            of_class = part[rows.numbers[rows.kept & (rows.labels == label)]]
+            assert set(np.bincount(of_class, minlength=4)) <= {5, 6}

@@ -25,7 +25,7 @@ from spamnb.models.logistic import LogisticRegression
 from spamnb.models.qda import QuadraticDiscriminantAnalysis
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
-from spamnb.tally import Block, Tally
+from spamnb.tally import Block, Tally, dealt
 
 FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 
@@ -56,7 +56,7 @@ class Dense(Learner):
             x.append(_embedded(block, vectors))
             labels.append(block.labels)
             numbers.append(block.numbers)
-        X, y, fold = np.concatenate(x), np.concatenate(labels), np.concatenate(numbers) % FOLDS
+        X, y, fold = np.concatenate(x), np.concatenate(labels), dealt(tally, FOLDS)[np.concatenate(numbers)]
         meta = {
             "dense_classes": list(classes),
             "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(tally.tokens)],
@@ -76,7 +76,7 @@ class Dense(Learner):
             whole = whole.plus(part)
         scores = np.zeros((len(y), len(classes)))
         for f in range(FOLDS if len(classes) > 1 else 0):
-            if 0 < (fold == f).sum() < len(fold):
+            if (fold == f).any():
                 scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1), classes), X[fold == f])
         return scores, _arrays(whole)
 

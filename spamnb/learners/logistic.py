@@ -20,7 +20,7 @@ from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained, class_names
 from spamnb.records import VECTOR
 from spamnb.store import Store, Totals
-from spamnb.tally import Block, Tally
+from spamnb.tally import Block, Tally, at, dealt
 
 # The penalty's strength, in scikit-learn's terms: Σ_n E_n + |w|²/(2C), on 0/1 rows of length 1; and the messages that
 # must hold a token for it to have a weight. 1-ROCA% on half of the messages after learning the other half
@@ -101,12 +101,14 @@ class Logistic(Learner):
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
         folds = 5 if len(tally.sums.classes) == 2 else 2
-        fitted = [self.fit(_without_fold(tally, fold, folds)) for fold in range(folds)]
+        part = dealt(tally, folds)
+        # The sums, which say what tokens have a weight, stay those of all.
+        fitted = [self.fit(at(tally, part != fold)) for fold in range(folds)]
         labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(tally.sums.classes)))]
         for block in tally.blocks():
             by_fold = np.stack([weights.score(block)[0] for weights in fitted])
             labels.append(block.labels)
-            scores.append(by_fold[block.numbers % folds, np.arange(len(block.labels))])
+            scores.append(by_fold[part[block.numbers], np.arange(len(block.labels))])
         return np.concatenate(labels), np.concatenate(scores), folds
 
     # -- on the store ----------------------------------------------------------------------------------------
@@ -185,10 +187,3 @@ def _rows(tally: Tally, held: np.ndarray) -> tuple[Any, np.ndarray]:
         parts.append(X)
         labels.append(block.labels)
     return vstack(parts, format="csr"), np.concatenate(labels)
-
-
-def _without_fold(tally: Tally, fold: int, folds: int) -> Tally:
-    """The tally's messages but those of one fold; its sums, which say what tokens have a weight, stay those of all."""
-    return tally._replace(
-        rows=tuple(rows._replace(kept=rows.kept & (rows.numbers % folds != fold)) for rows in tally.rows)
-    )
