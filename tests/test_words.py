@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.words import MAX_WORD, Folded, fold, fold_whole, punctuation, raw_words
+from spamnb.words import MAX_WORD, Folded, fold, fold_whole, punctuation, raw_words, word_text
 
 
 def words(text: str) -> list[str]:
@@ -50,6 +50,14 @@ def test_scripts_without_spaces_are_cut_from_those_with_them_and_into_pairs(lett
 @pytest.mark.parametrize("filler", "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180d\u180f\u3164\ufe00\ufe0f\uffa0")
 def test_what_has_no_width_parts_no_word(filler: str) -> None:
     assert words(f"via{filler}gra") == ["viagra"]
+
+
+def test_marks_beyond_counting_are_cut_whatever_they_are_made_of() -> None:
+    """Normalising takes quadratic time in what is a mark once it is taken apart, letters of katakana among them."""
+    marks = [chr(i) for i in range(0x110000) if unicodedata.combining(unicodedata.normalize("NFKD", chr(i))[0])]
+    assert {"\u0301", "\uff9e", "\uff9f"} < set(marks)
+    for mark in marks:
+        assert len(word_text("a" + ("\u0301" + mark) * 100)) < 100
 
 
 def test_a_long_word_is_summarised() -> None:
