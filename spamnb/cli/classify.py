@@ -30,8 +30,8 @@ EX_TEMPFAIL = 75
     help="Show the N heaviest tokens.",
 )
 @click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell.")
-@click.option("--false-positive-cost", type=float, help="Instead of the model's.")
-@click.option("--unsure-cost", type=float, help="Instead of the model's.")
+@click.option("--false-positive-cost", type=float, help="In place of the model's; see 'train'.")
+@click.option("--unsure-cost", type=float, help="In place of the model's; see 'train'.")
 @workers_option
 def command(
     sources: tuple[str, ...],

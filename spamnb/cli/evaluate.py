@@ -35,38 +35,40 @@ if TYPE_CHECKING:
 @click.option(
     "--split",
     metavar="FRACTION|md5",
-    help="Train on this fraction and test on the rest; md5: train on the files whose md5 of the name is even.",
+    help="Train on this fraction and test on the rest; md5: train on the files whose name has an even md5.",
 )
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Each message judged by all the others; in a few parts where the model is no sum or --top-words are chosen.",
+    help="Judge each message by a model of all the others; in a few parts where it is no sum or --top-words are chosen.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
 @click.option(
     "-m",
     "--model",
     type=ModelPath(),
-    help="A model as it is, on mail it has not learned.",
+    help="Judge by this model as it is; the mail must be new to it.",
 )
 @click.option("--by-date", is_flag=True, help="With --online: in the order of the Date headers.")
 @click.option("--feedback-for", type=int, metavar="N", help="With --online: learn only the first N messages.")
-@click.option("--feedback-delay", type=int, metavar="N", default=0, help="With --online: learn N messages later.")
 @click.option(
-    "--feedback-share", type=float, metavar="P", default=1.0, help="With --online: learn a share P, drawn by chance."
+    "--feedback-delay", type=int, metavar="N", default=0, help="With --online: learn each message N messages later."
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of splits, folds, shares and intervals."
+    "--feedback-share", type=float, metavar="P", default=1.0, help="With --online: learn a share P, drawn at random."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits, folds, shares, intervals."
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
-    "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a line per message."
+    "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write each message's scores."
 )
 @click.option(
     "--compare",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="McNemar's test against the scores of another run over the same messages.",
+    help="McNemar's test against the --scores of another run over the same messages.",
 )
 @click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Write a page with figures."
@@ -94,7 +96,7 @@ def command(
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
 
-    SOURCE as for train. Good mail called spam is hm%, spam let through sm%, 1-ROCA% the chance that a good message
+    SOURCE is as for train. hm% is good mail called spam, sm% spam let through, 1-ROCA% the chance that a good message
     scores above a spam; intervals are 95 %.
 
     \b
@@ -197,7 +199,7 @@ def _held_out(
     explained: bool,
     workers: int | None,
 ) -> Result:
-    """Folds (a number), leave-one-out, md5, or a fraction to train on."""
+    """The result of one ``way``: a number of folds, "leave-one-out", "md5", or a fraction to train on."""
     from spamnb.engines.processes import count
     from spamnb.errors import SpamnbError
     from spamnb.evaluate import protocols

@@ -17,8 +17,8 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 def command(source: str | None, model: Path, top: int) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 
-    Every token's weight is what it gave, in nats, to the log-odds of the likeliest class against the next; beside it
-    stand the messages of each class that hold the token.
+    A token's weight is what it gave, in nats, to the log-odds of the likeliest class against the next; beside it stands
+    how many messages of each class hold the token.
 
     \b
     Example:

@@ -14,7 +14,7 @@ from spamnb.cli.options import model_option, read_standard_input, standard_outpu
 def command(model: Path) -> None:
     """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
-    X-Spam-Flag: YES is there for spam alone; X-Spam-Status says verdict, score and the tokens that decided.
+    X-Spam-Flag: YES is there for spam alone; X-Spam-Status gives verdict, score and the tokens that decided.
     X-Spam-* headers that the message came with are removed, every other byte is passed on as it is. When anything
     goes wrong the message is passed on with X-Spam-Warning instead.
 
@@ -22,7 +22,7 @@ def command(model: Path) -> None:
     Example, in ~/.procmailrc:
       :0fw
       | spamnb filter
-      :0:
+      :0
       * ^X-Spam-Flag: YES
       .Junk/
     """

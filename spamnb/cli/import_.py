@@ -21,7 +21,7 @@ class Lines(click.File):
         return super().convert(value, param, ctx)
 
 
-@click.command("import", short_help="Make a model from the lines of export.")
+@click.command("import", short_help="Make a model from what export wrote.")
 @click.argument("file", type=Lines("r", encoding="utf-8"), default="-")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")

@@ -16,8 +16,8 @@ from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, mo
 def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
-    A message that the class has learned already is not learned twice, one that another class learned is moved. Where
-    there is no model yet a new one is begun. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+    A message that the class has learned already is not learned twice; one that another class learned is moved. Where
+    there is no model yet a new one is made. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
 
     \b
     Example:

@@ -14,9 +14,9 @@ from spamnb.cli.options import model_option, tell
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
-    """Add up models that were made with the same settings, as if their mail had been learned by one.
+    """Add up models that were made with the same settings, as if one model had learned all their mail.
 
-    A message that several of them learned counts as often as it was learned: models do not hold the mail itself.
+    A message that several of them learned counts once for each: models do not hold the mail itself.
 
     \b
     Example:

@@ -100,7 +100,7 @@ model_option = click.option(
 )
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes that read and count.  [default: one a core]"
+    "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
 )
 
 

@@ -28,18 +28,20 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes that answer.")
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
-@click.option("--models", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A model per user.")
-@click.option("--own-after", type=COUNT, default=100, help="A user's model answers with so much of each class.")
-@click.option("--autolearn", is_flag=True, help="Learn by itself from what it is very sure of.")
-@click.option("--autolearn-spam", type=float, default=12.0, help="Score from which it is.")
-@click.option("--autolearn-ham", type=float, default=-12.0, help="Score up to which it is.")
-@click.option("--max-size", type=COUNT, default=8 << 20, help="Bytes of a message.")
-@click.option("--max-connections", type=COUNT, default=512, help="Open at once, in each worker.")
-@click.option("--max-headers", type=COUNT, default=64, help="Header lines of a request.")
+@click.option(
+    "--models", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Folder with a model for each user."
+)
+@click.option("--own-after", type=COUNT, default=100, help="Messages of each class a user's model needs to answer.")
+@click.option("--autolearn", is_flag=True, help="Learn by itself from mail with a sure score.")
+@click.option("--autolearn-spam", type=float, default=12.0, help="Score from which mail is learned as spam.")
+@click.option("--autolearn-ham", type=float, default=-12.0, help="Score up to which mail is learned as ham.")
+@click.option("--max-size", type=COUNT, default=8 << 20, help="Most bytes of a message.")
+@click.option("--max-connections", type=COUNT, default=512, help="Most connections open at once, in each worker.")
+@click.option("--max-headers", type=COUNT, default=64, help="Most header lines of a request.")
 @click.option("--head-timeout", type=SECONDS, default=10.0, help="Seconds for a request's headers to arrive.")
 @click.option("--message-timeout", type=SECONDS, default=60.0, help="Seconds for a message to arrive.")
 @click.option("--classify-timeout", type=SECONDS, default=10.0, help="Seconds to classify a message.")
-@click.option("--drain", type=SECONDS, default=30.0, help="Seconds for open connections at the end.")
+@click.option("--drain", type=SECONDS, default=30.0, help="Seconds that open connections have after SIGTERM.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
 def command(
@@ -66,7 +68,7 @@ def command(
 ) -> None:
     """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
 
-    One line of JSON per message goes to standard error. SIGTERM ends it once open connections are answered,
+    One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered,
     SIGHUP opens the model anew. Sockets that systemd passes replace --host, --port and --socket.
 
     \b

@@ -17,8 +17,8 @@ _OPTIONS = (
         type=click.Choice(["boolean", "multinomial", "bernoulli", "logistic", "hybrid", "gaussian", "lda", "qda"]),
         default="boolean",
         show_default=True,
-        help="Naive Bayes of tokens drawn without or with repeats counted, or each there or not; logistic regression;"
-        " its sum with naive Bayes; or Gaussian classes of embedded messages."
+        help="Naive Bayes on which tokens occur (boolean), how often (multinomial), or which occur and which do not"
+        " (bernoulli); logistic regression; its sum with naive Bayes (hybrid); Gaussian classes of embedded messages.",
     ),
     click.option("--alpha", type=float, help="Smoothing pseudo-count of naive Bayes (Laplace: 1).  [default: 0.1]"),
     click.option(
@@ -26,38 +26,51 @@ _OPTIONS = (
         type=click.Choice(["mle", "dirichlet", "map", "uniform"]),
         default="mle",
         show_default=True,
-        help="Class priors of the model's own posterior: as in training, with one imagined message more each, the mode"
-        " of that (again as in training), or equal. Calibrated probabilities go by the mail that was learned.",
+        help="Class priors of the model's own posterior: as in training (mle, map), with one imagined message more in"
+        " each class (dirichlet), or equal (uniform). Calibrated probabilities go by the mail that was learned.",
     ),
     click.option(
         "--pooling",
         type=click.Choice(["mean", "sum"]),
-        help="How tokens' evidence becomes one score: a mean weighted by what each knows (the default), or the sum"
-        " of the textbook's posterior.",
+        help="How the tokens' evidence becomes one score: a mean weighted by how much each tells, or the sum of"
+        " textbook naive Bayes.  [default: mean]",
     ),
-    click.option("--top-words", type=click.IntRange(min=1), help="Keep the words with the highest mutual information."),
+    click.option(
+        "--top-words",
+        type=click.IntRange(min=1),
+        help="Keep only so many tokens, those with the highest mutual information.  [default: all]",
+    ),
     click.option(
         "--embedding",
         metavar="HOW",
-        help="Dense vectors for gaussian, lda, qda and logistic: lsa:100, vectors:FILE or model:DIRECTORY.",
+        help="Dense vectors for gaussian, lda and qda (by default lsa:100) or logistic: lsa:DIMENSIONS, vectors:FILE or"
+        " model:DIRECTORY.",
     ),
-    click.option("--spam", metavar="CLASS", default="spam", show_default=True, help="The class that costs good mail."),
+    click.option("--spam", metavar="CLASS", default="spam", show_default=True, help="The class that is spam."),
     click.option(
         "--false-positive-cost",
         type=float,
         help="How much worse losing a good message is than letting spam through.  [default: 9]",
     ),
     click.option(
-        "--unsure-cost", type=float, help="Cost of the verdict 'unsure'; without it every message gets a class."
+        "--unsure-cost",
+        type=float,
+        help="Cost of the verdict 'unsure' where a spam let through costs 1; without it every message gets a class.",
     ),
-    click.option("--tokenizer", type=click.Choice(["own", "tweet", "treebank"]), default="own", show_default=True),
+    click.option(
+        "--tokenizer",
+        type=click.Choice(["own", "tweet", "treebank"]),
+        default="own",
+        show_default=True,
+        help="What cuts text into words: spamnb or one of nltk's tokenizers.",
+    ),
     click.option("--stem", metavar="LANGUAGE", help="Stem words with nltk's Snowball stemmer, e.g. english."),
     click.option(
         "--ngrams",
         type=click.IntRange(1, 5),
         help="Longest run of words that is one token.  [default: 2]",
     ),
-    click.option("--body-only", is_flag=True, help="Words of the body alone, no headers, links or structure."),
+    click.option("--body-only", is_flag=True, help="The text of the body alone: no headers, links or parts."),
     click.option(
         "--ignore-header",
         "ignore_headers",
@@ -65,7 +78,7 @@ _OPTIONS = (
         metavar="NAME",
         default=("newsgroups", "xref", "path"),
         show_default=True,
-        help="A header that is no evidence, such as those that leak a newsgroup's name; may be repeated.",
+        help="Leave this header out of the evidence, as one that leaks a newsgroup's name; may be repeated.",
     ),
 )
 

@@ -13,9 +13,9 @@ from spamnb.cli.options import Unreadable, model_option
 @click.argument("box", metavar="MAILDIR", type=click.Path(path_type=Path))
 @model_option
 @click.option("--junk", default="Junk", show_default=True, help="Folder of the Maildir that spam is moved to.")
-@click.option("--unsure", metavar="FOLDER", help="Folder for what could be either.  [default: it stays]")
+@click.option("--unsure", metavar="FOLDER", help="Folder to move mail of verdict 'unsure' to.  [default: it stays]")
 @click.option("--tag", is_flag=True, help="Move nothing; put X-Spam-* headers into every message.")
-@click.option("--all", "everything", is_flag=True, help="Mail that was looked at too, not only what is new.")
+@click.option("--all", "everything", is_flag=True, help="Mail that a reader has seen (cur) too, not only new mail.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, everything: bool, dry_run: bool) -> None:
     """Move spam among a Maildir's new mail to its Junk folder.

@@ -36,7 +36,7 @@ def command(
     settings: Settings,
     workers: int | None,
 ) -> None:
-    """Make a new model from labelled mail, and say how it does on each message when that is left out.
+    """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
     A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox or
     single message; index:PATH for a TREC index; or a file of lines "label TAB text".
@@ -64,6 +64,6 @@ def command(
         beside = aside if len(tally.rows) > 1 else nullcontext  # who counted alone works alone
         left_out = train(model, tally, settings, force=force, aside=beside)
     for name in sorted({*tally.sums.classes} - {*left_out.classes}):
-        tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that")
+        tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
     read = int(tally.sums.documents.sum())
     click.echo(training_report(model, left_out, settings.spam, read, unreadable.count))

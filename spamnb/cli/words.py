@@ -12,13 +12,13 @@ from spamnb.cli.options import model_option
 @click.command("words", short_help="Show the words of each class, and those that tell classes apart.")
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
-@click.option("--body", is_flag=True, help="Body words alone, no tokens of headers, links or structure.")
+@click.option("--body", is_flag=True, help="Words of the body alone, no tokens of headers, links or structure.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 def command(model: Path, top: int, body: bool, form: str) -> None:
-    """The likeliest words of each class, and beside them the words with the highest mutual information.
+    """Show the likeliest words of each class, and beside them the words with the highest mutual information.
 
-    A word is likely when most messages of a class hold it, as "the" is. It has mutual information with the class, in
-    bits, when knowing whether a message holds it tells what the message is.
+    A word is likely when many messages of a class hold it, as "the" is. Its mutual information with the class, in bits,
+    is how much knowing whether a message holds it tells about the message's class.
 
     \b
     Example:
@@ -38,7 +38,7 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
         raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
     counts = sums.counts
     if body:
-        # Tokens of other places have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
+        # Tokens from elsewhere have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
         told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
         chosen = np.array(told, np.intp)
         counts, tokens = counts.columns(chosen), tokens.some(chosen)

@@ -188,7 +188,7 @@ class Spamd:
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         if not self._models.has_place_for(asked.user):
-            raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits and . _ @ + -, and starts with none")
+            raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits, _ and, but for its start, . @ + -")
         label = asked.message_class if asked.set_local else None
         if label is None and not asked.remove_local:
             return protocol.told(False, False)

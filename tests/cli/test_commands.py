@@ -525,7 +525,7 @@ def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
 
 def test_train_says_when_a_class_is_all_copies(folder: Path, tmp_path: Path) -> None:
     result = run("train", "-m", tmp_path / "m", f"a={folder / 'ham'}", f"b={folder / 'ham'}", f"c={folder / 'spam'}")
-    assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that\n"
+    assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that one only\n"
 
 
 def test_train_says_how_many_tokens_the_model_keeps(folder: Path, tmp_path: Path) -> None:
