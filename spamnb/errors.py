@@ -1,4 +1,4 @@
-"""What a person can act on: one line that says what, where, and what to do."""
+"""Errors that a person can act on: one line that says what, where, and what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SpamnbError(Exception):
 
 
 def reason(error: Exception) -> str:
-    """What an error says, of the system's neither number nor file.
+    """What an error says; of the system's own only the reason, without number and file.
 
     >>> reason(FileNotFoundError(2, "No such file or directory", "inbox")), reason(ValueError("no text"))
     ('No such file or directory', 'no text')
@@ -27,7 +27,7 @@ class Outdated(SpamnbError):
 
 
 class InTheWay(SpamnbError):
-    """There is a model already, and it was not asked to be replaced."""
+    """There is a model already, and nobody asked to replace it."""
 
 
 class Damaged(Exception):

@@ -19,7 +19,7 @@ Report = Callable[[str, Exception], None]
 
 
 def label_and_text(line: bytes) -> tuple[str, bytes]:
-    """Of one line. ValueError where it is none of such a file.
+    """(label, text) of one line. ValueError where it has no tab, or a label that cannot name a class.
 
     >>> label_and_text(b"ham\\tSee you at four?\\n")
     ('ham', b'See you at four?')
@@ -31,13 +31,13 @@ def label_and_text(line: bytes) -> tuple[str, bytes]:
 
 
 def first_line(path: str) -> bytes:
-    """The first that is not blank; empty where there is none. OSError where the file cannot be read."""
+    """The first line that is not blank; empty where there is none. OSError where the file cannot be read."""
     with opened(path) as stream:
         return next((line for line in iter(lambda: stream.readline(_LONGEST_LINE), b"") if line.strip()), b"")
 
 
 def labelled_texts(path: str, on_unreadable: Report) -> Iterator[tuple[str, str, bytes]]:
-    """(label, ``path:number``, text) of each line; what is none is reported."""
+    """(label, ``path:number``, text) of each line; a line that is not label TAB text is reported."""
     for number, line in _lines(path, on_unreadable):
         name = f"{shown(path)}:{number}"
         try:

@@ -6,7 +6,8 @@ MAX_CLASS_NAME = 100
 
 
 def check_class_name(name: str) -> str:
-    """The name back; ValueError where it cannot name a class: empty, unprintable, over 100 letters, unsure.
+    """``name`` itself; ValueError where no class can have it: empty, blank at an end, unprintable, over 100 characters,
+    or "unsure".
 
     >>> check_class_name("talk.politics.misc")
     'talk.politics.misc'

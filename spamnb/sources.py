@@ -1,15 +1,15 @@
-"""Labelled messages out of what mail is kept in, one at a time: memory does not grow with their number.
+"""Labelled messages out of whatever mail is kept in, one at a time: memory does not grow with their number.
 
 A SOURCE is
 
-    DIRECTORY      a folder per class; nested folders below a class count to it
+    DIRECTORY      a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH     a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     index:PATH     a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     FILE           lines of ``label TAB text``
 
 Order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and
 folders, files called ``cmds`` (the SpamAssassin corpus has them), empty files and whatever is no regular file
-(fifos, sockets, devices) are no messages; the last are never opened. What the user got wrong raises
+(fifos, sockets, devices) are no messages; the last are never opened. A SOURCE that is none raises
 SpamnbError before a message is read; what cannot be read later goes to ``on_unreadable`` and the run goes on.
 """
 
@@ -87,11 +87,11 @@ def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[En
 
 
 def one_too_high(spec: str) -> str | None:
-    """What to tell whoever gave a folder whose class folders each hold the same folders, as of a corpus in parts.
+    """A note for whoever gave a folder whose class folders each hold the same folders, as a corpus in parts has them.
 
-    Said where these are called ham or spam and the class folders are not, and otherwise where there are several class
-    folders with hardly a message of their own; not of Maildirs, nor of folders by number or date. None where there is
-    nothing to tell.
+    Given where these inner folders are called ham or spam and the class folders are not, or else where several class
+    folders have hardly a message of their own; not for Maildirs, nor for folders named by number or date. None where
+    there is nothing to note.
     """
     try:
         classes = sorted(_folders(spec) or ())

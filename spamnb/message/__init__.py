@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Message", "Part", "digest", "header_of", "identity", "is_volatile", "parse"]
 
-# Fields that mailboxes, readers and filters add to a message they hold: the same message has others tomorrow.
+# Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones.
 VOLATILE = frozenset([
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
     "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe",
@@ -64,7 +64,7 @@ class Message(NamedTuple):
     html: structural facts: ``tag:font``, ``tag:unknown``, ``comment-split``, ``tag-split``, ``hidden``,
         ``link-mismatch``
     parts: every leaf of the MIME tree
-    cut: what was left out because a bound was reached, in words
+    cut: what was left out because a bound was reached, described in words
     digest: 16 bytes, the same however the message is stored
     """
 
@@ -91,7 +91,7 @@ class Message(NamedTuple):
 
 
 def parse(raw: bytes) -> Message:
-    """The message that ``raw`` is; any bytes are one.
+    """``raw`` decoded; any bytes are a message.
 
     >>> message = parse(b"Subject: =?utf-8?q?caf=C3=A9?=\\r\\n\\r\\nHello\\r\\n")
     >>> message.header("subject"), message.texts
@@ -128,7 +128,7 @@ def parse(raw: bytes) -> Message:
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         texts.append(text)
-        if "begin" in text:  # looked for by its last letter, and with the space behind it twice as slowly
+        if "begin" in text:  # with the space behind it, the letter by which it is looked for, twice as slow
             texts[-1], files = take_uuencoded(text)
             for name, content, size in files:
                 readable = name.lower().endswith((".txt", ".text", ".asc"))
@@ -141,7 +141,7 @@ def parse(raw: bytes) -> Message:
     links: tuple[str, ...] = ()
     images = forms = facts = links
     hidden = ""
-    if pages:  # 0.6 of the 15 µs that a message takes which has none
+    if pages:  # 0.6 of the 15 µs that a message without HTML takes
         links = tuple([url for page in pages for url in page.links])
         images = tuple([url for page in pages for url in page.images])
         forms = tuple([url for page in pages for url in page.forms])
@@ -170,7 +170,7 @@ def digest(raw: bytes) -> bytes:
 
 
 def identity(raw: bytes) -> bytes:
-    r"""16 bytes that a message has on its way and in any mailbox: its digest but for the fields that delivery adds.
+    r"""16 bytes, the same for a message on its way and in any mailbox: its digest less the fields that delivery adds.
 
     >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
     True

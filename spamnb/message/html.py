@@ -38,7 +38,7 @@ FACT_OF_TAG = {name.encode(): f"tag:{name}" for name in HTML_TAGS.split()}
 
 
 class Html(NamedTuple):
-    """What one HTML part says, and the bytes and tags it was long."""
+    """What one HTML part says, and its length in bytes and in tags."""
 
     text: str
     hidden: str
@@ -51,7 +51,8 @@ class Html(NamedTuple):
 
 
 def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
-    """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8); ``before`` it came these parts.
+    """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8); ``before`` are the message's earlier HTML
+    parts, which the bounds include.
 
     >>> page = read(b"<p>V<b></b>iagra<br><a href=http://a.example>here</a><i style='display:none'>zq</i>", [])
     >>> page.text, page.hidden, page.links, sorted(page.facts)

@@ -54,7 +54,7 @@ def leaves(data: bytes, fields: list[tuple[str, str]], start: int, cut: list[str
         if kind.startswith("multipart/"):
             inner = children(data, start, end, boundary, MAX_PARTS - count)
             if not inner or depth == MAX_DEPTH:
-                part = part._replace(content_type="text/plain")  # nothing tells the parts: a reader sees text
+                part = part._replace(content_type="text/plain")  # nothing separates parts: a reader sees text
         elif kind.startswith("message/") and kind not in REPORTS:
             if part.encoding in ("base64", "quoted-printable"):
                 data = normalise(transfer_decode(data[start : min(end, start + 2 * MAX_TEXT)], part.encoding))

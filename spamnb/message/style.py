@@ -1,4 +1,5 @@
-"""Enough of style sheets to tell whether text can be seen: display, visibility, size, colour and ground."""
+"""Enough of style sheets to tell whether text can be seen: display, visibility, size, colour (``ink``) and the
+background behind it (``ground``)."""
 
 from __future__ import annotations
 
@@ -82,6 +83,7 @@ class Change(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def near(one: Colour, other: Colour) -> bool:
+    """Is text of one colour on the other hard to see?"""
     return abs(one[0] - other[0]) + abs(one[1] - other[1]) + abs(one[2] - other[2]) <= NEAR
 
 
@@ -137,6 +139,7 @@ def risky_colours(low: bytes, words: Set[bytes], inks: Set[bytes], grounds: Set[
 
 @functools.lru_cache(maxsize=512)
 def near_a_ground(inks: tuple[bytes, ...], names: tuple[bytes, ...]) -> dict[str, Colour]:
+    """Those of ``inks`` that are near white or near one of the grounds ``names``."""
     grounds = {value for name in names if (value := colour(name.decode())) is not None} | {WHITE}
     risky = {}
     for name in inks:

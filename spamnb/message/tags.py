@@ -1,7 +1,7 @@
 """What the bytes of an HTML document say before it is parsed: its tags, and words that tell what to look for.
 
-``_tags.pyx``, built where a C compiler is at hand, takes 17 and 8 µs for the mean page of 8 kB; what stands here, its
-specification, takes 73 and 37.
+``_tags.pyx``, built where a C compiler is at hand, takes 17 and 8 µs for the mean page of 8 kB; the Python here, which
+is its specification, takes 73 and 37.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 
 
 class Tags(NamedTuple):
-    """The document with a line end before each tag that ends a word, the names of its tags, what splits words in it,
-    how many tags there are at most, and how many that open formatting."""
+    """The document with a line end before each tag that ends a word, the names of its tags, the facts of what splits
+    words in it, how many tags it has at most, and how many of them open formatting."""
 
     marked: bytes
     names: set[bytes]
