@@ -1,4 +1,4 @@
-"""How each header field is read: which part of it is evidence, under which name, and which only counts as present.
+"""How each header field is read: which part of it is evidence and under which name, or whether only its presence is.
 
 The figures are those of tokens.py.
 """
@@ -14,8 +14,8 @@ from spamnb.message import is_volatile
 from spamnb.words import Folded, fold_whole
 
 TEXT_HEADERS = frozenset(("subject", "keywords", "comments", "summary", "thread-topic"))
-# Of these only the presence counts. The words of ten List-* headers say one thing ten times: .0309 without them, .0357
-# with. Those of References are ids of other messages: .0309 without and with.
+# Of these only the presence is evidence. The words of ten List-* headers say one thing ten times: .0309 without them,
+# .0357 with. Those of References are ids of other messages: .0309 without and with.
 PRESENCE = (
     "list-",
     "in-reply-to",
@@ -32,12 +32,12 @@ PRESENCE = (
     "x-ms-exchange-crosstenant-",
     "x-sg-",
 )
-# Of these it counts who signs, with which key and what; each signature of 2,048 bits is 18 words that never come back.
+# Of these who signs what and with which key is evidence; each signature of 2,048 bits is 18 words that never come back.
 SIGNED = frozenset(
     ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
 )
-# Fields that name the same people tell it once: .0309, where each in its own name gives .0318; trained on the first of
-# SpamAssassin's collections and judged on the second (easy_ham_2, spam_2), or the other way round, .55 and .82.
+# Fields that name the same people share one name: .0309, with a name each .0318; trained on the first of SpamAssassin's
+# collections and judged on the second (easy_ham_2, spam_2), or the other way round, .55 and .82.
 SAME_PLACE = {
     "return-path": "sender",
     "errors-to": "sender",
@@ -48,9 +48,9 @@ SAME_PLACE = {
     "arc-authentication-results": "authentication-results",
 }
 
-MAX_HEADER_NAMES = 300  # whose folding is remembered, where they have
-MAX_HEADER_NAME = 100  # characters at most
-FIELD_ROOM = 20_000  # words of each
+MAX_HEADER_NAMES = 300  # names whose folding is remembered
+MAX_HEADER_NAME = 100  # characters of such a name
+FIELD_ROOM = 20_000  # words remembered of each
 
 _SIGNATURE = re.compile(r"\b(?:bh?|t|x)\s*=[^;]*")
 
@@ -61,7 +61,7 @@ def _without_date(value: str) -> str:
 
 
 def _without_signature(value: str) -> str:
-    """Of a signature the rest.
+    """A signature field without what differs in every message: the signature, the body's hash and the times.
 
     >>> _without_signature("v=1; d=example.org; s=mail; t=1700000000; bh=47DEQpj8HBSa+/TI=; h=To; b=dzdVyOf AKCdL/")
     'v=1; d=example.org; s=mail; ; ; h=To; '
@@ -82,7 +82,7 @@ class Fields(dict[str, "Field | None"]):
     """``fields[name]`` says how a field is read, None where it is no evidence at all; remembers the names it met.
 
     ``text_fold`` folds the words of fields that are text, ``ignored`` are names in lower case, ``more`` is by name what
-    reads the value once more.
+    reads a value once more.
 
     >>> from spamnb.words import fold
     >>> fields = Fields(fold, ["path"], {})

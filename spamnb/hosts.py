@@ -1,4 +1,4 @@
-"""Hosts, addresses, URLs and ids → tokens: who sent a message, by which way and with which program, where it leads.
+"""Hosts, addresses, URLs and ids → tokens: who sent a message, by which route and program, and where it leads.
 
 The figures are those of tokens.py.
 """
@@ -36,7 +36,7 @@ def _fold_host(raw: str) -> tuple[str, ...]:
 
 
 def fold_received(raw: str) -> tuple[str, ...]:
-    """Hosts and networks; of queue ids and versions the shape, which tells the program (.0307, with the ids .0314).
+    """Hosts and networks; queue ids and versions by their shape, which tells the program (.0307, with the ids .0314).
 
     >>> fold_received("g7LBx45"), fold_received("8.11.6")
     (('#g0lbx00',), ('8.11.6', '11.6', '#0.00.0'))

@@ -1,9 +1,9 @@
 """Messages → rows of token numbers: what a Tokenizer finds, counted.
 
 Where the compiled kernel is there (``_kernel.pyx``, built when spamnb is installed with a C compiler at hand) most
-words never become Python objects, and a plain letter is read in its bytes: 57 µs a message of SpamAssassin and
-20news, parsing included, and 50 MB for their 903,000 tokens, where parsing and dictionaries take 500 µs and 270 MB.
-Without it they do the same, and they are its specification.
+words never become Python objects, and a plain letter (one text of ASCII) is read in its bytes: 57 µs a message of
+SpamAssassin and 20news, parsing included, and 50 MB for their 903,000 tokens, where parsing and dictionaries take
+500 µs and 270 MB. Without it they do the same, and they are its specification.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Numbering:
         return len(self.numbers)
 
     def read(self, raw: bytes, identify: bool = True) -> Row:
-        """One more row, of any bytes: ``parse`` and ``add`` in one, 28 µs of a plain letter where they take 40.
+        """One more row, of any bytes: ``parse`` and ``add`` in one, 28 µs for a plain letter where the two take 40.
 
-        Who does not ``identify`` messages may get no digest: an eighth of that.
+        Without ``identify`` the digest may be empty, which saves an eighth of that.
         """
         if self._kernel is not None:
             self._kernel.begin()
@@ -89,7 +89,7 @@ class Numbering:
         return Row(self.add(message), message.digest, message.cut)
 
     def add(self, message: Message) -> int:
-        """One more row; how many different tokens it has."""
+        """One more row; returns how many different tokens it has."""
         if self._kernel is not None:
             self._kernel.begin()
             self._tokenizer.read(message, self._kernel)

@@ -1,8 +1,8 @@
 """Tokens by the million: numbers for them, keys of 64 bits, and their text in one piece of memory.
 
 A list of a million Python strings takes 70 MB and a second to sort or to merge; a key of 64 bits does for everything
-but reading. Two tokens of one key are one token: by chance one pair in 37 million models of a million tokens. Whoever
-wants can make two such words; all he has of it is that they count as one.
+but reading. Two tokens of one key are one token: by chance one pair in 37 million models of a million tokens. A sender
+can make two such words, and gains no more than that they count as one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spamnb.views import views
 
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # Fowler, Noll and Vo's hash, 1a
 AT_ONCE = 1 << 15  # tokens whose places stay in the processor's cache: a million gathered in 0.08 s, all at once 0.57
-MIX = 0x9E3779B97F4A7C15  # spreads it over all bits: short tokens differ in few
+MIX = 0x9E3779B97F4A7C15  # spreads the hash over all bits: short tokens differ in few
 
 
 class Tokens(Sequence[str]):
@@ -44,7 +44,7 @@ class Tokens(Sequence[str]):
 
     @property
     def keys(self) -> np.ndarray:
-        """(k,) int64, one of each token's text."""
+        """(k,) int64, a hash of each token's text."""
         if self._keys is None:
             self._keys = _keys(self.text, self.begins, self.lengths)
         return self._keys

@@ -14,8 +14,8 @@ from spamnb.numbers import Numbered, Numbers
 
 class Rows:
     """``table[:, rows.at(tokens)]`` are the tokens' rows, what training wrote and what was learned since in one sum;
-    all 0 where there is none. ``views`` are theirs. In a ``closed`` vocabulary tokens are ``present`` that training
-    wrote; otherwise those that any message holds.
+    all 0 where there is none. ``views`` are theirs. ``present`` are, in a ``closed`` vocabulary, the tokens that
+    training wrote, otherwise those that any message holds.
 
     >>> from spamnb.numbers import Numbers
     >>> rows = Rows(2, Numbers())

@@ -1,4 +1,4 @@
-"""The sums of a mail model, class by class: numpy's arrays alone, for whoever trains would wait 0.1 s for scipy's."""
+"""The sums of a mail model, class by class: in numpy's arrays alone, since importing scipy's would take 0.1 s."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Cells(NamedTuple):
         return left.at(np.flatnonzero(document_counts))
 
     def at(self, places: np.ndarray) -> Cells:
-        """Those at these places."""
+        """The cells at these places."""
         return Cells(*(values[places] for values in self))
 
     def moved(self, columns: np.ndarray) -> Cells:

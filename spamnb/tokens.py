@@ -32,7 +32,7 @@ TOKENS_VERSION = 5  # rises whenever the same message would give other tokens: a
 # .039 / .006 / .024, 761,000; 75 .031 / .086 / .029 / .005 / .023, 903,000; 100 .032 / .086 / .027 / .004 / .028,
 # 1,022,000; 150 .030 / .078 / .025 / .004 / .024, 1,200,000.
 PAIRED = 75
-# Later words of a text are not read, or whoever pastes a novel under his message drowns it: of 100 such spams 95 are
+# Later words of a text are not read, or a novel pasted under a message would drown it: of 100 such spams 95 are
 # missed when all words are read, 88 of 2,000, 76 of 1,000, 56 of 500. SpamAssassin / enron1 / enron3 / Ling-Spam, and
 # 20news accuracy: all .031 / .083 / .013 / .021, 87.9; 2,000 .032 / .087 / .006 / .021, 88.4; 1,000 .031 / .089 /
 # .006 / .022, 88.4; 500 .032 / .093 / .005 / .027, 88.4.
@@ -55,8 +55,9 @@ class TokenOptions:
     """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
 
     ``tokenizer`` is "own", "tweet" or "treebank" (nltk) for the text, ``stem`` a language of nltk's Snowball stemmers,
-    ``ngrams`` the longest run of words that is one token (1: single words only), ``body_only`` leaves out what is not
-    text, ``ignore_headers`` names headers that give away the answer. ValueError for values that do not exist.
+    ``ngrams`` the longest run of words that is one token (1: single words only), ``body_only`` reads the text of the
+    body alone, ``ignore_headers`` names headers to leave out, which give away the answer. ValueError for values that do
+    not exist.
     """
 
     tokenizer: str = "own"
@@ -98,7 +99,7 @@ def _folding(stem: str | None) -> Callable[[str], tuple[str, ...]]:
 
 
 class Found:
-    """Where a tokenizer puts what it finds: here a list of tokens in their order. numbering.py has another."""
+    """Where a tokenizer puts what it finds: here a list of tokens in their order. The kernel has another."""
 
     def __init__(self) -> None:
         self.tokens: list[str] = []
@@ -158,7 +159,7 @@ class Found:
         """How long the lines are that are not empty, and how many of 64 ASCII characters are capitals, as bit lengths.
 
         Line ends behind the last line are not looked at: a mailbox adds one, a reader takes some away, and the message
-        is the same by its digest. Of 1,750 of SpamAssassin's 157 had other tokens so, and could not be forgotten.
+        is the same by its digest. With them 157 of SpamAssassin's 1,750 had other tokens, and could not be forgotten.
         SMS .253, without the lines .343, without the capitals .254; SpamAssassin .0307, .0310 and .0312.
 
         >>> found = Found()
@@ -212,16 +213,17 @@ class Tokenizer:
             self._structure(message, found)
 
     def read_letter(self, raw: bytes, kernel: Any, identify: bool) -> bytes | None:
-        """The kernel is told all tokens of a message that is a plain letter, and gives its digest, or nothing where it
-        need not ``identify`` it; None for others."""
+        """Tell the kernel all tokens of a plain letter (one text of ASCII); returns the message's digest, which may be
+        empty where there is nothing to ``identify``, and None for a message that is no plain letter."""
         options = self.options
         return kernel.read_letter(raw, self._words, self._fields, options.ngrams, options.body_only, identify)
 
     def _subject(self, value: str, found: Found) -> None:
-        """A text too: its words and neighbours are those of the text, so that each place learns from the other and what
-        one place says counts for more (without and with: enron1 .115 and .089, enron2 .042 and .034, enron3 .016 and
-        .006, Ling-Spam .026 and .022, 20news accuracy 87.5 and 88.4, SpamAssassin .0306 and .0309); and what it looks
-        like (without its length enron1 .097, without its punctuation .091, enron2 .036).
+        """Read once more, as text: its words and pairs become the same tokens as those of the body, so that each place
+        learns from the other and what both say counts for more (without and with: enron1 .115 and .089, enron2 .042 and
+        .034, enron3 .016 and .006, Ling-Spam .026 and .022, 20news accuracy 87.5 and 88.4, SpamAssassin .0306 and
+        .0309). What it looks like is evidence too (without its length enron1 .097, without its punctuation .091, enron2
+        .036).
         """
         found.text(self._words, (value,), self._split, self.options.ngrams, "subject:")
 
@@ -244,13 +246,13 @@ def shown_urls(text: str) -> list[str]:
 
 
 def part_tokens(part: Part) -> list[str]:
-    """What one part of a message is said to be."""
+    """What the message says that one of its parts is."""
     said = ["part:" + part.content_type[:40], "charset:" + part.charset[:20], "encoding:" + part.encoding[:20]]
     return [*said, "attachment:" + part.filename.rpartition(".")[2].lower()[:12]] if part.filename else said
 
 
 def _sender(value: str, found: Found) -> None:
-    """Which kind of address it is; with how a program writes dates .0309, without either .0311."""
+    """Which kind of address it is, by its shape; with this and the shape of dates .0309, without either .0311."""
     found.add(("from:#" + id_shape(value.rpartition("<")[2].partition("@")[0][:30]),))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 VIEWS = ("text", "pairs", "subject", "headers", "structure")
 TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE = range(len(VIEWS))
-# Of what stands before a token's colon; all other names are of header fields. "long" is what is left of a long word.
+# By what stands before a token's colon; all other names are of header fields. "long" is what is left of a long word.
 PLACES = {
     "subject": SUBJECT,
     "long": TEXT,

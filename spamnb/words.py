@@ -173,7 +173,7 @@ def fold_whole(raw: str) -> tuple[str, ...]:
 
 
 def _fold_run(word: str) -> list[str]:
-    """Of a run of scripts with spaces, not all ASCII."""
+    """The tokens of a run in scripts with spaces, not all of it ASCII."""
     low = unicodedata.normalize("NFC", word.casefold())
     if len(low) > MAX_WORD:
         return [_long(low)]

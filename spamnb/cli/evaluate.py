@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Judge each message by a model of all the others; in a few parts where it is no sum or --top-words are chosen.",
+    help="Judge each message by a model of all others; in a few parts where it is no sum or --top-words are chosen.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
 @click.option(
