@@ -41,8 +41,8 @@ class Judgement(NamedTuple):
     """What a message is, how sure that is, and why."""
 
     verdict: str  # a class, or "unsure"
-    probabilities: dict[str, float]  # calibrated: of messages told .9, nine in ten are of that class
-    posterior: dict[str, float]  # the model's own; the textbook's for naive Bayes, which takes tokens for independent
+    probabilities: dict[str, float]  # calibrated: of messages given .9 for a class, nine in ten are of it
+    posterior: dict[str, float]  # the model's own; for naive Bayes the textbook's, as if tokens were independent
     score: float  # calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
     evidence: list[Evidence]  # heaviest first
     scores: np.ndarray  # (C,) pooled scores, before calibration
@@ -63,7 +63,7 @@ class Classifier:
     def _prepare(self) -> None:
         own = Settings.from_meta(self._meta, self.store.path)
         self.settings = replace(own, loss=replace(own.loss, **self._charges))
-        self._kept = own.as_meta().keys()  # of the file's figures those that are settings
+        self._kept = own.as_meta().keys()  # those of the file's meta that are settings
         try:
             self.tokenizer = Tokenizer(self.settings.tokens)
         except ValueError as error:
@@ -98,7 +98,7 @@ class Classifier:
         return cls(Store.create(path, (settings or Settings()).as_meta()))
 
     def charge(self, false_positive_cost: float | None = None, unsure_cost: float | None = None) -> None:
-        """Other costs than the model's own for the verdicts to come; None leaves one as it is."""
+        """Set other costs than the model's own for the verdicts to come; None leaves a cost as it is."""
         costs = {"false_positive_cost": false_positive_cost, "unsure_cost": unsure_cost}
         self._charges |= {name: cost for name, cost in costs.items() if cost is not None}
         self.settings = replace(self.settings, loss=replace(self.settings.loss, **self._charges))
@@ -126,7 +126,7 @@ class Classifier:
             return self.learner.directions(self.store, totals, batch) if totals.classes else []
 
     def classify_all(self, raws: Iterable[bytes], tokens: int | None = None) -> list[Judgement]:
-        """``classify`` for many messages at once; with ``tokens`` only so many of each one's evidence."""
+        """``classify`` for many messages at once; ``tokens`` is the most evidence kept of each (None: all)."""
         with self.store.reading():
             self._follow()
             totals = self.store.totals()
@@ -189,7 +189,7 @@ class Classifier:
         return known.label if known else None
 
     def learn(self, label: str, raw: bytes, *, taught: bool = True) -> bool:
-        """Add one message to a class; False when it is part of it already. From another class it is moved.
+        """Add one message to a class, or move it there from another; False when it is part of the class already.
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
         """
@@ -221,8 +221,8 @@ class Classifier:
     def forget(self, label: str, raw: bytes) -> bool:
         """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
 
-        A message that training saw goes out of the calibration by the score that it has now: only what is learned one
-        by one is kept with its own.
+        A message that training saw leaves the calibration by the score that it has now; only messages learned one by
+        one are kept with the score that they had.
         """
         with self.store.writing():
             self._follow()

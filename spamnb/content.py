@@ -40,7 +40,7 @@ class Content(NamedTuple):
 def fill(store: Store, content: Content, rest: Callable[[], Content] | None = None) -> None:
     """Write everything into a new, empty store.
 
-    What is no sum is taken from ``rest()``, where that is given, when the sums are written: it may take its time.
+    Where ``rest`` is given, what is no sum comes from ``rest()``, called when the sums are written: it may take time.
     """
     sums = content.sums
     with store.writing():
@@ -79,7 +79,7 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
 def whole(store: Store) -> tuple[Tokens, Sums]:
     """All tokens, ascending by key, and the sums: what training wrote, plus what was learned since.
 
-    Whoever reads it all can also see whether it adds up: SpamnbError where it does not.
+    Whoever reads everything can check that it adds up: SpamnbError where it does not.
     """
     with store.reading():
         store.frequencies()  # they are looked at, and what was held back is written
@@ -145,7 +145,7 @@ def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
 def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
     """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
 
-    Whoever kills this leaves the model that was there, or none. Raises InTheWay where there is one already (unless
+    If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
     ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
     """
     target = Path(path)
@@ -203,7 +203,7 @@ def _reason(error: Exception) -> str:
 
 
 def begin(path: str | Path, meta: dict[str, Any]) -> None:
-    """A model that holds nothing at ``path``, whole at once; where there is one, or another process was first, that."""
+    """Make an empty model at ``path``, all at once; where there is one, or another process is first, that one stays."""
     with contextlib.suppress(InTheWay), fresh_model(path, meta):
         pass
 

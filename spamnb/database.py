@@ -22,7 +22,7 @@ BUSY_SECONDS = 60  # how long a writer waits for another: learning one message h
 
 
 class Database:
-    """A connection to one file, with nested transactions and a hook for what was cached of its content."""
+    """A connection to one file, with nested transactions, and a hook to drop what was cached of its content."""
 
     KIND = "spamnb model"  # what the file is, and what to do where it is damaged
     REMEDY = "restore a copy or train again"

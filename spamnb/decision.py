@@ -1,8 +1,8 @@
 """Posterior and loss → verdict: the action of least expected loss.
 
 The actions are each class, and ``unsure``. A verdict that is right costs 0, a wrong one 1, but calling something spam
-that is not costs ``false_positive_cost``; ``unsure`` costs ``unsure_cost`` whatever the truth. With two classes that is
-spam where p(spam) > max(λ/(1+λ), 1 − u/λ), and 0-1 loss without a class of spam is the most probable class.
+that is not costs λ = ``false_positive_cost``; ``unsure`` costs u = ``unsure_cost`` whatever the truth. With two classes
+the verdict is spam where p(spam) > max(λ/(1+λ), 1 − u/λ); without a class of spam it is the most probable class.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from spamnb.errors import SpamnbError
 
 UNSURE = "unsure"
-LARGEST = 1e9  # of what a person may set: above it the floating point of what is derived says nothing
+LARGEST = 1e9  # that a person may set: above it what is derived is lost in rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class Loss:
     ) -> list[str]:
         """The action of least expected loss for each row of ``probabilities`` (n, C). Spam never wins a tie.
 
-        One class alone says nothing about what is not of it: unsure. Nor is anything called spam by a model that has
-        not seen ``enough``: with a few good messages known, all others look new.
+        With one class alone it is unsure, since nothing is known of what is not of that class. A model that has not
+        seen ``enough`` says unsure in place of spam: with a few good messages known, all others look new.
         """
         if len(classes) < 2:
             return [UNSURE] * len(np.atleast_2d(probabilities))

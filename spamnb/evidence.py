@@ -9,8 +9,8 @@ message is always sure. "mean" is a mean in which each token weighs as much as i
 
 I_t, between 0 and 1, is the information about the class that the token gives on its own: 1 − H(q_t)/log C, where q_t
 is its posterior over C equally likely classes. What a view knows counts less than in proportion, for its tokens repeat
-one another: a novel below an offer, or a mailing list's ten headers above it, are one voice among others. It asks for
-no threshold, serves any number of classes, and is made of a message's own tokens alone.
+one another: a novel below an offer, or a mailing list's ten headers above it, are one voice among others. This mean
+needs no threshold, serves any number of classes, and is made of a message's own tokens alone.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ POOLINGS = ("mean", "sum")
 POWER = 1.5
 # K_v itself (1): SpamAssassin .034, enron2 .031, 20news 88.66; every view the same (0): enron1 .180, Ling-Spam .065.
 ROOT = 2 / 3
-# So much full knowledge is withheld: a short message is less sure than a long one. Without any doubt enron1 .122,
-# enron2 .033; with a doubt of 10 enron1 .103, SMS .319.
+# The weight of knowing nothing, in every message: a short one is less sure than a long one. Without any doubt enron1
+# .122, enron2 .033; with a doubt of 10 enron1 .103, SMS .319.
 DOUBT = 2.5
 
 

@@ -1,4 +1,4 @@
-"""What was learned: of each message as what, and what the filter taught itself lately; as rows of a model file."""
+"""What was learned: each message's class, and what the filter taught itself lately, as rows of a model file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LESSONS = "SELECT identity, digest, tokens FROM lessons"
 
 
 class Learned(NamedTuple):
-    """As what a message was learned."""
+    """How a message was learned."""
 
     label: str
     taught: bool  # by a person, not by the filter itself
-    bins: dict[str, int] | None  # where in the calibration it was added, by class; None of those that training saw
+    bins: dict[str, int] | None  # where in the calibration it was added, by class; None where training saw it
 
 
 def read_messages(rows: Iterable[tuple]) -> list[tuple[bytes, Learned]]:

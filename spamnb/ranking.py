@@ -1,6 +1,6 @@
 """Which columns matter: mutual information of every column with the class, and the words report.
 
-Plain data in, plain data out; whoever calls decides how it looks.
+Plain data in, plain data out; the caller decides how it looks.
 """
 
 from __future__ import annotations

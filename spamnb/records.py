@@ -138,13 +138,13 @@ class Records(Database):
     # -- what was learned ------------------------------------------------------------------------------------
 
     def learned(self, digest: bytes) -> Learned | None:
-        """As what a message was learned; None if it was not."""
+        """How a message was learned, by its digest; None if it was not."""
         with self.reading():
             found = self._connection.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
             return next((known for _, known in read_messages(found)), None)
 
     def messages(self) -> list[tuple[bytes, Learned]]:
-        """(digest, as what) of all that was learned, ascending by digest."""
+        """(digest, how it was learned) of all messages, ascending by digest."""
         with self.reading():
             return read_messages(self._connection.execute(f"{MESSAGES} ORDER BY digest"))
 

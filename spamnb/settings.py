@@ -24,9 +24,9 @@ class Settings:
 
     ``model_type`` is one of ``COUNT_MODELS`` (boolean: multinomial on 0/1), ``alpha`` the smoothing pseudo-count,
     ``prior`` how class priors follow from the messages per class, ``pooling`` how tokens' contributions become one
-    score ("sum" is the textbook posterior), ``top_words`` the number of words kept by mutual information (None: all),
+    score ("sum" is the textbook posterior), ``top_words`` the number of tokens kept by mutual information (None: all),
     ``embedding`` how messages become dense vectors ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models
-    have "lsa:100" where none is given), ``spam`` the class whose verdict on good mail costs
+    have "lsa:100" where none is given), ``spam`` the class that is spam, in which good mail costs
     ``loss.false_positive_cost``.
 
     >>> Settings(alpha=0)
@@ -96,7 +96,7 @@ class Settings:
 
 
 _NUMBER = (int, float)
-# Names of what a model was made with, and of which kind each is.
+# The names of the settings, and the type of each.
 OF_MODEL = {
     "model_type": str,
     "alpha": _NUMBER,

@@ -1,15 +1,15 @@
-"""A model as one SQLite file: the sums, what was learned, and nothing derived.
+"""A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta         settings and single figures, as JSON
     classes      per class: messages, Σ_j N_jc, Σ_j T_jc
     trained      per token and class the messages that hold it and its occurrences: what training wrote, in pages
     learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
     frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
-    messages     digests of what was learned, as what, and where in the calibration, unless training did
-    lessons      what the filter taught itself lately, with its tokens: another copy of the message takes it back
+    messages     digest and class of each message, and its place in the calibration unless training put it there
+    lessons      what the filter taught itself lately, with its tokens: by another copy of the message it is taken back
     calibration  histogram of the scores that messages had in the model without themselves
     arrays       parameters of models that are not counts
-    vectors      one vector a token, float32, for models of such
+    vectors      one vector a token, float32, for models that need them
 
 The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``content.py`` reads and writes it whole.
 """

@@ -32,8 +32,10 @@ PARTS = 10  # of the messages where words are chosen
 
 
 class LeftOut(NamedTuple):
-    """What a model was trained on, and what these messages got from the model without them, or without their part of
-    so many, in their order."""
+    """What a model was trained on, and what each training message got from the model without it, in the tally's order.
+
+    ``parts`` is None, or where the messages were left out in parts of the whole the number of these.
+    """
 
     classes: tuple[str, ...]
     documents: np.ndarray  # (C,) messages of each

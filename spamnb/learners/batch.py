@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """(nnz,) whose each token is."""
+        """(nnz,) the message that each token is of."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def sorted(self) -> Batch:

@@ -223,7 +223,7 @@ def _scores(estimator: Any, X: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def _spanned() -> Iterator[None]:
-    """A covariance that has no inverse as advice: it is the number of messages that a person can do something about."""
+    """A covariance without inverse becomes advice on the number of messages, which a person can do something about."""
     try:
         with np.errstate(invalid="ignore"):
             yield

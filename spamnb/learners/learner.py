@@ -24,8 +24,8 @@ class Scored(NamedTuple):
     posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
 
     def heaviest(self, row: int, p: np.ndarray, most: int | None) -> list[tuple[str, float]]:
-        """The tokens of one message that told its likeliest class by ``p`` (C,) from the next, and what each gave to
-        that; the heaviest first, all of them or so many."""
+        """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,) against the
+        next; the heaviest first, at most ``most`` of them (None: all)."""
         cells = slice(*self.known.indptr[row : row + 2].tolist())
         order = np.argsort(-p, kind="stable")
         told = self.weights[order[0], cells]
@@ -62,7 +62,7 @@ class Learner:
         self.settings = settings
 
     def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
-        """Scores of messages that costs their own tokens only; ``totals`` holds at least one class."""
+        """The scores of messages, at the cost of their own tokens only; ``totals`` holds at least one class."""
         raise NotImplementedError
 
     def directions(self, store: Store, totals: Totals, batch: Batch) -> list[Direction]:
@@ -78,7 +78,7 @@ class Learner:
 
     def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
         """Take one message out of what is not a sum. Raises SpamnbError where that cannot be done, unless the message
-        is ``moved`` and learning it anew is all that can be."""
+        is ``moved``: then it is left in."""
 
 
 def class_names(value: object) -> bool:

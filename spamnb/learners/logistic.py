@@ -164,7 +164,7 @@ def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
 
 
 def _vectors(store: Store, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
-    """Of those tokens that have one, a weight of each of the first classes."""
+    """{token: its weights for the first classes} of those tokens that have any."""
     vectors = store.look_up_vectors(tokens)
     if max(map(len, vectors.values()), default=0) > classes:
         raise Damaged("vectors of more classes than there are")
