@@ -35,7 +35,7 @@ cdef list DIGITS = [str(i).encode() for i in range(65)]
 cdef class Kernel:
     """A tokens.Found that counts: rows of (token number, occurrences), one row a message.
 
-    ``room`` is for how many tokens of Python's folding, ``most_fields`` how many fields are remembered.
+    ``room`` bounds the words and tokens remembered of Python's folding, ``most_fields`` the fields remembered.
     """
 
     cdef readonly Numbers numbers
@@ -218,7 +218,7 @@ cdef class Kernel:
         return self.fact(self.share, bits(64 * capitals // max(octets, 1)))
 
     cdef bytes word_text(self, str text, bint is_text):
-        """words.word_text, in which ASCII stays as it is; of a text the punctuation is told."""
+        """words.word_text, in which ASCII stays as it is; where it ``is_text`` its punctuation becomes tokens."""
         cdef bytes data = text.encode()
         cdef Py_ssize_t size, i = 0, start, stop
         cdef list parts

@@ -27,7 +27,7 @@ cdef class Name:
 
 @cython.final
 cdef class Letter:
-    """Nine of ten messages of SpamAssassin and 20news are plain letters: no Python object is made of what they say."""
+    """A plain letter, as nine of ten messages of SpamAssassin and 20news are: its words never become Python objects."""
 
     cdef bytes data
     cdef Py_ssize_t start, body, end, used  # the header section begins; the body does; line ends alone follow; fields
@@ -44,7 +44,7 @@ cdef class Letter:
         self.spans = np.zeros((MOST_FIELDS, 3), np.int32)
 
     cdef bint read(self, bytes raw, bint identify) except -1:
-        """False for a message that is none: message.parse takes it apart."""
+        """Read a message; False where it is no plain letter: message.parse takes it apart."""
         cdef bytes data
         cdef Py_ssize_t size, stop
         if len(raw) > LONGEST_LETTER:  # is neither copied nor kept
@@ -71,7 +71,7 @@ cdef class Letter:
         return True
 
     cdef Py_ssize_t section(self, Py_ssize_t limit) except -2:
-        """Where the empty line behind a section of nothing but fields stands, −1 where there is none."""
+        """Where the empty line behind a section of nothing but fields begins, −1 where there is none."""
         cdef bytes data = self.data
         cdef Py_ssize_t i = self.start, begin
         cdef bint later
@@ -114,7 +114,7 @@ cdef class Letter:
         return (value.replace(b"\n", b"") if self.spans[field, 2] else value).decode()
 
     cdef list described(self):
-        """The tokens of the one part there is, None where its text is another than the body as it stands."""
+        """The tokens of the one part there is, None where its text is not the body as it stands."""
         cdef Py_ssize_t i, length = 0
         cdef list said = []
         for i in range(self.used):

@@ -39,9 +39,9 @@ def _grown(old, Py_ssize_t size):
 cdef class Table:
     """Keys of 64 bits, numbered as they come.
 
-    An open hash with linear probing, at most half full. Whoever writes mail may choose the keys, but not where they go:
-    two secret factors decide that, so that he cannot fill neighbouring slots, and the number of probes needs no bound.
-    Whoever finds two words of one hash gains two that count as one.
+    An open hash with linear probing, at most half full. A sender can choose the keys, but not their slots: two secret
+    factors decide those, so that nobody can fill neighbouring slots, and the number of probes needs no bound. Two words
+    of one hash count as one.
     """
 
     cdef uint32_t[::1] slots  # 1 + the number of a key
@@ -73,12 +73,12 @@ cdef class Table:
         return <Py_ssize_t> (((mixed ^ (mixed >> 32)) * SECOND) >> self.shift)
 
     cdef int expect(self, uint64_t key) except -1:
-        """What looking up a key will read first is fetched meanwhile."""
+        """Begin to fetch what looking up a key reads first."""
         prefetch(&self.slots[self.home(key)])
         return 0
 
     cdef Py_ssize_t expect_more(self, uint64_t key) except -2:
-        """What it will read next; the number that the key is likely to have, −1 where it has none."""
+        """Begin to fetch what it reads next; returns the number the key is likely to have, −1 where it has none."""
         cdef uint32_t entry = self.slots[self.home(key)]
         if entry:
             prefetch(&self.keys[entry - 1])
@@ -181,7 +181,7 @@ cdef class Numbers:
     cdef Py_ssize_t number(
         self, uint64_t h, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t stop, const uint8_t* become
     ) except -1:
-        """The number of the token of this hash: the prefix, then what becomes of these bytes."""
+        """The number of the token of this hash, whose text is the prefix and then what becomes of these bytes."""
         cdef Py_ssize_t number = self.table.find(h), end, i
         if number >= 0:
             return number
@@ -227,7 +227,7 @@ cdef class Rows:
         self.places = np.zeros(1 << 9, np.int32)
 
     cdef int expect(self, Py_ssize_t number) except -1:
-        """What adding this token will read is fetched meanwhile."""
+        """Begin to fetch what adding this token reads."""
         if number < self.places.shape[0]:
             prefetch(&self.places[number])
         return 0
@@ -250,12 +250,12 @@ cdef class Rows:
         return 0
 
     cdef int begin(self) except -1:
-        """A row; one that was not ended is given up."""
+        """Begin a row; one that was not ended is given up."""
         self.used = self.start
         return 0
 
     cdef Py_ssize_t end(self) except -1:
-        """The row is complete; how many different tokens it has."""
+        """Complete the row; returns how many different tokens it has."""
         cdef Py_ssize_t size = self.used - self.start
         self.start = self.used
         return size

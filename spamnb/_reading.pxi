@@ -15,7 +15,7 @@ cdef struct Word:  # that waits for its number
 
 @cython.final
 cdef class Reader:
-    """Finds words where they stand, folds those of ASCII, and asks Python once for what becomes of another."""
+    """Finds words where they stand, folds those of ASCII, and asks Python once for what becomes of any other."""
 
     cdef Numbers numbers
     cdef Rows rows
@@ -77,7 +77,7 @@ cdef class Reader:
         return self.open(data, start, stop, h, become) if opens else 0
 
     cdef int flush(self, Field field, bytes data) except -1:
-        """Look up what waits; before the field or the data are others."""
+        """Look up what waits; to be called before the field or the data change."""
         cdef Py_ssize_t i, number
         cdef Word* word
         cdef bytes prefix
@@ -225,7 +225,7 @@ cdef class Reader:
         return self.whole(field, data, start, stop, True, False, False) if digits and not number else 0
 
     cdef int name(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1:
-        """A word that is as long as it likes."""
+        """A word of any length."""
         return self.push(field, data, start, stop, hashed(field.state, data, start, stop, LOW), LOW, False)
 
     cdef int parts(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opens) except -1:
@@ -260,7 +260,7 @@ cdef class Reader:
         return self.flush(field, data) if long else 0
 
     cdef int ask(self, Field field, bytes data, Py_ssize_t start, Py_ssize_t stop, bint opens, bint is_text) except -1:
-        """Python folds a word, or has done so."""
+        """The tokens of a word that Python folds, or has folded before."""
         cdef uint64_t h = field.salt
         cdef Py_ssize_t entry, i
         cdef bytes token
