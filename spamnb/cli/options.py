@@ -50,8 +50,8 @@ def scratch() -> Iterator[Path]:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
                 yield Path(folder)
             except OSError as error:
-                # numpy gives neither file nor number where an array found no room, the system no file but of one that
-                # it does not make.
+                # numpy gives neither file nor number where an array found no room; the system names a file only where
+                # it cannot make it.
                 ours = error.filename is None or str(error.filename).startswith(folder)
                 if ours and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                     said = f"no room for temporary files in {Path(folder).parent}; TMPDIR names another place"
@@ -68,7 +68,7 @@ def scratch() -> Iterator[Path]:
 def default_model() -> Path:
     """The model in the user's data directory."""
     home = os.path.expanduser("~")
-    if home == "~":  # a user without an account, as in a container: for each command to tell, since 'filter' goes on
+    if home == "~":  # a user without an account, as in a container: each command says so itself, since 'filter' goes on
         home = os.devnull  # below which nothing can be or be made
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
@@ -126,7 +126,7 @@ def tell(text: str) -> None:
 class Unreadable:
     """Counts what could not be read and names it on standard error; the run goes on.
 
-    Whoever looks again and again, as 'spamnb watch', is told once what is wrong with a file.
+    What is wrong with a file is told once, also where it is read again and again, as by 'spamnb watch'.
     """
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class Unreadable:
 
 
 def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
-    """A note on standard error for each SOURCE whose classes look like the parts of a corpus."""
+    """Print a note on standard error for each SOURCE whose classes look like the parts of a corpus."""
     from spamnb.sources import one_too_high
 
     for note in filter(None, map(one_too_high, sources)):
@@ -184,7 +184,7 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
 
 
 def read_standard_input(most: int = -1) -> bytes:
-    """Standard input as bytes: all of it, or so many."""
+    """Standard input as bytes: all of them, or at most ``most``."""
     if sys.stdin is None:
         raise SpamnbError("standard input is closed; give a SOURCE, or < message.eml")
     if sys.stdin.isatty():
@@ -222,9 +222,9 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
 def each_message(
     entries: Iterator[Entry], unreadable: Unreadable, change: Callable[[bytes], bool], store: Store
 ) -> tuple[int, int]:
-    """Apply ``change`` to each message; how many there were, how many it changed.
+    """Apply ``change`` to each message; returns how many there were, and how many it changed.
 
-    A hundred messages make one transaction: a tenth of a second's work to lose when killed, and other writers get
+    A hundred messages make one transaction: when killed a tenth of a second's work is lost, and other writers get
     their turn in between. SpamnbError says how many messages were done before the one that failed.
     """
     from spamnb.sources import messages

@@ -61,7 +61,7 @@ def command(
     with scratch() as folder:
         with progress("Reading") as show:
             tally = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
-        beside = aside if len(tally.rows) > 1 else nullcontext  # who counted alone works alone
+        beside = aside if len(tally.rows) > 1 else nullcontext  # one process counted: one process trains
         left_out = train(model, tally, settings, force=force, aside=beside)
     for name in sorted({*tally.sums.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")

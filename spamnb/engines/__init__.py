@@ -1,1 +1,1 @@
-"""Where counting runs. An engine takes sources and hands back a tally: sums, never messages."""
+"""Counting and judging on all of this machine's cores: its processes hand back sums and verdicts, never messages."""

@@ -14,16 +14,16 @@ from spamnb.engines.portions import portion
 from spamnb.errors import reason
 from spamnb.sources import Entry, messages
 
-CHUNK = 256  # messages judged at once: of 128 each takes 5 % more, of 512 3 % less, which memory does not repay
+CHUNK = 256  # messages judged at once: with 128 each takes 5 % more, with 512 3 % less, which is not worth the memory
 FEW = 300  # messages below which processes cost more than they gain
-MOST_BYTES = 1 << 22  # … either of them at most so much mail, where entries carry their bytes
+MOST_BYTES = 1 << 22  # … both bounded by this much mail, where entries carry their bytes
 AHEAD = 16  # chunks that may be judged before an earlier one is
 
 Charges = tuple[float | None, float | None]  # what Classifier.charge takes
 
 
 class Verdict(NamedTuple):
-    """What is told of one message."""
+    """What is printed of one message, and which verdict it got."""
 
     verdict: str
     spam: bool
@@ -94,7 +94,7 @@ def _work(
 def _judge(
     classifier: Classifier, chunk: list[Entry], tell: Callable[[str, Judgement], str], tokens: int | None
 ) -> list[Verdict | tuple[str, str]]:
-    """Of each message its verdict, or its name and why it could not be read."""
+    """For each message its verdict, or its name and why it could not be read."""
     out: list[Verdict | tuple[str, str] | None] = []
     names: list[str] = []
 

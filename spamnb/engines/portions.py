@@ -1,4 +1,4 @@
-"""Entries a portion at a time: so many of them, or so much mail where they carry their bytes."""
+"""Entries a portion at a time, bounded in number, and in bytes of mail where entries carry theirs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Portion(NamedTuple):
 
 
 def portion(entries: Iterator[Entry], most: int, most_bytes: int) -> Portion:
-    """The next ones, until there are so many or they carry more mail than that.
+    """The next entries, until there are ``most`` or they carry more than ``most_bytes`` of mail.
 
     >>> portion(iter([Entry("ham", "1", "", content=b"tea"), Entry("ham", "2", "", content=b"at four")]), 10, 2)[1:]
     (3, True)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
 
-if TYPE_CHECKING:  # 5 ms, which who works alone has no use for
+if TYPE_CHECKING:  # 5 ms, for nothing where one process works alone
     from multiprocessing.connection import Connection
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, but for Ctrl-C
+ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, besides Ctrl-C
 AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
 
 Work = Callable[[Iterator[Any], Callable[[Any], None]], None]
@@ -38,12 +38,12 @@ def spread(
     idle: Callable[[], bool] = lambda: False,
     ahead: int | None = None,
 ) -> Iterator[tuple[int | None, Any]]:
-    """Each chunk's number and the reply to it, as they come.
+    """(number, reply) of each chunk, as the replies come.
 
     ``work(chunks, reply)`` runs in every worker: it calls ``reply`` once for each chunk that it has taken, in their
     order, and may call it again after the last (number None here). ``idle`` is called when no reply is there yet, and
     again as long as it returns True. No chunk is handed out that is ``ahead`` or more beyond the first one without a
-    reply: who needs the replies in order has no more than these to keep.
+    reply: a caller that needs the replies in order has at most so many to keep.
     """
     with _team(work, workers) as team:
         yield from _replies(team, enumerate(chunks), idle, ahead)
@@ -51,7 +51,7 @@ def spread(
 
 @contextlib.contextmanager
 def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
-    """Worker processes by our ends of their pipes; none is left when the context ends."""
+    """{our end of its pipe: process} of each worker; none is left when the context ends."""
     import multiprocessing
 
     # A forked worker starts in 3 ms with all that is imported here; a spawned one, on other systems, imports it again.
@@ -80,8 +80,8 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
 
 @contextlib.contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """What tells us to end waits: a worker that has begun is one that we know of, and from its first moment on it heeds
-    none of our handlers."""
+    """Signals that tell us to end wait meanwhile: no worker is started that we do not know of, and none ever runs our
+    handlers."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ENDING})
     try:
         yield

@@ -20,7 +20,7 @@ def tables(found: Figures) -> list[Table]:
 
 
 def headline(found: Figures) -> list[tuple[str, str, str]]:
-    """(figure, value, 95 % interval) as text, the order of importance to whoever runs a filter."""
+    """(figure, value, 95 % interval) as text, in order of importance to whoever runs a filter."""
     rows: list[tuple[str, str, str]] = []
 
     def add(name: str, estimate: Estimate) -> None:

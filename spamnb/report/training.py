@@ -1,4 +1,4 @@
-"""What training says when it is done: how much it learned, and how it does on each message when that is left out."""
+"""What training says when it is done: how much it learned, and how well it judges each message left out of it."""
 
 from __future__ import annotations
 

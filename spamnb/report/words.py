@@ -11,8 +11,8 @@ from spamnb.ranking import Word, Words
 
 
 def words_text(report: Words, width: int | None = None) -> str:
-    """A table: a pair of columns per class, and one for mutual information. What ``width``, by default the terminal's,
-    does not hold goes below; 80 where there is no terminal."""
+    """A table: a pair of columns per class, and one for mutual information. Pairs that do not fit into ``width`` (by
+    default the terminal's, 80 where there is none) go below the others."""
     from rich.cells import cell_len
     from rich.console import Console
 
@@ -63,7 +63,7 @@ def words_json(report: Words) -> str:
 
 
 def words_csv(report: Words) -> str:
-    """Lines of rank, list, token and value; the list is a class or "mutual information"."""
+    """Lines of list, rank, token and value; the list is a class or "mutual information"."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["list", "rank", "token", "value"])
