@@ -2,7 +2,7 @@
 
 protocol   bytes of a request → what is asked; what was found → bytes of the reply (pure)
 score      judgement → the points, the threshold and the names that mail software expects (pure)
-headers    a raw message with ours for whatever X-Spam-* it came with (pure)
+headers    a raw message with our X-Spam-* fields in place of those it came with (pure)
 users      whose model answers, and whose learns
 reception  a request off a connection, bounded in size and time
 deadline   a bound on the time of one verdict

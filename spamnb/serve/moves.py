@@ -1,8 +1,8 @@
 """What a person teaches by moving mail into Junk or out of it.
 
-A message is known by its digest, since mail readers give it another file name when they move it. Which side of the
-line it was last seen on is kept beside the mail, so moves made while nobody watched are noticed too. What `sort`
-moves it notes here itself: only a person's moves are lessons. Mail in Trash, Drafts or Sent is on neither side.
+A message is known by its digest, since mail readers give it another file name when they move it. Whether it was last
+seen in Junk or outside is kept beside the mail, so moves made while nobody watched are noticed too. `sort` notes its
+own moves here: only a person's moves are lessons. Mail in Trash, Drafts or Sent is on neither side.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Places(Database):
             self._connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (digest, junk))
 
     def lessons(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> Iterator[Lesson]:
-        """Messages that crossed the line since they were last seen, one at a time; `put` each once it is learned.
+        """Messages moved into or out of Junk since they were last seen, one at a time; `put` each once it is learned.
 
         A message that was never seen is noted where it is. One that is on both sides, as while a mail reader copies
         it, is left for the next time.
@@ -92,7 +92,7 @@ class Places(Database):
                 yield Lesson(spam, path, raw, digest)
 
     def _sides(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> dict[bytes, dict[bool, Path]]:
-        """Each message's digest, and a path for each side of the line that it is on."""
+        """{digest: {in Junk or not: a path}} of each message."""
         where: dict[bytes, dict[bool, Path]] = {}
         for folder in maildir.folders(self._maildir):
             if folder.name.lower().rpartition(".")[2] in NEITHER and folder != self._maildir:

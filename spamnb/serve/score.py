@@ -31,7 +31,7 @@ _NAME_LENGTH = 48
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One message's points and what they stand on."""
+    """One message's points and what they are based on."""
 
     verdict: str  # "spam", "ham" or "unsure"
     points: float
@@ -40,7 +40,7 @@ class Score:
 
     @classmethod
     def of(cls, verdict: str, log_odds: float, threshold: float, evidence: tuple[tuple[str, float], ...] = ()) -> Score:
-        """The score of a verdict, which is spam from *threshold* (nats of calibrated log-odds) on."""
+        """The score of a verdict; above *threshold* (nats of calibrated log-odds) it is spam."""
         points = points_of(log_odds, threshold)
         # Clients compare the rounded figure themselves; it must not say otherwise than the verdict.
         points = max(points, THRESHOLD) if verdict == "spam" else min(points, THRESHOLD - _STEP)

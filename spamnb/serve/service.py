@@ -21,7 +21,7 @@ from spamnb.serve.workers import log, prefork, work
 class Service:
     """What to serve. Raises SpamnbError, before anybody can connect, where the model cannot be opened.
 
-    ``users`` is the folder of users' models, which answer from ``own_after`` messages of each class on.
+    ``users`` is the folder of users' models; one answers once it holds ``own_after`` messages of each class.
     """
 
     model: Path
@@ -50,7 +50,7 @@ class Service:
     ) -> None:
         """Answer the spamd protocol on *listening* and ``/metrics`` on *watched* until SIGTERM.
 
-        Open connections have *patience* seconds then.
+        Open connections then have *patience* seconds to end.
         """
         counted = metrics.Metrics(workers)
 

@@ -1,6 +1,6 @@
 """A server of the spamd protocol: one connection, one request, one reply, each step bounded in size and time.
 
-What goes wrong is answered with the protocol's error line. Clients then pass the mail on unfiltered or defer
+Anything that fails is answered with the protocol's error line. Clients then pass the mail on unfiltered or defer
 it, as they were told to; no mail is ever held here.
 """
 
@@ -29,7 +29,7 @@ LESSONS_WAITING = 100  # automatic lessons that may wait for the file; more are 
 
 @dataclass(frozen=True, slots=True)
 class Autolearn:
-    """Scores from which on the filter learns from itself: spam at *spam* and more, ham at *ham* and less."""
+    """Scores at which the filter learns by itself: spam at *spam* and more, ham at *ham* and less."""
 
     spam: float
     ham: float

@@ -41,7 +41,7 @@ class Models:
     """The open models of one thread (SQLite connections are not shared between threads).
 
     ``minimum`` is the number of messages that a user's model must hold of every class before it answers.
-    Raises SpamnbError where the shared model cannot be opened or has no class of spam.
+    Raises SpamnbError where the shared model cannot be opened.
     """
 
     def __init__(self, shared: Path, folder: Path | None, minimum: int, *, writable: bool) -> None:
@@ -61,15 +61,16 @@ class Models:
         return own if own is not None and self._knows_enough(own) else self._shared
 
     def has_place_for(self, user: str) -> bool:
-        """Whether *user* may teach: anybody the shared model; where users have their own, a proper name."""
+        """Whether *user* may teach: the shared model anybody; where users have their own, whoever has a proper name."""
         return self._folder is None or not user or is_name(user)
 
     def taught(self, user: str) -> Classifier | None:
-        """The model that learns from *user*: theirs, where there is one yet; without users the shared one."""
+        """The model that learns from *user*: the shared one where users have none of their own or *user* is empty, else
+        theirs; None until there is one."""
         return self._shared if self._folder is None or not user else self._owned(user)
 
     def learning(self, user: str) -> Classifier:
-        """The same, made if need be."""
+        """The model that learns from *user*, made where there is none yet."""
         own = self.taught(user)
         if own is None:
             assert self._folder is not None

@@ -83,7 +83,7 @@ async def work(
 ) -> None:
     """Answer until SIGTERM, or until the *parent* closes its end of a pipe.
 
-    Connections that wait in the queues then are still taken; all have *patience* seconds to end.
+    Connections that wait in the queues by then are still taken; all have *patience* seconds to end.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
