@@ -122,7 +122,7 @@ class Embedding:
         return embed_rows(self.vectors_, found[known], rows.data[known], ends)
 
     def poles(self, tokens: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-        """Per direction the three tokens that lie farthest along it, and those farthest the other way."""
+        """For each direction the three tokens that lie farthest along it, and the three farthest the other way."""
         order = np.argsort(self.vectors_, axis=0, kind="stable")
         names = [tokens[column] for column in self.columns_]
         return [([names[k] for k in ends[::-1][:3]], [names[k] for k in ends[:3]]) for ends in order.T]

@@ -96,8 +96,8 @@ def judged(
     on_unreadable: Report,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
-    """A model as it is, asked about messages; it learns nothing. The protocol's name tells how many of them it had
-    learned: what it says of these is memory, not judgement."""
+    """The answers of a model as it is to labelled messages; it learns nothing. The protocol's name tells how many of
+    them it had learned already: what it says of these is memory, not judgement."""
     recorder = Recorder()
     readable = messages(entries, on_unreadable)
     done = known = 0

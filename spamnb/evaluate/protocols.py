@@ -1,8 +1,8 @@
 """Who is asked by whom: a split, K folds, leave-one-out, all on mail that was read once.
 
 Copies of a message (equal digests) never stand on both sides: a filter that is asked about what it has learned
-remembers, it does not judge. Only the split by file name, which exists to meet published figures, takes mail as
-it lies.
+remembers, it does not judge. Only the split by file name, which exists to meet published figures, leaves copies
+where they are.
 """
 
 from __future__ import annotations

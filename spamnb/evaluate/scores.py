@@ -1,9 +1,9 @@
 """The scores file: a line per message, for spreadsheets, other programs, and comparing runs later.
 
-Columns: name, truth, verdict, then ``score:CLASS`` (nats) and ``p:CLASS`` for each class. Tabs between
-them, or commas where the file is called ``.csv``; quoted as the csv module does. A line is always a
-message: names keep no unprintable character. Floats are written so that they read back to the last bit. A
-leading comment line holds what is true of all of them.
+Columns: name, truth, verdict, then ``score:CLASS`` (nats) for each class and ``p:CLASS`` for each. Tabs between
+them, or commas where the file is called ``.csv``; quoted as the csv module does. A message is always one line:
+unprintable characters of its name are escaped. Floats are written so that they read back to the last bit. The
+first line, a comment, holds what is true of all messages.
 """
 
 from __future__ import annotations

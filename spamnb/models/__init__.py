@@ -4,8 +4,8 @@
     validation    what the models accept
     base          fit, predict, merge and forget from three hooks
     discrete      sums per class and column, sparse log-weights: for the next three
-    multinomial   so many draws from the class's urn of tokens; Boolean too
-    bernoulli     every token is there or not
+    multinomial   draws from the class's urn of tokens; Boolean too
+    bernoulli     every token is present or absent
     complement    what the other classes hold
     categorical   columns of one kind out of a few
     scatter       weights, means and scatter, added without cancellation: for the next four

@@ -243,7 +243,7 @@ class SumClassifier(BaseClassifier):
         return self
 
     def merge(self, other: Self) -> Self:
-        """Add what ``other``, a fitted model of the same kind and features, has learned; its classes join.
+        """Add what ``other``, a fitted model of the same kind and features, has learned, its classes included.
 
         Raises ValueError where the two cannot be added: models of different kinds, other columns, rows that were
         counted in another way, classes that are text here and numbers there."""

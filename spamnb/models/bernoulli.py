@@ -1,4 +1,4 @@
-"""Multivariate Bernoulli naive Bayes: every column of the vocabulary is there or not, and both tell."""
+"""Multivariate Bernoulli naive Bayes: every column of the vocabulary is present or absent, and both are evidence."""
 
 from __future__ import annotations
 

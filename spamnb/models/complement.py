@@ -14,7 +14,7 @@ class ComplementNB(DiscreteNB):
     """score(c, x) = Σ_j x_j w_jc, w_jc = −log[(T_j − T_jc + α) / (T − T_c + αV)].
 
     T_jc is the sum of column j over the training rows of class c; T_j, T_c and T its sums over classes,
-    columns and both. The class prior takes no part (but where there is a single class): these are scores of a
+    columns and both. The class prior takes no part (unless there is a single class): these are scores of a
     rule, not log-probabilities of a model, so there is nothing to draw samples from. Logarithms are natural.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Multinomial naive Bayes: a message is so many draws from its class's urn of tokens."""
+"""Multinomial naive Bayes: a message is a number of draws from its class's urn of tokens."""
 
 from __future__ import annotations
 

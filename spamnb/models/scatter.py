@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Numbers whose squares overflow leave inf or NaN in the sums, which whoever uses them refuses in words.
+# Numbers whose squares overflow leave inf or NaN in the sums, which the models refuse with an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
 
