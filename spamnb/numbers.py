@@ -91,7 +91,7 @@ class Tokens(Sequence[str]):
 
     @staticmethod
     def joined(parts: Sequence[Tokens]) -> Tokens:
-        """One list of several."""
+        """Several lists as one."""
         starts = np.cumsum([0, *(len(part.text) for part in parts)])
         return Tokens(
             np.concatenate([np.zeros(0, np.uint8), *(part.text for part in parts)]),
@@ -142,7 +142,7 @@ class Numbers:
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._of: dict[str, int] = {}
-        self._of_key: dict[int, int] = {}  # whoever writes mail can make two tokens of one key: they are one token
+        self._of_key: dict[int, int] = {}  # a sender can make two tokens of one key: they are one token
 
     def __len__(self) -> int:
         return len(self._tokens)

@@ -216,7 +216,7 @@ class Records(Database):
                     self._cells[name, own, bin_] = self._cells.get((name, own, bin_), 0) + messages
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of them, read-only; the same object until one of them changes."""
+        """All arrays by name, read-only; the same object until one of them changes."""
         with self.reading():
             if self._arrays is None:
                 rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")

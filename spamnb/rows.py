@@ -55,8 +55,8 @@ class Rows:
         return Numbered(self.numbers, at[~self._filled[at]])
 
     def fill(self, missing: Numbered, found: np.ndarray, trained: np.ndarray, learned: np.ndarray | None) -> None:
-        """What training wrote of those at the places ``found`` (f,) of ``missing``: ``trained`` (width, f); ``learned``
-        (l, 1 + width) are the place and figures of those that have learned something since."""
+        """Fill in ``missing`` tokens: ``trained`` (width, f) is what training wrote of those at the places ``found``
+        (f,); ``learned`` (l, 1 + width) are the place and figures of those that were learned since."""
         at = missing.at[found]
         self._trained[:, at] = self.table[:, at] = trained
         self.present[at] = True
@@ -69,7 +69,7 @@ class Rows:
         self._filled[missing.at] = True
 
     def take_changes(self) -> tuple[Numbered, np.ndarray]:
-        """The k tokens whose rows were changed, and what they have learned since training (width, k)."""
+        """The k tokens whose rows were changed, and what was learned of them since training (width, k)."""
         at = np.flatnonzero(self.changed)
         self.changed[at] = False
         return Numbered(self.numbers, at), self.table[:, at] - self._trained[:, at]

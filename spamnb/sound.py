@@ -33,7 +33,7 @@ def digest(value: Any) -> bool:
 
 
 def name(value: Any) -> bool:
-    """Of a class."""
+    """A name that a class can have."""
     try:
         return type(value) is str and bool(check_class_name(value))
     except ValueError:

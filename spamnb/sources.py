@@ -180,7 +180,7 @@ def _class_of(label: str, spec: str) -> str:
     try:
         return check_class_name(label)
     except ValueError as error:
-        raise SpamnbError(f"{shown(spec)}: {error}; name the class otherwise, as in CLASS=PATH") from error
+        raise SpamnbError(f"{shown(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
 def _status(path: str, spec: str, hint: str = "") -> os.stat_result:

@@ -144,8 +144,7 @@ class Store(Records):
             return self._trained or self._read_pages()
 
     def read_ahead(self) -> None:
-        """From now on keep in memory what training wrote of all tokens: for whoever looks up those of thousands of
-        messages."""
+        """From now on keep in memory what training wrote of all tokens, to look up those of thousands of messages."""
         self._ahead = True
 
     def _read_pages(self, keys: np.ndarray | None = None) -> Pages:

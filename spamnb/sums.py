@@ -37,7 +37,7 @@ class Cells(NamedTuple):
         return cls(columns, document_counts[columns], occurrences[columns])
 
     def less(self, other: Cells) -> Cells:
-        """Without those of ``other``, which are part of them; both ascending."""
+        """These sums without those of ``other``, which are part of them; both ascending."""
         _, document_counts, occurrences = left = Cells(*map(np.copy, self))
         at = np.searchsorted(self.columns, other.columns)
         document_counts[at] -= other.document_counts
@@ -88,7 +88,7 @@ class Sums(NamedTuple):
         return first._replace(documents=np.sum([part.documents for part in parts], axis=0), cells=cells)
 
     def __sub__(self, other: Sums) -> Sums:
-        """Without those of ``other``, which are part of them."""
+        """These sums without those of ``other``, which are part of them."""
         cells = tuple(own.less(taken) for own, taken in zip(self.cells, other.cells))
         return self._replace(documents=self.documents - other.documents, cells=cells)
 

@@ -77,7 +77,7 @@ class Tally(NamedTuple):
     def load(
         cls, path: Path, shapes: Sequence[tuple[str, tuple[int, ...]]], classes: tuple[str, ...], rows: Sequence[Path]
     ) -> Tally:
-        """What was saved."""
+        """The tally that ``save`` wrote."""
         data = np.fromfile(path, np.uint8)
 
         def arrays() -> Iterator[np.ndarray]:

@@ -38,7 +38,7 @@ _OPTIONS = (
     click.option(
         "--top-words",
         type=click.IntRange(min=1),
-        help="Keep only so many tokens, those with the highest mutual information.  [default: all]",
+        help="Keep only this many tokens, those with the highest mutual information.  [default: all]",
     ),
     click.option(
         "--embedding",

@@ -29,8 +29,8 @@ from spamnb.sources import Entry, messages
 class Feedback:
     """How much of the truth the filter hears, and when. The default is all of it, at once.
 
-    ``first``: only of the first so many messages (TREC 2007's delayed feedback: 10,000 of 75,419).
-    ``delay``: so many messages later. ``share``: of this share of the messages, drawn by ``seed``.
+    ``first``: of this many messages only (TREC 2007's delayed feedback: the first 10,000 of 75,419).
+    ``delay``: this many messages later. ``share``: of this share of the messages, drawn by ``seed``.
     """
 
     first: int | None = None

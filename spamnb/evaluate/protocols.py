@@ -26,7 +26,7 @@ WORST = 36  # errors of a leave-one-out estimate whose evidence is worked out: a
 
 
 def no_subjects(places: set[int]) -> dict[int, str]:
-    """For whoever does not show errors."""
+    """No subjects, where errors are not shown."""
     return {}
 
 
@@ -84,8 +84,8 @@ def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subje
     group, order = groups(mail, seed)
     if not 2 <= k <= len(order):
         raise SpamnbError(
-            f"{k} folds of {len(order)} different messages cannot be made: --folds takes 2 to as many as there are"
-            " messages, --leave-one-out is for few"
+            f"{k} folds of {len(order)} different messages cannot be made: --folds takes 2 up to the number of"
+            " messages; --leave-one-out is for few"
         )
     fold = np.empty(len(order), np.intp)
     fold[order] = np.arange(len(order)) % k

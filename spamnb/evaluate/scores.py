@@ -59,7 +59,7 @@ def read_scores(path: str | Path) -> Result:
     except OSError as error:
         raise SpamnbError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, csv.Error, StopIteration) as error:
-        raise SpamnbError(f"{path}: not as a scores file is: {error}") from error
+        raise SpamnbError(f"{path}: a damaged scores file: {error}") from error
     names = [name for name, *_ in read]
     numbers = np.array([values for *_, values in read], dtype=np.float64).reshape(len(read), 2 * len(classes))
     return Result(

@@ -26,7 +26,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, x: np.ndarray, labels: np.ndarray, classes: int, diagonal: bool) -> Moments:
-        """Of rows ``x`` (n, d)."""
+        """The sums of rows ``x`` (n, d), ``labels`` (n,) being their class numbers."""
         q = np.rint(x / UNIT).astype(np.int64)
         parts = [q[labels == c] for c in range(classes)]
         # Products through floats would be faster and no longer whole.

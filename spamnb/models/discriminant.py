@@ -103,7 +103,7 @@ def whitening(
         + (f", {constant} constant" if constant else "")
         + "): "
         + (
-            "more rows, and such as differ"
+            "more rows, and rows that differ"
             if shrunk
             else "more rows, fewer columns, or shrinkage='oas' or a number such as shrinkage=0.1"
         ),

@@ -95,7 +95,7 @@ class GaussianNB(GaussianClassifier):
             variance[c] = sums.scatter[c] / sums.documents[c] + epsilon
             constant = int(np.count_nonzero(variance[c] == 0))
             if constant:
-                remedy = "more rows, and such as differ" if self.var_smoothing else "more rows, or some var_smoothing"
+                remedy = "more rows, and rows that differ" if self.var_smoothing else "more rows, or some var_smoothing"
                 raise SingularCovariance(
                     f"from {sums.documents[c]:g} samples has {constant} features of variance 0: {remedy}", int(c)
                 )

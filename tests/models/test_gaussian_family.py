@@ -265,7 +265,7 @@ def test_a_class_that_forgot_all_rows_but_one_is_as_if_it_had_learned_that_one(s
 def test_shrinking_is_no_remedy_where_it_was_done() -> None:
     alike = np.ones((4, 3)), [0, 1, 0, 1]
     for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
-        with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and such as differ$"):
+        with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and rows that differ$"):
             model.fit(*alike)
     with pytest.raises(ValueError, match=r"some var_smoothing$"):
         GaussianNB(var_smoothing=0).fit(*alike)
