@@ -188,7 +188,7 @@ def _head(raw: bytes, cut: list[str]) -> tuple[bytes, int, list[tuple[str, str]]
 
 
 def _digest(data: bytes, start: int, stop: int, body: int) -> bytes:
-    """The digest of the header section without volatile fields, an empty line, and the body without line ends behind."""
+    """The digest of header section less volatile fields, empty line, and body less the line ends behind it."""
     section = VOLATILE_FIELD.sub(b"", b"\n" + data[start:stop])
     text = section.strip(b"\n") + b"\n\n" + data[body:].rstrip(b"\n")
     return digest_of(text)
