@@ -104,6 +104,7 @@ class Classifier:
         self.settings = replace(self.settings, loss=replace(self.settings.loss, **self._charges))
 
     def close(self) -> None:
+        """Close the model file."""
         self.store.close()
 
     def __enter__(self) -> Classifier:

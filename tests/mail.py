@@ -40,11 +40,11 @@ def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
 
 
 def never(name: str, error: Exception) -> None:
-    """For whoever reads mail of which all can be read."""
+    """An ``on_unreadable`` for mail all of which can be read."""
     raise AssertionError((name, error))
 
 
 def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """What an export holds beside the calibration: where in that a message stands is a matter of those before it."""
+    """What an export holds beside the calibration, in which a message's place depends on the messages before it."""
     records = [record for record in map(json.loads, lines) if "calibration" not in record]
     return [{key: value for key, value in record.items() if key != "bins"} for record in records]

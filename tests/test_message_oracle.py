@@ -101,7 +101,7 @@ def difference(text: str, oracle: EmailMessage) -> str:
 
 
 def page_difference(text: str, octets: bytes, charset: str | None) -> str:
-    """Of an HTML part. The oracle has no opinion on what is visible: it says what the bytes of the page are."""
+    """``difference`` of an HTML part. The oracle does not say what is visible, only what the bytes of the page are."""
     if text == read(decode(octets, charset).encode(), []).text:
         return EQUAL
     if not charset and text == read(decode(octets, declared_charset(octets)).encode(), []).text:
@@ -110,7 +110,7 @@ def page_difference(text: str, octets: bytes, charset: str | None) -> str:
 
 
 def text_difference(text: str, octets: bytes, charset: str | None) -> str:
-    """Of a part with plain text."""
+    """``difference`` of a part with plain text."""
     try:
         plain = line_feeds(octets.decode(charset or "us-ascii"))
     except (LookupError, UnicodeDecodeError):

@@ -76,7 +76,7 @@ def test_any_bytes(raw: bytes) -> None:
 
 
 def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> int:
-    """Bytes give the rows that their parsed messages give, in the same order; how many of them were letters."""
+    """Bytes give the rows that their parsed messages give, in the same order; returns how many were plain letters."""
     tokenizer = Tokenizer(options)
     letters = 0
     whole, parted = Numbering(tokenizer), Numbering(tokenizer)

@@ -22,8 +22,8 @@ from spamnb.tokens import Tokenizer, TokenOptions
 
 CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
 CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-# Messages below which processes cost more than they gain: 1,000 take 0.24 s of one or two, which together need a third
-# more; 1,400 take 0.31 s of one and 0.28 of two.
+# Messages below which processes cost more than they gain: 1,000 take 0.24 s with one as with two, which together use a
+# third more of the processors; 1,400 take 0.31 s with one and 0.28 with two.
 FEW = 1200
 FEW_BYTES = 1 << 24  # … or less than this much mail, where entries carry their bytes: all of that is in memory at once
 LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB

@@ -53,8 +53,8 @@ class NaiveBayes(Learner):
                 np.putmask(views, sums.holders() == 1, -1)
             frequencies = frequencies_of(sums) if self.settings.model_type == "bernoulli" else []
             for rows in tally.rows:
-                # By the numbers of the process that counted these: what most messages hold it met first, so what is
-                # looked up lies together.
+                # In the column numbers of the process that counted these: it met first what most messages hold, so what
+                # is looked up lies together.
                 part = tally._replace(rows=(rows.by_its_own(),))
                 own = np.take(table, rows.columns, axis=0), np.take(views, rows.columns)
                 for block in part.blocks():

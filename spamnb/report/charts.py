@@ -17,7 +17,7 @@ from spamnb.report.numbers import count, percent
 
 WIDTH, HEIGHT = 520, 360
 LEFT, RIGHT, TOP, BOTTOM = 62, 504, 16, 308
-NAMED_CLASSES = 3  # of many classes, the worst so many are drawn in colour: more colours are not told apart
+NAMED_CLASSES = 3  # of many classes this many, the worst, are drawn in colour: more could not be told apart
 
 
 def roc_chart(result: Result, found: Figures) -> str:

@@ -1,4 +1,4 @@
-"""What each stage costs: a run takes as many milliseconds as a message takes microseconds, for it is of 1,000 messages.
+"""What each stage costs. A run is of 1,000 messages, so its milliseconds are the microseconds of a message.
 
     SPAMNB_CORPORA=DIR pytest tests/benchmarks --benchmark-enable
 

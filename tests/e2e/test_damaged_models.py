@@ -1,6 +1,6 @@
-"""Model files that somebody edited or that were damaged: one line that names the file, or the answer of the whole one.
+"""Model files that somebody edited or that were damaged: one line that names the file, or the answer of the sound one.
 
-Every cell of a model's tables in turn is made what it cannot be, then every command that reads models is run.
+Each cell of a model's tables in turn gets a value that it cannot have, then every command that reads models is run.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
 
 
 def check(models: Models, kind: str, *spoil: str) -> dict[str, bool]:
-    """Spoils a copy of the model; whether the commands that notice nothing say the same as before."""
+    """Spoil a copy of the model; for each command that notices nothing, whether it says the same as before."""
     path, same = models.root / "spoilt", {}
     for old in models.root.glob("spoilt*"):
         old.unlink()
