@@ -55,7 +55,7 @@ class TokenOptions:
     """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
 
     ``tokenizer`` is "own", "tweet" or "treebank" (nltk) for the text, ``stem`` a language of nltk's Snowball stemmers,
-    ``ngrams`` the longest run of words that is one token (1: single words only), ``body_only`` reads the text of the
+    ``ngrams`` the longest run of first words that is one token (1: single words), ``body_only`` reads the text of the
     body alone, ``ignore_headers`` names headers to leave out, which give away the answer. ValueError for values that do
     not exist.
     """

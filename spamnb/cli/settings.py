@@ -68,7 +68,7 @@ _OPTIONS = (
     click.option(
         "--ngrams",
         type=click.IntRange(1, 5),
-        help="Longest run of words that is one token.  [default: 2]",
+        help="Longest run of words, of a text's first 75, that is one token.  [default: 2]",
     ),
     click.option("--body-only", is_flag=True, help="The text of the body alone: no headers, links or parts."),
     click.option(
