@@ -15,7 +15,7 @@ import numpy as np
 from spamnb.errors import SpamnbError
 
 UNSURE = "unsure"
-LARGEST = 1e9  # that a person may set: above it what is derived is lost in rounding
+LARGEST = 1e9  # the most that a person may set: above it rounding leaves nothing of what is derived
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@
     learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
     frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
     messages     digest and class of each message, and its place in the calibration unless training put it there
-    lessons      what the filter taught itself lately, with its tokens: by another copy of the message it is taken back
+    lessons      what the filter taught itself lately, with its tokens: another copy of a message can take it back
     calibration  histogram of the scores that messages had in the model without themselves
     arrays       parameters of models that are not counts
     vectors      one vector a token, float32, for models that need them

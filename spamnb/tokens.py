@@ -55,7 +55,7 @@ class TokenOptions:
     """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
 
     ``tokenizer`` is "own", "tweet" or "treebank" (nltk) for the text, ``stem`` a language of nltk's Snowball stemmers,
-    ``ngrams`` the longest run of first words that is one token (1: single words), ``body_only`` reads the text of the
+    ``ngrams`` the longest run of a text's first words that is one token (1: none), ``body_only`` reads the text of the
     body alone, ``ignore_headers`` names headers to leave out, which give away the answer. ValueError for values that do
     not exist.
     """
@@ -159,7 +159,7 @@ class Found:
         """How long the lines are that are not empty, and how many of 64 ASCII characters are capitals, as bit lengths.
 
         Line ends behind the last line are not looked at: a mailbox adds one, a reader takes some away, and the message
-        is the same by its digest. With them 157 of SpamAssassin's 1,750 had other tokens, and could not be forgotten.
+        is the same by its digest. With them 157 of 1,750 messages had other tokens, and could not be forgotten.
         SMS .253, without the lines .343, without the capitals .254; SpamAssassin .0307, .0310 and .0312.
 
         >>> found = Found()
@@ -213,8 +213,8 @@ class Tokenizer:
             self._structure(message, found)
 
     def read_letter(self, raw: bytes, kernel: Any, identify: bool) -> bytes | None:
-        """Tell the kernel all tokens of a plain letter (one text of ASCII); returns the message's digest, which may be
-        empty where there is nothing to ``identify``, and None for a message that is no plain letter."""
+        """Tell the kernel all tokens of a plain letter (one text of ASCII); returns the message's digest (empty without
+        ``identify``), or None for a message that is no plain letter."""
         options = self.options
         return kernel.read_letter(raw, self._words, self._fields, options.ngrams, options.body_only, identify)
 

@@ -128,7 +128,7 @@ def parse(raw: bytes) -> Message:
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         texts.append(text)
-        if "begin" in text:  # with the space behind it, the letter by which it is looked for, twice as slow
+        if "begin" in text:  # "begin ", looked for by its last letter, would take twice as long
             texts[-1], files = take_uuencoded(text)
             for name, content, size in files:
                 readable = name.lower().endswith((".txt", ".text", ".asc"))
