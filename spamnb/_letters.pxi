@@ -30,7 +30,8 @@ cdef class Letter:
     """A plain letter, as nine of ten messages of SpamAssassin and 20news are: its words never become Python objects."""
 
     cdef bytes data
-    cdef Py_ssize_t start, body, end, used  # the header section begins; the body does; line ends alone follow; fields
+    # Where the header section and the body begin, and from where on only line ends follow; how many fields there are.
+    cdef Py_ssize_t start, body, end, used
     cdef list fields  # their names
     cdef int32_t[:, ::1] spans  # where the value of each begins and ends, and whether on a later line
     cdef list part  # tokens of what the body is said to be

@@ -264,7 +264,7 @@ cdef class Reader:
         cdef uint64_t h = field.salt
         cdef Py_ssize_t entry, i
         cdef bytes token
-        for i in range(start, stop):  # not hashed(): anybody can make two words that have one hash of it with any salt
+        for i in range(start, stop):  # not hashed(), by which two words can be made to have one hash whatever the salt
             h = (h ^ <uint8_t> data[i]) * FIRST
             h ^= h >> 32
         entry = self.asked.find(h)

@@ -16,7 +16,7 @@ from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.naming import shown
 
 APPLICATION_ID = 0x736E6221  # "snb!"
-FORMAT = 4  # rises with the tables, and whenever the same sums give other scores: the calibration is of those
+FORMAT = 4  # rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 

@@ -60,7 +60,7 @@ def information(contributions: np.ndarray) -> np.ndarray:
     classes = len(contributions)
     if classes < 2:
         return np.zeros(contributions.shape[1])
-    if classes == 2:  # the likelier's exponent is 0: the same to the last bit for a third less
+    if classes == 2:  # the likelier's exponent is 0: the same to the last bit in two thirds of the time
         shifted = -abs(contributions[:1] - contributions[1:])
         q = np.exp(shifted)
         total = 1 + q[0]

@@ -113,7 +113,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 messages.append((_digest(record["message"]), learned))
             elif "calibration" in record:
                 own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
-                n = _count(record["messages"], least=-MOST)  # taken away before it was added: below 0
+                n = _count(record["messages"], least=-MOST)  # taken away with another score: below 0
                 calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:
                 values = np.frombuffer(base64.b64decode(record["base64"]), np.dtype(record["dtype"]))

@@ -196,7 +196,7 @@ class Records(Database):
                     "SELECT name, own, bin, messages FROM calibration"
                     " LEFT JOIN classes ON classes.id = calibration.class"
                 )
-                # Below 0: of a message of training, taken away when it had another score.
+                # Below 0: a message of training was taken away with another score than it was added with.
                 cell = {"class": sound.name, "own": sound.whole(1), "bin": sound.whole(BINS - 1)}
                 found = sound.rows("calibration", rows, **cell, messages=sound.whole(MOST, -MOST))
                 self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}

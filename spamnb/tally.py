@@ -70,7 +70,7 @@ class Tally(NamedTuple):
             for array in map(_small, chain(tokens, [self.sums.documents], *self.sums.cells, rows)):
                 shapes.append((array.dtype.str, array.shape))
                 file.write(np.ascontiguousarray(array).data)
-                file.write(bytes(-array.nbytes % 8))  # the next one begins where the processor likes it
+                file.write(bytes(-array.nbytes % 8))  # so that the next one is aligned
         return path, shapes, self.sums.classes, [own.path for own in self.rows]
 
     @classmethod

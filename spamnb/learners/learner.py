@@ -11,7 +11,7 @@ from spamnb.learners.batch import Batch
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 
-if TYPE_CHECKING:  # a message that is classified needs neither
+if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.tally import Tally
 
 

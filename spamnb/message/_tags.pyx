@@ -14,7 +14,7 @@ MADE_FOR = 3  # TAGS_VERSION of tags.py
 
 cdef enum:
     LONGEST = 10  # letters and digits of a name that is a number, of six bits each
-    NAMES = 128  # that are remembered, by their numbers' last bits; a document has 14 in the mean
+    NAMES = 128  # that are remembered, by their numbers' last bits; a document has 14 on average
 
 cdef set BLOCK = set(tags.BLOCK), FORMATTING = set(tags.FORMATTING)
 cdef Py_ssize_t MAX_TAG = tags.MAX_TAG

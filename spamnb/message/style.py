@@ -22,7 +22,7 @@ NAMED: dict[str, Colour] = {
     "darkred": (139, 0, 0),
 }  # fmt: skip
 
-NEAR = 24  # sum of the three channels' distances below which nobody reads text on its ground
+NEAR = 24  # sum of the three channels' distances up to which nobody reads text on its ground
 TINY = 2.5  # pixels
 MAX_COLOURS = 60
 

@@ -89,7 +89,7 @@ class LogWeights(NamedTuple):
         """
         from scipy.sparse import issparse
 
-        # scipy multiplies whole and real numbers too, but five times slower.
+        # scipy multiplies integers by floats too, but five times slower.
         X = filled(X, X.data.astype(float)) if issparse(X) else X.astype(float, copy=False)
         if not issparse(self.difference):
             return X @ self.difference

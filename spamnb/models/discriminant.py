@@ -1,6 +1,6 @@
 """What the Gaussian models share: covariances with an inverse, rows in blocks, scores as polynomials of x.
 
-A covariance is turned into W with WΣWᵀ = 1, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|². One that is singular is
+A covariance is turned into W with WΣWᵀ = I, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|². One that is singular is
 refused with the remedy named. ``fit`` refuses at once; ``partial_fit`` and ``forget`` keep their sums,
 since more rows may mend it, and the predictions refuse until then.
 """
@@ -45,7 +45,7 @@ class QuadraticForm(NamedTuple):
 def shrink(
     covariance: np.ndarray, shrinkage: float | str | None, n: float, spread: float = 0.0
 ) -> np.ndarray:
-    """(1−s) Σ + s v 1 with v = tr(Σ)/d, for a share s from 0 to 1; "oas" finds s from Σ and n.
+    """(1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" finds s from Σ and n.
 
     "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form that
     scikit-learn computes; Ledoit and Wolf's needs more than the sums. It goes to 0 as n grows, so the
@@ -74,7 +74,7 @@ def shrink(
 def whitening(
     covariance: np.ndarray, n: float, class_number: int | None = None, shrunk: bool = False
 ) -> tuple[np.ndarray, float]:
-    """(W, log|Σ|) with WΣWᵀ = 1, W lower triangular. Raises SingularCovariance; for a Σ that was ``shrunk`` it does
+    """(W, log|Σ|) with WΣWᵀ = I, W lower triangular. Raises SingularCovariance; for a Σ that was ``shrunk`` it does
     not name shrinking as the remedy.
 
     >>> W, log_determinant = whitening(np.array([[4.0, 0.0], [0.0, 9.0]]), n=10)

@@ -34,7 +34,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
 
     Parameters
     ----------
-    shrinkage : a number s from 0 to 1 for (1−s) Σ + s tr(Σ)/d 1; "oas", the default, which finds s from Σ and N; or
+    shrinkage : a number s from 0 to 1 for (1−s) Σ + s (tr Σ/d) I; "oas", the default, which finds s from Σ and N; or
         None for Σ as it stands
     class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
         or "uniform" where ``fit_prior`` is False

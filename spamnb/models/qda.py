@@ -18,7 +18,7 @@ from spamnb.models.scatter import Scatter
 
 
 class _Densities(NamedTuple):
-    covariance: np.ndarray  # (C, d, d); the unit matrix for classes without rows
+    covariance: np.ndarray  # (C, d, d); the identity matrix for classes without rows
     whiten: np.ndarray  # (C, d, d)
     log_determinant: np.ndarray  # (C,)
 
@@ -31,9 +31,9 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     Parameters
     ----------
-    shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s tr(Σ_c)/d 1; "oas", the default, which finds s per class from
+    shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s (tr Σ_c/d) I; "oas", the default, which finds s per class from
         Σ_c and N_c, so that small classes do not fail (one of equal rows takes the mean variance within all classes
-        for tr(Σ_c)/d); or None for Σ_c as it stands
+        for tr Σ_c/d); or None for Σ_c as it stands
     class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
         or "uniform" where ``fit_prior`` is False
     prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-MOST_CATEGORIES = 2**31 - 1  # sums of that many still fit 64 bits: numpy counts past them into foreign memory
+MOST_CATEGORIES = 2**31 - 1  # sums of such numbers fit 64 bits: past them np.bincount writes into foreign memory
 
 
 class NotFittedError(ValueError, AttributeError):

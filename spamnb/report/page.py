@@ -157,7 +157,7 @@ def _tables(found: Figures) -> str:
         unsure = f"{percent(spam.unsure_ham)} % of good mail and {percent(spam.unsure_spam)} % of spam"
         said = f"Unsure: {unsure}." if spam.unsure_ham or spam.unsure_spam else ""
         table = _table(("limit", "sm%", "95 %"), levels)
-        parts.append(_section("Where good mail is dear", table, said))
+        parts.append(_section("Spam let through where little good mail is lost", table, said))
         if spam.total_cost_ratio:
             costs = [(str(cost), ratio(value)) for cost, value in spam.total_cost_ratio.items()]
             said = "λ: cost of a good message lost, in spam let through. Above 1 the filter is cheaper than none."

@@ -42,7 +42,7 @@ class Score:
     def of(cls, verdict: str, log_odds: float, threshold: float, evidence: tuple[tuple[str, float], ...] = ()) -> Score:
         """The score of a verdict; above *threshold* (nats of calibrated log-odds) it is spam."""
         points = points_of(log_odds, threshold)
-        # Clients compare the rounded figure themselves; it must not say otherwise than the verdict.
+        # Clients compare the rounded figure themselves; it must agree with the verdict.
         points = max(points, THRESHOLD) if verdict == "spam" else min(points, THRESHOLD - _STEP)
         return cls(verdict, points, log_odds, evidence)
 
