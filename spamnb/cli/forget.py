@@ -33,7 +33,7 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
         seen, changed = each_message(
             messages_of(sources, unreadable), unreadable, lambda raw: classifier.forget(label, raw), classifier.store
         )
-    left = f"; {seen - changed:,} were not learned as {label}" if seen > changed else ""
+    left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}")
     if unreadable.count:
         raise SystemExit(1)

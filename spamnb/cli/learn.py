@@ -49,7 +49,7 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
         )
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
-        + (f"; {seen - changed:,} were known" if seen > changed else "")
+        + (f"; {seen - changed:,} known already" if seen > changed else "")
     )
     if unreadable.count:
         raise SystemExit(1)

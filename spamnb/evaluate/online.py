@@ -40,9 +40,9 @@ class Feedback:
 
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:
-            raise SpamnbError(f"a feedback share of {self.share:g} cannot be: it lies between 0 and 1")
+            raise SpamnbError(f"a feedback share of {self.share:g} cannot be: give one between 0 and 1")
         if self.delay < 0 or (self.first is not None and self.first < 0):
-            raise SpamnbError("feedback for, or after, fewer than 0 messages cannot be")
+            raise SpamnbError("feedback for, or after, fewer than 0 messages cannot be: give 0 or more")
 
     def __str__(self) -> str:
         parts = [

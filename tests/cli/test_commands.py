@@ -116,8 +116,8 @@ def test_learn_forget_and_export_are_inverse(model: Path, tmp_path: Path) -> Non
     before = run("export", "-m", model).output
     raw = message("spam", 800)
     assert run("learn", "spam", "-m", model, stdin=raw).output == "learned 1 of 1 as spam\n"
-    assert "1 were known" in run("learn", "spam", "-m", model, stdin=raw).output
-    assert "1 were not learned as ham" in run("forget", "ham", "-m", model, stdin=raw).output
+    assert "1 known already" in run("learn", "spam", "-m", model, stdin=raw).output
+    assert "1 not learned as ham" in run("forget", "ham", "-m", model, stdin=raw).output
     assert run("forget", "spam", "-m", model, stdin=raw).output == "forgot 1 of 1 from spam\n"
     assert run("export", "-m", model).output == before
 
