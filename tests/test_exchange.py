@@ -15,6 +15,7 @@ from spamnb.classifier import Classifier
 from spamnb.content import fill, fresh_model, load
 from spamnb.errors import SpamnbError
 from spamnb.exchange import export, merge, parse_export
+from spamnb.pages import LONGEST
 from spamnb.settings import Settings
 from spamnb.sources import Entry
 from spamnb.store import Store
@@ -116,6 +117,8 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
     records = [json.loads(line) for line in export(learned(mail(1)))]
     assert records[0]["spamnb"] == 2
     assert {"class": "ham", "documents": 1} in records
+    for line in export(learned([("日本", message("ham", 77))])):
+        assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,8 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
         (lambda lines: lines[:3], "cut short"),
         (lambda lines: [*lines, lines[3]], "more after its end"),
         (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
+        (lambda lines: [line.replace('"token": "meeting"', f'"token": "{"é" * (LONGEST // 2 + 1)}"') for line in lines],
+         "token that is too long"),
         (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
         (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),

@@ -6,12 +6,14 @@ import os
 import sqlite3
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.calibration import BINS
 from spamnb.content import fill, load
 from spamnb.database import APPLICATION_ID, FORMAT
 from spamnb.errors import SpamnbError
@@ -194,8 +196,8 @@ def foreign(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda path: None, "no model there"),
-        (lambda path: path.mkdir(), "no model there"),
+        (lambda path: None, "m: no model there"),
+        (lambda path: path.mkdir(), "m: a folder, and no model there"),
         (lambda path: path.write_bytes(b""), "no spamnb model"),
         (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "no spamnb model"),
         (foreign, "no spamnb model"),
@@ -212,6 +214,47 @@ def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -
         store.look_up([f"token{i}" for i in range(5000)])
     assert "\n" not in str(error.value)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("array", [[np.nan], [np.inf], ["x"], [1j], np.zeros(3, "M8[s]")])
+def test_arrays_hold_finite_numbers(array: Any) -> None:
+    store = filled([])
+    store.put_arrays({"w": np.array(array)})
+    with pytest.raises(SpamnbError, match="array w does not hold what it should"):
+        store.arrays()
+
+
+@pytest.mark.parametrize("shape", ["", "[", "3", "[-1]", "[4]", "[true, 3]", "[1.0, 3]", '["3"]', "[[3]]"])
+def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
+    store = filled([])
+    store.put_arrays({"w": np.arange(3)})
+    store._connection.execute("UPDATE arrays SET shape = ?", (shape,))
+    with pytest.raises(SpamnbError, match="array w does not hold what it should"):
+        store.arrays()
+
+
+def test_vectors_hold_finite_numbers() -> None:
+    store = filled([])
+    store.put_vectors(["a", "b"], np.array([[1.0, 2.0], [np.nan, 3.0]]))
+    assert store.look_up_vectors(["a", "c"])["a"].tolist() == [1.0, 2.0]
+    with pytest.raises(SpamnbError, match="vectors that hold no numbers"):
+        store.vectors()
+    store._connection.execute("UPDATE vectors SET vector = substr(vector, 2)")
+    with pytest.raises(SpamnbError, match="vectors that were cut short"):
+        store.look_up_vectors(["a"])
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("class", 99), ("own", 2), ("own", -1), ("bin", BINS), ("bin", -1), ("messages", "'x'")]
+)
+def test_cells_of_the_calibration_are_what_they_may_be(column: str, value: object) -> None:
+    store = filled([("ham", {"a": 1})])
+    store.add_calibration([("ham", 1, BINS - 1, 3)])
+    assert store.calibration() == [("ham", 1, BINS - 1, 3)]
+    store._connection.execute(f"UPDATE calibration SET {column} = {value}")  # noqa: S608
+    store._drop_cache()
+    with pytest.raises(SpamnbError, match=f"{column} in table calibration: "):
+        store.calibration()
 
 
 def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
