@@ -110,9 +110,10 @@ def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_
 def test_what_was_never_added_cannot_be_taken_away() -> None:
     store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
-    with pytest.raises(SpamnbError, match="not part of class 'ham'"):
-        store.add("ham", {"a": 1, "b": 1}, -1)
-    assert list(export(store)) == before
+    for other in ({"a": 1, "b": 1}, {"a": 2}):
+        with pytest.raises(SpamnbError, match="not part of class 'ham'"):
+            store.add("ham", other, -1)
+        assert list(export(store)) == before
 
 
 def test_a_model_of_chosen_words_keeps_to_them() -> None:
@@ -255,6 +256,27 @@ def test_cells_of_the_calibration_are_what_they_may_be(column: str, value: objec
     store._drop_cache()
     with pytest.raises(SpamnbError, match=f"{column} in table calibration: "):
         store.calibration()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        ("UPDATE classes SET documents = 0", "figures in table classes that do not fit"),
+        ("UPDATE classes SET document_counts = occurrences + 1", "figures in table classes that do not fit"),
+        ("UPDATE meta SET value = 1 WHERE key = 'vocabulary_size'", "figures in table classes that do not fit"),
+        ("UPDATE meta SET value = -1 WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
+        ("DELETE FROM meta WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
+        ("UPDATE frequencies SET documents = 2", "figures in table frequencies that do not fit those of classes"),
+        ("UPDATE frequencies SET tokens = tokens + 1", "figures in table frequencies that do not fit those of classes"),
+    ],
+)
+def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> None:
+    store = filled([("ham", {"a": 1, "b": 3})])
+    assert store.frequencies() == [{0: 0, 1: 2}]
+    store._connection.execute(spoil)
+    store._drop_cache()
+    with pytest.raises(SpamnbError, match=says):
+        store.frequencies()
 
 
 def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
