@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mail import mail, message, never, sums
 
+from spamnb.calibration import Calibration
 from spamnb.classifier import Classifier
 from spamnb.content import whole
 from spamnb.errors import SpamnbError
@@ -49,12 +50,16 @@ def test_leave_one_out_is_forgetting_each_message(
 
 def test_training_and_learning_make_the_same_sums(tmp_path: Path) -> None:
     settings = Settings()
-    train(tmp_path / "m", counted(tmp_path, THREE), settings)
+    left_out = train(tmp_path / "m", counted(tmp_path, THREE), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in THREE:
         classifier.learn(label, raw)
+    calibration = Calibration(len(left_out.classes))
+    calibration.add(left_out.scores, left_out.labels)
     with Store.open(tmp_path / "m") as store:
         assert sums(export(store)) == sums(export(classifier.store))
+        assert sorted(store.calibration()) == sorted(calibration.cells(left_out.classes))
+    np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
 
 
 def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp_path: Path) -> None:
