@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -301,3 +302,29 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
         small.learn(label, raw)
         assert len(small.store.numbers) <= len(small._numbering) <= 50 + len(set(Tokenizer()(parse(raw))))
     assert exported(small) == exported(whole)
+
+
+def test_one_class_alone_calibrates_nothing() -> None:
+    classifier = trained([("ham", message("ham", n)) for n in range(3)])
+    assert classifier.store.calibration() == []
+    classifier.learn("spam", message("spam", 1))
+    assert classifier.store.calibration() == []  # there was nothing of its class to score it against
+    classifier.learn("spam", message("spam", 2))
+    assert sum(messages for *_, messages in classifier.store.calibration()) == 2
+
+
+def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Classifier.create(tmp_path / "m") as writer, Classifier.open(tmp_path / "m") as reader:
+        for label, raw in mail(5):
+            writer.learn(label, raw)
+        raw = message("spam", 50)
+        before, batch = writer.classify(raw).scores.tolist(), reader._batch
+
+        def while_another_learns(raws: list[bytes]) -> Any:
+            writer.learn("ham", raw)
+            return batch(raws)
+
+        monkeypatch.setattr(reader, "_batch", while_another_learns)
+        assert reader.classify(raw).scores.tolist() == before
+        monkeypatch.undo()
+        assert reader.classify(raw).scores.tolist() == writer.classify(raw).scores.tolist() != before

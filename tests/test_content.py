@@ -32,6 +32,12 @@ def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_folders_of_a_new_model_are_made(tmp_path: Path) -> None:
+    begin(tmp_path / "a" / "b" / "m", Settings().as_meta())
+    with Store.open(tmp_path / "a" / "b" / "m") as store:
+        assert store.totals().classes == ()
+
+
 def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError) as error, fresh_model(tmp_path / "m", Settings().as_meta()) as store:
         store.add("\x07", {"a": 1})
