@@ -73,3 +73,13 @@ def test_the_table_grows_with_what_is_asked_for() -> None:
     assert rows.present[at].sum() == len(range(0, 5000, 7))
     assert rows.at(["t4999", "t7"]).tolist() == [4999, 7]
     assert list(rows.missing(rows.at(["t4999", "new"]))) == ["new"]
+
+
+def test_what_was_trained_and_is_forgotten_is_no_longer_there() -> None:
+    for closed in (False, True):  # a model of chosen words keeps them
+        rows = Rows(2, Numbers(), closed)
+        at = rows.at(["a", "b", "c"])
+        learned = np.array([[0, -1, -1], [2, 1, 3]])  # of "a" all is taken away, "c" was not trained
+        rows.fill(rows.missing(at), np.array([0, 1]), np.ones((2, 2), np.int64), learned)
+        assert rows.table[:, at].tolist() == [[0, 1, 1], [0, 1, 3]]
+        assert rows.present[at].tolist() == [closed, True, not closed]
