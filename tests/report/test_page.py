@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -106,19 +107,30 @@ def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     assert bars == ["bar ham", "bar spam"]
 
 
+def test_the_worst_errors_of_scores_alone_are_those_of_their_probabilities():
+    result = made_up(TWO)
+    listed = []
+    for each in (result, replace(result, probabilities=np.full_like(result.probabilities, np.nan))):
+        tree = LexborHTMLParser(page(each, figures(each, replicates=20)))
+        listed.append([node.text() for node in tree.css("ul.errors .where")])
+    assert listed[0] == listed[1] != []
+
+
 scores = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -np.inf, 1e300, -1e300]))
 
 
 @given(st.integers(1, 4), st.data())
 @settings(max_examples=60, deadline=None)
 def test_every_mark_lies_inside_its_picture(n_classes, data):
-    classes = ("ham", "spam", "x", "y")[:n_classes]
+    classes = data.draw(st.sampled_from([("ham", "spam", "x", "y"), ("w", "x", "y", "z")]))[:n_classes]
     n = data.draw(st.integers(0, 12))
     rows = np.array(data.draw(st.lists(scores, min_size=n * n_classes, max_size=n * n_classes)))
     label = st.integers(0, n_classes - 1)
     truth = np.array(data.draw(st.lists(label, min_size=n, max_size=n)), dtype=np.int64)
     verdicts = np.array(data.draw(st.lists(st.integers(-1, n_classes - 1), min_size=n, max_size=n)), dtype=np.int64)
     p = np.random.default_rng(n).dirichlet(np.ones(n_classes), n).round(1).reshape(n, n_classes)
+    if data.draw(st.booleans()):
+        p[:] = np.nan  # a filter that only scores
     names = [str(i) for i in range(n)]
     result = Result(
         "", classes, names, truth, rows.reshape(n, n_classes), p, verdicts, ordered=data.draw(st.booleans())
