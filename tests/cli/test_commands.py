@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,8 @@ from spamnb.cli import COMMANDS, cli
 from spamnb.cli.options import scratch
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
+
+SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
 
 
 def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> Result:
@@ -360,8 +363,8 @@ def test_ctrl_c_while_the_temporary_folder_is_made(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_room_for_temporary_files_is_one_line(folder: Path, tmp_path: Path, workers: int) -> None:
-    train = f"{sys.executable} -m spamnb train --workers {workers} -m {tmp_path / 'm'} {folder}"
-    done = subprocess.run(["bash", "-c", f"ulimit -f 4; TMPDIR={tmp_path} {train}"], stderr=subprocess.PIPE)
+    train = f"{SPAMNB} train --workers {workers} -m '{tmp_path / 'm'}' '{folder}'"
+    done = subprocess.run(["bash", "-c", f"ulimit -f 4; TMPDIR='{tmp_path}' {train}"], stderr=subprocess.PIPE)
     said = f"Error: no room for temporary files in {tmp_path}; TMPDIR names another place\n"
     assert (done.returncode, done.stderr.decode()) == (1, said)
     assert not list(tmp_path.iterdir())
@@ -377,7 +380,7 @@ def test_help_to_a_full_disk_is_one_line() -> None:
     ("command", "code"), [("filter", 1), ("export", 1), ("classify", 1), ("classify --exit-code", 75)]
 )
 def test_a_closed_standard_output_is_one_line(model: Path, command: str, code: int) -> None:
-    written = f"printf '\\nhello' | {sys.executable} -m spamnb {command} -m {model} >&-"
+    written = f"printf '\\nhello' | {SPAMNB} {command} -m '{model}' >&-"
     done = subprocess.run(["sh", "-c", written], stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr.count(b"\n")) == (code, 1)
     assert b"standard output is closed" in done.stderr
@@ -415,7 +418,7 @@ def test_learn_tells_how_far_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_closed_standard_input_is_one_line(model: Path) -> None:
     for command, code in (("classify --exit-code", 75), ("import", 1)):
-        whole = f"exec {sys.executable} -m spamnb {command} -m {model} <&-"
+        whole = f"exec {SPAMNB} {command} -m '{model}' <&-"
         done = subprocess.run(["sh", "-c", whole], capture_output=True)
         assert (done.returncode, done.stdout) == (code, b"")
         assert done.stderr.startswith(b"Error: standard input is closed") and done.stderr.count(b"\n") == 1

@@ -22,10 +22,18 @@ from spamnb.store import Store
 SPAMNB = [sys.executable, "-m", "spamnb"]
 
 
-def killed_after(command: list[str], seconds: float) -> int:
-    """Start it in a process group of its own, kill the group after ``seconds``; its exit status."""
+def killed_after(command: list[str], seconds: float, scratch: Path) -> int:
+    """Start it in a process group of its own, kill the group after ``seconds``; its exit status.
+
+    Its temporary files, which it cannot take away then, are in ``scratch``.
+    """
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, stdin=subprocess.DEVNULL
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
     )
     try:
         return process.wait(seconds)
@@ -85,7 +93,7 @@ def test_train_killed_at_any_moment_leaves_the_old_model_or_the_new(tmp_path: Pa
     old = whole(model)
     rng, seen = random.Random(4), set()
     for _ in range(10):
-        status = killed_after([*train, str(large)], rng.uniform(0.2, 1.1) * takes)
+        status = killed_after([*train, str(large)], rng.uniform(0.2, 1.1) * takes, tmp_path)
         lines = whole(model)
         assert lines in (old, new)
         assert status != 0 or lines == new
@@ -110,7 +118,7 @@ def test_learn_killed_at_any_moment_keeps_whole_messages_only(tmp_path: Path) ->
     learn = [*SPAMNB, "learn", "-m", str(model), "spam", str(tmp_path / "spam")]
     rng = random.Random(5)
     for _ in range(8):
-        killed_after(learn, rng.uniform(0.15, 0.9))
+        killed_after(learn, rng.uniform(0.15, 0.9), tmp_path)
         whole(model)
     subprocess.run(learn, check=True, capture_output=True)
     with Classifier.open(model) as classifier:

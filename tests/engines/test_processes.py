@@ -273,9 +273,13 @@ def children_of(pid: int) -> set[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look for processes")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
-def test_no_worker_outlives_the_one_that_started_it(sent: signal.Signals) -> None:
+def test_no_worker_outlives_the_one_that_started_it(sent: signal.Signals, tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", COUNTS_FOR_EVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", COUNTS_FOR_EVER],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},  # who is killed leaves its folder
     ) as process:
         assert process.stdout and process.stderr
         process.stdout.readline()

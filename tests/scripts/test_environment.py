@@ -29,7 +29,7 @@ def test_what_is_compiled_is_built_again_when_it_has_changed(tmp_path: Path, cha
     python.chmod(0o755)
 
     def made() -> bool:
-        command = ["bash", "-euc", f". {ROOT}/scripts/environment; environment .venv dev"]
+        command = ["bash", "-euc", f". '{ROOT}/scripts/environment'; environment .venv dev"]
         environment = {**os.environ, "PYTHON": str(python)}
         ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
         return "Making .venv" in ran.stderr

@@ -100,9 +100,9 @@ def test_procmail_with_spamc(server: Server, tmp_path):
     maildir = tmp_path / "Maildir"
     maildir.mkdir()
     (tmp_path / "rc").write_text(
-        f"PATH=/usr/bin:/bin\nMAILDIR={tmp_path}\nDEFAULT={maildir}/\n"
+        f'PATH=/usr/bin:/bin\nMAILDIR="{tmp_path}"\nDEFAULT="{maildir}/"\n'
         f":0fw\n| {program('spamc')} -x -d 127.0.0.1 -p {server.port}\n\n"
-        f":0\n* ^X-Spam-Flag: YES\n{maildir}/.Junk/\n"
+        ":0\n* ^X-Spam-Flag: YES\nMaildir/.Junk/\n"
     )
     for raw in (SPAM, HAM):
         command = [program("procmail"), "-m", str(tmp_path / "rc")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -135,7 +136,7 @@ def alive(process: int) -> bool:
 @pytest.mark.parametrize("log", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | :", "0<&- 1>&- 2>&-"])
 def test_mail_is_judged_whatever_becomes_of_the_log(model, tmp_path, log):
     path = tmp_path / "s"
-    command = f"{sys.executable} -m spamnb serve -m {model} --socket {path} {log}"
+    command = f"{shlex.join([sys.executable, '-m', 'spamnb', 'serve', '-m', str(model), '--socket', str(path)])} {log}"
     process = subprocess.Popen(["sh", "-c", command], start_new_session=True)
     try:
         deadline = time.monotonic() + 30
