@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, standard_output, tell, workers_option
+from spamnb.cli.options import (
+    SOURCE,
+    Unreadable,
+    format_option,
+    messages_of,
+    model_option,
+    standard_output,
+    tell,
+    workers_option,
+)
 from spamnb.naming import shown
 
 if TYPE_CHECKING:
@@ -20,7 +29,7 @@ EX_TEMPFAIL = 75
 @click.command("classify", short_help="Tell what each message is.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@format_option("text", "json", "csv")
 @click.option(
     "--explain",
     "tokens",

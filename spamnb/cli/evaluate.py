@@ -12,6 +12,7 @@ from spamnb.cli.options import (
     SOURCE,
     ModelPath,
     Unreadable,
+    format_option,
     progress,
     scratch,
     tell_of_folders_too_high,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits, folds, shares, intervals."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option("text", "json")
 @click.option(
     "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write each message's scores."
 )

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option
+from spamnb.cli.options import format_option, model_option
 
 
 @click.command("info", short_help="Say what the model is, and how much it has learned.")
 @model_option
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option("text", "json")
 def command(model: Path, form: str) -> None:
     """Say what the model is, how it was made, and how much it has learned.
 

@@ -99,6 +99,13 @@ model_option = click.option(
     help="The model file.",
 )
 
+
+def format_option(*forms: str) -> Callable[[Any], Any]:
+    """How what is found is printed, one of these; the first where nothing is asked for."""
+    choice = click.Choice(forms)
+    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="How it is printed.")
+
+
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
 )

@@ -122,6 +122,9 @@ def _taken(given: dict[str, Any]) -> Settings:
     for option, models in {"--alpha": bayes, "--prior": (*bayes, *VECTOR_MODELS), "--pooling": bayes}.items():
         if kind not in models and option in settings_given():
             raise click.UsageError(f"{option} changes nothing in a {kind} model; it is for {', '.join(models)}")
+    for name in given["ignore_headers"]:
+        if ":" in name or " " in name:
+            raise click.UsageError(f"--ignore-header {name!r}: a header's name has neither colon nor space")
 
     def chosen(names: Iterable[str]) -> dict[str, Any]:
         return {name: value for name in names if (value := given.pop(name)) is not None}

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option
+from spamnb.cli.options import format_option, model_option
 
 
 @click.command("words", short_help="Show the words of each class, and those that tell classes apart.")
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
 @click.option("--body", is_flag=True, help="Words of body and subject alone, no tokens of other headers or structure.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@format_option("text", "json", "csv")
 def command(model: Path, top: int, body: bool, form: str) -> None:
     """Show the likeliest words of each class, and beside them the words with the highest mutual information.
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from mail import folders, mail, message
@@ -50,7 +51,9 @@ def test_help_says_what_it_does_with_an_example(name: str) -> None:
     result = run(name, "--help")
     assert result.exit_code == 0
     assert f"spamnb {name}" in result.output.split("Example", 1)[1], "no worked example"
-    assert cli.get_command(None, name).get_short_help_str().strip()  # type: ignore[union-attr, arg-type]
+    command = cli.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None and command.get_short_help_str().strip()
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 
 def test_help_says_the_defaults_that_the_settings_have() -> None:

@@ -101,6 +101,7 @@ def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
         (("--model-type", "logistic", "--alpha", 1), 2, "--alpha changes nothing in a logistic model; it is for"),
         (("--model-type", "logistic", "--prior", "mle"), 2, "--prior changes nothing"),
         (("--model-type", "lda", "--pooling", "sum"), 2, "--pooling changes nothing"),
+        (("--ignore-header", "Received:"), 2, "neither colon nor space"),
         (("-m", "missing"), 1, "no model there"),
         (("-m", "missing", "--alpha", 3, "--body-only"), 2, "--alpha, --body-only: --model takes the model as it was"),
         (("--seed", -1), 2, "-1 is not in the range"),
