@@ -36,7 +36,7 @@ EX_TEMPFAIL = 75
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Show the N heaviest tokens.",
+    help="Show the N heaviest tokens, as text or json.",
 )
 @click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell.")
 @click.option("--false-positive-cost", type=float, help="In place of the model's; see 'train'.")
@@ -60,6 +60,8 @@ def command(
     Example:
       spamnb classify --explain 5 ~/Maildir/new
     """
+    if tokens and form == "csv":
+        raise click.UsageError("--explain: a line of CSV holds no tokens; --format json does")
     try:
         verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost, workers)
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict

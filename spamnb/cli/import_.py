@@ -18,7 +18,10 @@ class Lines(click.File):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-" and sys.stdin is None:
             raise SpamnbError("standard input is closed; give a FILE, or < model.jsonl")
-        return super().convert(value, param, ctx)
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:  # what is wrong is the file and not how the command is used
+            raise SpamnbError(error.message) from None
 
 
 @click.command("import", short_help="Make a model from what export wrote.")

@@ -106,6 +106,11 @@ def test_classify_text_json_csv(model: Path, folder: Path) -> None:
     assert all(float(row["spam"]) > 0.5 for row in rows)
 
 
+def test_explanations_are_no_part_of_csv(model: Path) -> None:
+    result = run("classify", "-m", model, "--explain", 3, "--format", "csv", stdin=message("spam", 1))
+    assert result.exit_code == 2 and "--format json" in result.output
+
+
 def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
     def code(*arguments: object, stdin: bytes = message("spam", 1)) -> int:
         return run("classify", "--exit-code", *arguments, stdin=stdin).exit_code
@@ -239,6 +244,8 @@ def test_each_kind_of_model_says_what_its_weights_are(
         (["info"], "no model there"),
         (["merge", "/no/such/model"], "no model there"),
         (["import", "/dev/null"], "empty"),
+        (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
+        (["import", "/"], "'/': Is a directory"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], says: str) -> None:
