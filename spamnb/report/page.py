@@ -70,7 +70,7 @@ def _cards(found: Figures) -> str:
         cards += [
             ("hm%", spam.hm, "good mail called spam"),
             ("sm%", spam.sm, "spam let through, unsure included"),
-            ("lam%", spam.lam, "the two averaged on the logit scale"),
+            ("lam%", spam.lam, "the two averaged on the logit scale, no error as half of one"),
             ("1-ROCA%", spam.one_minus_roca, "chance that good mail scores above spam"),
             (f"sm% at hm≤{level:g}", at_level, "spam let through at the threshold that loses so little"),
         ]
