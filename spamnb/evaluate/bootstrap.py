@@ -53,7 +53,12 @@ class RocEstimates(NamedTuple):
 def roc_estimates(
     step: Steps, hm_levels: tuple[float, ...] = (), replicates: int = REPLICATES, seed: int = 0
 ) -> RocEstimates:
-    """1-ROCA% and sm% at each of ``hm_levels`` (percent) with intervals, from one resampling."""
+    """1-ROCA% and sm% at each of ``hm_levels`` (percent) with intervals, from one resampling.
+
+    Where so little good mail may well be none of it, in 1 of 40 corpora or more, the threshold lies beyond all that was
+    seen, and no resampling of it knows where: there is no interval then. Of 500 and 1,000 good messages those of sm% at
+    hm% ≤ .1 held the truth 65 and 81 times in 100; it takes 3,688.
+    """
     ham, spam = int(step.ham.sum()), int(step.spam.sum())
     if not ham or not spam:
         return RocEstimates(Estimate(math.nan), {level: Estimate(math.nan) for level in hm_levels})
@@ -78,7 +83,8 @@ def roc_estimates(
         drawn_about = interval(value, np.concatenate(draws), spam, spam)
         exact = share(round(value * spam), spam)  # of few events the bootstrap says too little (rates.py)
         low, high = min(exact.low, drawn_about.low), max(exact.high, drawn_about.high)
-        at[level] = Estimate(exact.value, low, high)
+        measured = (1 - level / 100) ** ham <= 0.025
+        at[level] = Estimate(exact.value, low, high) if measured else Estimate(exact.value)
     return RocEstimates(area, at)
 
 

@@ -50,7 +50,7 @@ def page(result: Result, found: Figures) -> str:
         _tables(found),
         _errors(result),
         "<footer>Ranges are 95 % intervals: of shares of messages exact binomial ones, of areas and F1 by"
-        " bootstrap, on the logit scale. Made by spamnb.</footer>",
+        " bootstrap, on the logit scale; none where the mail is too little for one. Made by spamnb.</footer>",
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -50,9 +50,18 @@ def test_where_the_bootstrap_is_blind_it_claims_no_certainty():
     assert always_the_first.low < 100 / 3 < always_the_first.high
 
 
+def test_a_limit_that_the_good_mail_is_too_little_to_measure_has_no_interval():
+    rng = np.random.default_rng(9)
+    few = bootstrap.roc_estimates(roc.steps(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
+    assert few[0.1].value > 0 and math.isnan(few[0.1].low) and math.isnan(few[0.1].high)
+    assert few[1.0].low < few[1.0].value < few[1.0].high
+    many = bootstrap.roc_estimates(roc.steps(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
+    assert many[0.1].low < many[0.1].value < many[0.1].high
+
+
 def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
-    step = roc.steps([False] * 100 + [True] * 1000, [*range(100), 98.5, *range(100, 1099)])
-    found = bootstrap.roc_estimates(step, (0.1,)).sm_at_hm[0.1]
+    step = roc.steps([False] * 100 + [True] * 1000, [*range(100), 93.5, *range(100, 1099)])
+    found = bootstrap.roc_estimates(step, (5.0,)).sm_at_hm[5.0]
     exact = binomtest(1, 1000).proportion_ci(0.95, "exact")
     assert found.value == pytest.approx(0.1)
     assert found.low <= 100 * exact.low * (1 + 1e-9) and found.high >= 100 * exact.high * (1 - 1e-9)
