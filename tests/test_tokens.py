@@ -181,6 +181,11 @@ def test_stemming_joins_forms_of_a_word() -> None:
 
 
 @pytest.mark.parametrize("tokenizer", ["tweet", "treebank"])
+def test_endless_digits_do_not_stop_nltk_s_tokenizers(tokenizer: str) -> None:
+    assert "hello" in tokens(b"Subject: x\n\nhello " + b"7" * 200_000, tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("tokenizer", ["tweet", "treebank"])
 def test_tokenizers_of_nltk(tokenizer: str) -> None:
     found = tokens(b"Subject: Hi\n\nHe isn't here, @you! Cheers", tokenizer=tokenizer)
     assert {"cheers", "here", "subject:hi"} <= set(found)
