@@ -38,16 +38,26 @@ class Evidence(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What a message is, how sure that is, and why."""
+    """What a message is, how sure that is, and why.
 
-    verdict: str  # a class, or "unsure"
-    probabilities: dict[str, float]  # calibrated: of messages given .9 for a class, nine in ten are of it
-    posterior: dict[str, float]  # the model's own; for naive Bayes the textbook's, as if tokens were independent
-    score: float  # calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
-    evidence: list[Evidence]  # heaviest first
-    scores: np.ndarray  # (C,) pooled scores, before calibration
-    enough: bool  # had the model seen enough of every class for the probabilities to mean much?
-    cut: tuple[str, ...]  # what of the message was too large to be read
+    verdict: a class, or "unsure"
+    probabilities: by class, calibrated: of messages given .9 for a class, nine in ten are of it
+    posterior: by class, the model's own; for naive Bayes the textbook's, as if tokens were independent
+    score: calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
+    evidence: tokens and their weights, heaviest first
+    scores: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
+    enough: had the model seen enough of every class for the probabilities to mean much?
+    cut: what of the message was too large to be read, described in words
+    """
+
+    verdict: str
+    probabilities: dict[str, float]
+    posterior: dict[str, float]
+    score: float
+    evidence: list[Evidence]
+    scores: np.ndarray
+    enough: bool
+    cut: tuple[str, ...]
 
 
 class Classifier:

@@ -20,7 +20,7 @@ LARGEST = 1e9  # the most that a person may set: above it rounding leaves nothin
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What errors cost, in units of one spam let through.
+    """What errors cost, in units of one spam let through; without ``unsure_cost`` unsure is not among the actions.
 
     >>> loss = Loss(false_positive_cost=9, unsure_cost=0.3)
     >>> loss.verdicts(["ham", "spam"], np.array([[0.01, 0.99], [0.1, 0.9], [0.8, 0.2]]), spam="spam")
