@@ -22,12 +22,12 @@ MODELS = (*COUNT_MODELS, "logistic", "hybrid", *VECTOR_MODELS)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    ``model_type`` is one of ``COUNT_MODELS`` (boolean: multinomial on 0/1), ``alpha`` the smoothing pseudo-count,
-    ``prior`` how class priors follow from the messages per class, ``pooling`` how tokens' contributions become one
-    score ("sum" is the textbook posterior), ``top_words`` the number of tokens kept by mutual information (None: all),
-    ``embedding`` how messages become dense vectors ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models
-    have "lsa:100" where none is given), ``spam`` the class that is spam, in which good mail costs
-    ``loss.false_positive_cost``.
+    ``model_type`` is one of ``MODELS`` ("boolean": multinomial on 0/1), ``alpha`` the smoothing pseudo-count,
+    ``prior`` how class priors follow from the messages per class ("mle", "dirichlet", "map" or "uniform"),
+    ``pooling`` how tokens' contributions become one score ("mean", or "sum": the textbook posterior), ``top_words``
+    the number of tokens kept by mutual information (None: all), ``embedding`` how messages become dense vectors
+    ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models have "lsa:100" where none is given), ``spam``
+    the class that is spam, in which good mail costs ``loss.false_positive_cost``.
 
     >>> Settings(alpha=0)
     Traceback (most recent call last):
