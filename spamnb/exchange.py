@@ -161,6 +161,7 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     """The sum of models made with the same settings, and how many messages more than one of them learned.
 
     Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
+    Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
     """
     for content, name in zip(models, names):
         for key in sorted((models[0].meta.keys() | content.meta.keys()) - {"vocabulary_size"}):

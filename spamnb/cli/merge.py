@@ -16,7 +16,8 @@ from spamnb.cli.options import model_option, tell
 def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
-    A message that several of them learned counts once for each: models do not hold the mail itself.
+    A message that several of them learned counts once for each: models do not hold the mail itself. Models with
+    logistic regression, --top-words or --embedding cannot be added up.
 
     \b
     Example:
