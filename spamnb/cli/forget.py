@@ -16,8 +16,8 @@ from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, mo
 def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
-    Messages that CLASS has not learned are left alone. SOURCE is a message, a folder of messages, a Maildir, MH folder
-    or mbox.
+    Messages that CLASS has not learned are left alone. A logistic or hybrid model cannot forget. SOURCE is a message, a
+    folder of messages, a Maildir, MH folder or mbox.
 
     \b
     Example:
