@@ -148,7 +148,8 @@ def test_one_message_is_no_messages(tmp_path: Path) -> None:
     told += [run("import", "-m", copy, stdin=run("export", "-m", model).stdout_bytes)]
     told += [run("evaluate", f"ham={one}", "-m", model)]
     for result in told:
-        assert result.exit_code == 0 and "1 message" in result.output and "1 messages" not in result.output
+        output = " ".join(result.output.split())  # a table's heading is as wide as the table
+        assert result.exit_code == 0 and "1 message" in output and "1 messages" not in output
 
 
 def test_words_in_every_format(model: Path) -> None:
