@@ -215,11 +215,11 @@ class Classifier:
                     self.store.remember([(digest, known._replace(taught=True))])
                 return False
             if known:
-                self._take_back(digest, known, counted, moved=True)
+                self._take_back(digest, known, counted)
             elif lesson := self._own_lesson(own):
                 if not taught:
                     return False
-                self._take_back(*lesson, moved=True)
+                self._take_back(*lesson)
             if not taught:
                 self.store.put_lesson(own, digest, counted)
             bins = self._bins(label, counted)
@@ -240,15 +240,15 @@ class Classifier:
             self._follow()
             digest, counted = self._counted(raw)
             known = self.store.learned(digest)
-            if known is None:
-                lesson = self._own_lesson(message.identity(raw))
-                if lesson is None or lesson[1].label != label:
-                    return False
-                self._take_back(*lesson, moved=True)
-                return True
-            if known.label != label:
+            found = (digest, known, counted) if known else self._own_lesson(message.identity(raw))
+            if found is None or found[1].label != label:
                 return False
-            self._take_back(digest, known, counted)
+            if not self.learner.forgets:
+                raise SpamnbError(
+                    f"{self.store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that"
+                    " can be taken back; train again without the message"
+                )
+            self._take_back(*found)
         return True
 
     def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
@@ -264,10 +264,10 @@ class Classifier:
         known = self.store.learned(lesson[0]) if lesson else None
         return (lesson[0], known, lesson[1]) if lesson and known else None
 
-    def _take_back(self, digest: bytes, known: Learned, counted: Mapping[str, int], moved: bool = False) -> None:
+    def _take_back(self, digest: bytes, known: Learned, counted: Mapping[str, int]) -> None:
         label, _, bins = known
         self.store.add(label, counted, -1)
-        self.learner.forget(self.store, label, counted, moved)
+        self.learner.forget(self.store, label, counted)
         self._count_score(label, self._bins(label, counted) if bins is None else bins, -1)
         self.store.unremember(digest)
 

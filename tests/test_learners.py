@@ -105,6 +105,10 @@ def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, se
         assert classifier.learned(raw) == "spam"
         corrected = classifier.classify(raw).scores
         assert corrected[0] - corrected[1] < after[0] - after[1]
+        other = message("spam", 501)
+        classifier.learn("spam", other, taught=False)
+        with pytest.raises(SpamnbError, match="cannot forget"):
+            classifier.forget("spam", b"Received: from a by b\n" + other)
 
 
 def test_logistic_regression_of_vectors_has_the_classes_of_its_training(tmp_path: Path) -> None:

@@ -138,14 +138,13 @@ class Dense(Learner):
             sums = Moments(*(np.concatenate([part, np.zeros((1, *part.shape[1:]), np.int64)]) for part in sums))
         self._put(store, names, sums.plus(self._one(x, names.index(label), sums)))
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
+    @property
+    def forgets(self) -> bool:
+        return self._sums
+
+    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         if not self._sums:
-            if moved:
-                return
-            raise SpamnbError(
-                f"{store.path}: logistic regression cannot forget: its steps are no sums that can be taken back; train"
-                " again without the message"
-            )
+            return
         names, arrays = self._stored(store)
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")

@@ -62,8 +62,9 @@ class Hybrid(Learner):
     def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         self.logistic.learn(store, label, counted)
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
-        self.logistic.forget(store, label, counted, moved)
+    @property
+    def forgets(self) -> bool:
+        return self.logistic.forgets
 
 
 def _spread(scores: np.ndarray) -> float:

@@ -76,9 +76,13 @@ class Learner:
     def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
         """Take one more message into what is not a sum; the sums have it already."""
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
-        """Take one message out of what is not a sum. Raises SpamnbError where that cannot be done, unless the message
-        is ``moved``: then it is left in."""
+    @property
+    def forgets(self) -> bool:
+        """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
+        return True
+
+    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+        """Take one message out of what is kept beside the sums; steps, which are no sums, stay as they are."""
 
 
 def class_names(value: object) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.errors import Damaged
 from spamnb.evidence import softmax
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained, class_names
@@ -147,12 +147,9 @@ class Logistic(Learner):
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int], moved: bool = False) -> None:
-        if not moved:
-            raise SpamnbError(
-                f"{store.path}: a {self.settings.model_type} model cannot forget: its steps are no sums that can be"
-                " taken back; train again without the message"
-            )
+    @property
+    def forgets(self) -> bool:
+        return False
 
 
 def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
