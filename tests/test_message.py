@@ -502,6 +502,11 @@ def test_text_bound():
         ("<a " + " ".join(f"x{n}" for n in range(40_000)) + ">x", "names"),
         ("<p>" + "".join(f"<b id={n}>" for n in range(3000)) + "</p><p>x" * 3000, "formatting"),
         ("<font color=#fff>" * 50_000, "tags"),
+        ("<p " + " ".join(f"x{n}" for n in range(11_000)) + " again" * 20_000 + ">x", "names"),
+        ("<p><b " + " ".join(f"x{n}" for n in range(1500)) + ">" + "<p>x" * 1500, "formatting"),
+        ("<p><font\fface='>" + "x" * 20_000 + "'>" + "<p>x" * 3000, "formatting"),
+        ("<!-- <b x=' --><p><i title='<" + ">" * 20_000 + "'>" + "<p>x" * 3000, "formatting"),
+        ("<p><a href=x" + " ".join(f"x{n}" for n in range(1500)) + ">" + "<p>x" * 1500, "links"),
     ],
 )
 def test_pages_that_would_take_the_parser_long(page, said):
@@ -509,6 +514,12 @@ def test_pages_that_would_take_the_parser_long(page, said):
     found = read(page.encode(), cut)
     assert any(said in entry for entry in cut)
     assert found.tags <= MAX_TAGS and found.size <= (1 << 16 if said == "names" else MAX_HTML)
+
+
+def test_links_lose_nothing_to_a_page_of_usual_size():
+    page = "<p><a href=http://a.example/" + "x" * 1500 + " title='a > b' style='color:red'><b>Shop</b></a>" * 10
+    message = html(page + "<p>text</p>" * 3000)
+    assert not message.cut and message.links[0].startswith("http://a.example/xxx")
 
 
 def test_pages_share_one_bound():

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.message import tags
 from spamnb.message.html import OPENING
-from spamnb.message.tags import BLOCK, FORMATTING, MAX_TAG, WORDS, find_words, tags_of
+from spamnb.message.tags import BLOCK, FORMATTING, MAX_TAG, OF_ATTRIBUTE, WORDS, find_words, tags_of, weigh
 from spamnb.sources import entries
 
 needs_compiler = pytest.mark.skipif(
@@ -19,7 +20,8 @@ needs_compiler = pytest.mark.skipif(
 PIECES = st.sampled_from(
     [*"<>/! \n\x0b1aB-é\x00\xa0", "</", "<!", "<!--", "-->", "<br", "<BR/>", "</P>", "<h1 ", "<h7>", "<b", "<b></b>",
      "x<I></i>y", "<Font ", "</font>a", "blockquote", "<blockquotes>", "<blockquot3>", "V<!--x-->i", "V<!x>i",
-     "<" + "b" * 11, "<" + "a1" * 6 + ">", "=" * (MAX_TAG - 5)]
+     "<" + "b" * 11, "<" + "a1" * 6 + ">", "=" * (MAX_TAG - 5),
+     "<a ", "<b/x='", '<A\fhref="', " x = y", "=", "'", '"', "\t"]
 )  # fmt: skip
 STYLES = st.sampled_from(
     [*"=:\"' \n(),.#g-G_é\x00", *map(bytes.decode, WORDS), "COLOR", "bgcolor", "x-Color", "Style", "colorcolor",
@@ -85,6 +87,18 @@ def test_words_and_colours() -> None:
     found = {b"<body", b" text", b"color", b"background", b"style", b">http"}
     assert tags.words_of(page) == (found, {b"rgb(1, 2, 3"}, {b"#fff"})
     assert all(tags.words_of(word.upper())[0] >= {word} for word in WORDS)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(PAGES, st.sampled_from([b"a", b"b", b"FONT"]), st.sampled_from([b"", b"<!-- <b x=' -->", b"<p title='<b x='>"]))
+@example(b" ==\"'x>y\"' z", b"b", b"")
+@example(b" x=\x0b\"y='> z", b"b", b"")
+def test_attributes_are_not_weighed_short(page: bytes, name: bytes, before: bytes) -> None:
+    """What lexbor finds in a tag weighs no more than was counted, whatever stands before it."""
+    html = before + b"<" + name + page
+    attributes = [node.attributes for node in LexborHTMLParser(html).tags(name.decode().lower())]
+    heaviest = max((OF_ATTRIBUTE * len(found) + len("".join(found)) for found in attributes), default=0)
+    assert weigh(html.lower()) >= heaviest
 
 
 @given(PAGES)

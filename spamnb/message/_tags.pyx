@@ -10,14 +10,14 @@ from libc.string cimport memchr
 
 from spamnb.message import tags
 
-MADE_FOR = 3  # TAGS_VERSION of tags.py
+MADE_FOR = 4  # TAGS_VERSION of tags.py
 
 cdef enum:
     LONGEST = 10  # letters and digits of a name that is a number, of six bits each
     NAMES = 128  # that are remembered, by their numbers' last bits; a document has 14 on average
 
 cdef set BLOCK = set(tags.BLOCK), FORMATTING = set(tags.FORMATTING)
-cdef Py_ssize_t MAX_TAG = tags.MAX_TAG
+cdef Py_ssize_t MAX_TAG = tags.MAX_TAG, OF_ATTRIBUTE = tags.OF_ATTRIBUTE
 cdef uint8_t[256] CODE  # 1 to 26: letters, capital or not; then digits; 0: nothing that stands in a name
 cdef uint64_t[256] FITS  # as which letters of the words, one behind another, a byte may stand
 cdef uint64_t FIRST = 0, LAST = 0, COLOUR = 0
@@ -52,14 +52,50 @@ cdef inline bint space(uint8_t byte) noexcept:
     return byte == c" " or 9 <= byte <= 13
 
 
+cdef inline bint blank(uint8_t byte) noexcept:
+    return byte == c" " or 9 <= byte <= 13 and byte != 11
+
+
+cdef Py_ssize_t behind(const uint8_t[::1] data, Py_ssize_t i, Py_ssize_t* attributes) except -1:
+    """Where the last attribute ends of a tag whose name ends there; see tags.ATTRIBUTE."""
+    cdef Py_ssize_t size = data.shape[0], stop = i
+    cdef uint8_t quote
+    while True:
+        while i < size and (blank(data[i]) or data[i] == c"/"):
+            i += 1
+        if i == size or data[i] == c">":
+            return stop
+        attributes[0] += 1
+        i += 1
+        while i < size and not (blank(data[i]) or data[i] in b"/>="):
+            i += 1
+        stop = i
+        while i < size and blank(data[i]):
+            i += 1
+        if i < size and data[i] == c"=":
+            i += 1
+            while i < size and blank(data[i]):
+                i += 1
+            if i < size and data[i] in b"\"'":
+                quote = data[i]
+                i += 1
+                while i < size and data[i] != quote:
+                    i += 1
+                i += i < size
+            else:
+                while i < size and not blank(data[i]) and data[i] != c">":
+                    i += 1
+            stop = i
+
+
 def scan(bytes html not None):
     """See tags.tags_of."""
     cdef const uint8_t[::1] data = html
     cdef const uint8_t* found
     cdef uint64_t[NAMES] known
-    cdef bint[NAMES] ends_word, formats, listed
+    cdef bint[NAMES] ends_word, formats, links, listed
     cdef Py_ssize_t size = len(html), at = 0, before = -1, line = 0, comment = 0, count = 0, formatting = 0
-    cdef Py_ssize_t start, stop, i
+    cdef Py_ssize_t start, stop, i, attributes, weight = 0, link = 0, looked = 0
     cdef uint64_t number
     cdef bint closing, comment_split = False, tag_split = False
     cdef int slot
@@ -93,9 +129,18 @@ def scan(bytes html not None):
             if not number or known[slot] != number:
                 known[slot], listed[slot] = number, False
                 name = html[start:i].lower()
-                ends_word[slot], formats[slot] = name in BLOCK, name in FORMATTING
+                ends_word[slot], formats[slot], links[slot] = name in BLOCK, name in FORMATTING, name == b"a"
             if not closing:
                 formatting += formats[slot]
+                if (formats[slot] or links[slot]) and looked <= size and i < size and (blank(data[i]) or data[i] == c"/"):
+                    attributes = 0
+                    stop = behind(data, i, &attributes)
+                    looked += stop - i
+                    attributes = stop - i + OF_ATTRIBUTE * attributes
+                    if formats[slot]:
+                        weight += attributes
+                    elif attributes > link:
+                        link = attributes
                 if not listed[slot]:
                     names.add(html[start:i].lower())
                     listed[slot] = True
@@ -110,7 +155,10 @@ def scan(bytes html not None):
     if lines:
         lines.append(html[line:])
         html = b"\n".join(lines)
-    return tags.Tags(html, names, ["comment-split"] * comment_split + ["tag-split"] * tag_split, count, formatting)
+    found_splits = ["comment-split"] * comment_split + ["tag-split"] * tag_split
+    return tags.Tags(
+        html, names, found_splits, count, formatting, OF_ATTRIBUTE * size if looked > size else weight + link
+    )
 
 
 cdef Py_ssize_t colour(const uint8_t[::1] data, Py_ssize_t start):

@@ -15,12 +15,14 @@ from .tags import FORMATTING, scan, words_of
 MAX_HTML = 1 << 18  # bytes of HTML in one message
 MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
 MAX_NAMES = 12_000  # in attributes of one tag: 10,000 take 0.1 s, 40,000 1.8 s,
-MAX_REOPENED = 500_000  # and reopens unclosed <b id=…> in each paragraph: 3,000 in 3,000 take 8 s and 3 GB
+MAX_REOPENED = 500_000  # and reopens unclosed <b id=…> in each paragraph: 3,000 in 3,000 take 8 s and 3 GB,
+MAX_COPIED = 48_000_000  # with its attributes: one of 6,000 in 7,500, a message of 60 kB, 4 s and 5.7 GB
 MAX_LINKS = 1000
 MAX_COMPARED = 100_000  # characters of link texts that are compared with where the links lead
 
 WORD = re.compile(rb"[^\s/>=]+")
 OPENING = re.compile(rb"<(%b)\b[^>]*+>?" % b"|".join(sorted(FORMATTING)), re.IGNORECASE)
+LINK = re.compile(rb"<(a)\b[^>]*+>?", re.IGNORECASE)
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
 LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
@@ -61,8 +63,9 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    marked, names, splits, tags, formatting = scan(html[:MAX_HTML])
-    if before or len(html) > 1 << 16 or tags > MAX_TAGS or tags * formatting > MAX_REOPENED:
+    marked, names, splits, tags, formatting, weight = scan(html[:MAX_HTML])
+    much = tags * formatting > MAX_REOPENED or tags * weight > MAX_COPIED
+    if before or len(html) > 1 << 16 or tags > MAX_TAGS or much:
         html, tags = bounded(html, cut, before)
         marked, names, splits, *_ = scan(html)
     low = html.lower()
@@ -113,12 +116,18 @@ def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes,
         cut.append(f"HTML after {MAX_TAGS} tags")
         html = b"<".join(html.split(b"<", most_tags + 1)[: most_tags + 1])
         tags = most_tags
-    if len(html) > 1 << 16 and len(set(WORD.findall(html))) > MAX_NAMES:
-        cut.append(f"HTML after {1 << 16} bytes: too many names")
-        html = html[: 1 << 16]
-    if tags * tags > MAX_REOPENED and tags * len(OPENING.findall(html)) > MAX_REOPENED:
+    if len(html) > 1 << 16:
+        names = WORD.findall(html)
+        if len(names) * len(set(names)) > MAX_NAMES**2:  # each is compared with those before it: 2.6 s for 256 kB
+            cut.append(f"HTML after {1 << 16} bytes: too many names")
+            html = html[: 1 << 16]
+    *_, formatting, weight = scan(html)
+    if tags * formatting > MAX_REOPENED or tags * weight > MAX_COPIED:
         cut.append("attributes of formatting tags: too many such tags")
         html = OPENING.sub(rb"<\1>", html)
+        if tags * scan(html).weight > MAX_COPIED:
+            cut.append("attributes of links: too many or too long")
+            html = LINK.sub(rb"<\1>", html)
     return html, tags
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-TAGS_VERSION = 3  # rises whenever what follows asks other things of what is compiled
+TAGS_VERSION = 4  # rises whenever what follows asks other things of what is compiled
 MAX_TAG = 200  # bytes of the first tag of an empty pair
 
 # Tags that end a word.
@@ -21,6 +21,14 @@ FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".s
 # Patterns that re makes, and keeps, when they are needed. A tag that follows white space needs no second look.
 ENDS_WORD = rb"(?i)<(?<!\s<)(?=/?(?:%b)[\s/>])" % b"|".join(sorted(BLOCK))
 TAG = rb"<([a-z][a-z0-9]*)"
+# What a browser, and lexbor, takes for an attribute; and the tags that are made anew, with all they have, behind what
+# ended them too early.
+ATTRIBUTE = (
+    rb"[\t\n\f\r /]*+(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)"
+    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\t\n\f\r >]++)?)?"
+)
+REOPENED = rb"<(a|%b)(?=[\t\n\f\r /])" % b"|".join(sorted(FORMATTING))
+OF_ATTRIBUTE = 64  # bytes that one weighs beside its own
 EMPTY_PAIR = rb"></([a-z][a-z0-9]*+)>(?=[a-z])"
 # Words without which a page has no such URLs, styles or colours: 64 letters at most.
 WORDS = (
@@ -35,26 +43,54 @@ LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 
 class Tags(NamedTuple):
     """The document with a line end before each tag that ends a word, the names of its tags, the facts of what splits
-    words in it, how many tags it has at most, and how many of them open formatting."""
+    words in it, how many tags it has at most, how many of them open formatting, and how much these and the heaviest
+    link weigh."""
 
     marked: bytes
     names: set[bytes]
     splits: list[str]
     total: int
     formatting: int
+    weight: int
 
 
 def tags_of(html: bytes) -> Tags:
     """The tags of ``html``.
 
     >>> tags = tags_of(b"V<B></B>iagra<BR>now")
-    >>> tags.marked, sorted(tags.names), tags.splits, tags.total, tags.formatting
-    (b'V<B></B>iagra\\n<BR>now', [b'b', b'br'], ['tag-split'], 3, 1)
+    >>> tags.marked, sorted(tags.names), tags.splits, tags.total, tags.formatting, tags.weight
+    (b'V<B></B>iagra\\n<BR>now', [b'b', b'br'], ['tag-split'], 3, 1, 0)
     """
     low = html.lower()
     names = re.findall(TAG, low)
     formatting = sum([name in FORMATTING for name in names])
-    return Tags(re.sub(ENDS_WORD, b"\n<", html), set(names), splits(low), html.count(b"<"), formatting)
+    return Tags(re.sub(ENDS_WORD, b"\n<", html), set(names), splits(low), html.count(b"<"), formatting, weigh(low))
+
+
+def weigh(low: bytes) -> int:
+    """Bytes and attributes of the tags that open formatting, and of the heaviest link.
+
+    Each tag is read from where it may begin: what hides it, as a comment or a quoted value, is not known here. Where
+    tags inside of others make that more than the document, it weighs as much as can be.
+
+    >>> weigh(b"<font color='>'>V<b><a href=x>"), weigh(b"<b x='" * 9)
+    (145, 3456)
+    """
+    attribute = re.compile(ATTRIBUTE)
+    formatting = link = looked = 0
+    for opening in re.finditer(REOPENED, low):
+        stop, attributes = opening.end(), 0
+        while found := attribute.match(low, stop):
+            stop, attributes = found.end(), attributes + 1
+        weight = stop - opening.end() + OF_ATTRIBUTE * attributes
+        if opening.group(1) == b"a":
+            link = max(link, weight)
+        else:
+            formatting += weight
+        looked += stop - opening.end()
+        if looked > len(low):
+            return OF_ATTRIBUTE * len(low)
+    return formatting + link
 
 
 def find_words(html: bytes) -> tuple[set[bytes], set[bytes], set[bytes]]:
