@@ -199,3 +199,66 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
 def test_every_model_type_has_a_learner() -> None:
     assert {learner_for(Settings(model_type=name)).settings.model_type for name in MODELS} == set(MODELS)
     assert set(COUNT_MODELS) < set(MODELS)
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_of_no_messages_there_are_no_judgements(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(12)), Settings(model_type=model_type))
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert classifier.classify_all([]) == []
+
+
+@pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda", *COUNT_MODELS])
+def test_the_prior_adds_to_the_scores(tmp_path: Path, model_type: str) -> None:
+    scores = {}
+    for prior in ("mle", "uniform"):
+        settings = Settings(model_type=model_type, prior=prior, pooling="sum")
+        train(tmp_path / prior, counted(tmp_path, [*mail(10), *mail(40)[1::2]]), settings)
+        with Classifier.open(tmp_path / prior) as classifier:
+            assert classifier.store.totals().documents.tolist() == [10, 40]
+            scores[prior] = classifier.classify(message("ham", 90)).scores
+    assert np.diff(scores["mle"] - scores["uniform"]) == pytest.approx(np.log(40 / 10))
+
+
+@pytest.mark.parametrize(
+    ("model_type", "spoil", "says"),
+    [
+        ("hybrid", {"hybrid_spread": [1.0]}, "hybrid_spread does not hold two"),
+        ("hybrid", {"hybrid_spread": [0.0, 1.0]}, "hybrid_spread does not hold two"),
+        ("hybrid", {"linear_intercept": [0.0]}, "linear_classes in table meta and the array"),
+        ("lda", {"dense_documents": [1, 2, 3]}, "do not belong together"),
+        ("lda", {"dense_documents": [1.0, 2.0]}, "do not belong together"),
+        ("lda", {"dense_first": np.zeros((2, 99), int)}, "do not belong together"),
+        ("lda", {"dense_second": np.zeros((2, 2), int)}, "do not belong together"),
+        ("gaussian", {"dense_second": np.zeros((2, 2, 2), int)}, "do not belong together"),
+        ("lda", {"dense_classes": ["ham"]}, "do not belong together"),
+        ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
+        ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are no names"),
+        ("lda", {"vectors": np.ones((1, 3))}, "vectors in table vectors that have not 2 numbers"),
+        ("logistic", {"vectors": np.ones((1, 3))}, "vectors of more classes than there are"),
+    ],
+)
+def test_what_does_not_belong_together_is_told(
+    tmp_path: Path, model_type: str, spoil: dict[str, list], says: str
+) -> None:
+    embedding = "lsa:2" if model_type in ("lda", "gaussian") else None
+    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type, embedding=embedding))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for name, value in spoil.items():
+            if name == "vectors":
+                classifier.store.put_vectors(["meeting"], np.array(value))
+            elif name == "dense_classes":
+                classifier.store.put_meta({name: value})
+            else:
+                classifier.store.put_arrays({name: np.array(value)})
+        with pytest.raises(SpamnbError, match=says):
+            classifier.classify(b"\nmeeting")
+
+
+def test_directions_are_as_many_as_the_embedding_has(tmp_path: Path) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type="lda", embedding="lsa:2"))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert len(classifier.directions(message("ham", 1))) == 2
+        classifier.store.put_meta({"dense_directions": classifier.store.meta()["dense_directions"][:1]})
+        with pytest.raises(SpamnbError, match="dense_directions in table meta are not as many"):
+            classifier.directions(message("ham", 1))
