@@ -46,15 +46,15 @@ def steps(is_spam: ArrayLike, scores: ArrayLike) -> Steps:
         raise ValueError(f"labels {label.shape} and scores {score.shape} must be two vectors of one length")
     if np.isnan(score).any():
         raise ValueError("a score is NaN: every message needs a score that can be ordered")
+    if not len(score):
+        return Steps(*np.zeros((2, 0), np.int64))
     order = np.argsort(-score, kind="stable")
     label, score = label[order], score[order]
-    first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]]) if len(score) else np.zeros(0, dtype=np.intp)
-    spam = np.add.reduceat(label.astype(np.int64), first) if len(first) else np.zeros(0, dtype=np.int64)
+    first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
+    spam = np.add.reduceat(label.astype(np.int64), first)
     ham = np.diff(np.r_[first, len(score)]) - spam
     kind = np.where(ham == 0, 1, np.where(spam == 0, 0, 2))
-    starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (kind[1:] == 2)]) if len(kind) else first
-    if len(starts) == 0:
-        return Steps(ham, spam)
+    starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (kind[1:] == 2)])
     return Steps(np.add.reduceat(ham, starts), np.add.reduceat(spam, starts))
 
 
