@@ -28,7 +28,7 @@ def write_scores(result: Result, path: str | Path) -> None:
     about = {"protocol": result.protocol, "ordered": result.ordered, "spam": result.spam}
     verdicts = [*result.classes, UNSURE_NAME]  # index −1 is the last
     try:
-        with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
             stream.write(f"{_MARK}{json.dumps(about)}\n")
             writer = csv.writer(stream, delimiter="," if str(path).endswith(".csv") else "\t", lineterminator="\n")
             writer.writerow(_columns(result.classes))

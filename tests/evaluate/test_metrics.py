@@ -64,6 +64,7 @@ def test_lam_with_no_lost_ham_counts_half_a_message():
     half = math.sqrt((0.5 / 999.5) * (50 / 450))
     assert zero == pytest.approx(100 * half / (1 + half))
     assert zero < one
+    assert np.isnan(metrics.accuracy(np.zeros((2, 2, 3), int))).all()
     assert math.isnan(metrics.SpamErrors(0, 5, 0, 1).lam)
     assert math.isnan(metrics.SpamErrors(0, 5, 0, 1).hm)
 

@@ -49,24 +49,25 @@ def test_round_trip(tmp_path, suffix, rows, protocol):
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "said"),
     [
-        b"",
-        b"name\ttruth\n",
-        b"# spamnb scores {\n",
-        b"# spamnb scores []\nname\ttruth\tverdict\n",
-        b"# spamnb scores {}\nname\ttruth\tscore:a\n",
-        b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\t1\n",
-        b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\tb\ta\t1\t1\n",
-        b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\tone\t1\n",
-        b"# spamnb scores \xff\xfe\x00\n",
-        b"\x89PNG" * 10,
+        (b"", "s: no scores file; spamnb evaluate --scores"),
+        (b"name\ttruth\n", "s: no scores file"),
+        (b"# spamnb scores {\n", "s: not as a scores file is"),
+        (b"# spamnb scores {}\n", "s: not as a scores file is"),
+        (b"# spamnb scores []\nname\ttruth\tverdict\n", "s: .* its first two lines name other columns"),
+        (b"# spamnb scores {}\nname\ttruth\tscore:a\n", "s: .* its first two lines name other columns"),
+        (b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\t1\n", "s:3: 4 columns where 5"),
+        (b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\tb\ta\t1\t1\n", "s:3: 'b' is none"),
+        (b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\tone\t1\n", "s: .*float: 'one'"),
+        (b"# spamnb scores \xff\xfe\x00\n", "s: not as a scores file is"),
+        (b"\x89PNG" * 10, "s: no scores file"),
     ],
 )
-def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content):
-    path = tmp_path / "scores"
+def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content, said):
+    path = tmp_path / "s"
     path.write_bytes(content)
-    with pytest.raises(SpamnbError, match="scores") as caught:
+    with pytest.raises(SpamnbError, match=f"/{said}") as caught:
         read_scores(path)
     assert "\n" not in str(caught.value)
 
