@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn.metrics import precision_recall_fscore_support
 
 from spamnb.evaluate import roc
 from spamnb.evaluate.figures import as_json, figures, learning_curve
@@ -47,6 +48,12 @@ def test_many_classes_without_spam():
     found = figures(result, replicates=50)
     assert found.spam is None
     assert len(found.by_class) == 20 and sum(c.messages for c in found.by_class) == 400
+    told = [(c.precision / 100, c.recall / 100, c.f1 / 100, c.messages) for c in found.by_class]
+    expected = precision_recall_fscore_support(result.truth, result.verdicts, labels=range(20), zero_division=0)
+    np.testing.assert_allclose(told, np.transpose(expected))
+    assert [c.one_minus_roca for c in found.by_class] == [
+        roc.one_minus_roca(result.truth == c, result.margin(c)) for c in range(20)
+    ]
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
 
 
@@ -72,6 +79,15 @@ def test_learning_curve_is_cumulative_and_ends_with_the_whole():
     half = next(p for p in curve if p.messages >= 200)
     wrong = (~result.right[: half.messages]).mean()
     assert half.error == pytest.approx(100 * wrong)
+
+
+def test_learning_curve_without_spam_is_that_of_the_errors():
+    result = made_up(("a", "b", "c"), ordered=True)
+    curve = learning_curve(result)
+    assert [point.error for point in curve] == [
+        pytest.approx(100 * (~result.right[: point.messages]).mean()) for point in curve
+    ]
+    assert all(math.isnan(value) for point in curve for value in (point.hm, point.sm, point.one_minus_roca))
 
 
 def test_scores_alone_give_no_calibration():
