@@ -21,6 +21,7 @@ from spamnb.cli.options import (
 from spamnb.cli.settings import settings_given, settings_options
 
 if TYPE_CHECKING:
+    from spamnb.evaluate.figures import Figures
     from spamnb.evaluate.mcnemar import McNemar
     from spamnb.evaluate.online import Feedback
     from spamnb.evaluate.result import Result
@@ -130,31 +131,37 @@ def command(
         result = _held_out(sources, settings, unreadable, way, seed, report is not None, workers)
     found = figures(result, seed=seed)
     test = _compared(result, other, compare) if other and compare else None
-    if scores:
-        write_scores(result, scores)
-    if report:
-        from spamnb.report.page import write_page
+    try:
+        if scores:
+            write_scores(result, scores)
+        if report:
+            from spamnb.report.page import write_page
 
-        write_page(result, found, report)
-    if form == "json":
-        import json
+            write_page(result, found, report)
+    finally:  # where there is no room for these, the figures are not lost with them
+        if form == "json":
+            import json
 
-        summary = {**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}
-        click.echo(json.dumps(summary, ensure_ascii=False))
-    else:
-        from rich.console import Console
+            summary = {**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}
+            click.echo(json.dumps(summary, ensure_ascii=False))
+        else:
+            _print(found, test, compare)
 
-        from spamnb.report.evaluation import tables
 
-        console = Console()
-        for table in tables(found):
-            console.print(table)
-        if test:
-            console.print(
-                f"McNemar against {compare}: {test.only_first_right} right only here,"
-                f" {test.only_second_right} only there, p = {test.p_value:.3g}",
-                markup=False,
-            )
+def _print(found: Figures, test: McNemar | None, compare: Path | None) -> None:
+    from rich.console import Console
+
+    from spamnb.report.evaluation import tables
+
+    console = Console()
+    for table in tables(found):
+        console.print(table)
+    if test:
+        console.print(
+            f"McNemar against {compare}: {test.only_first_right} right only here,"
+            f" {test.only_second_right} only there, p = {test.p_value:.3g}",
+            markup=False,
+        )
 
 
 def _compared(result: Result, other: Result, path: Path) -> McNemar:

@@ -34,7 +34,7 @@ def headline(found: Figures) -> list[tuple[str, str, str]]:
         add("1-ROCA%", spam.one_minus_roca)
         for level, estimate in spam.sm_at_hm.items():
             add(f"sm% at hm% ≤ {level:g}", estimate)
-        if spam.unsure_ham or spam.unsure_spam:
+        if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # not where there is no such mail: nan
             rows.append(
                 ("unsure, % of good mail / of spam", f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}", "")
             )

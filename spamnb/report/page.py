@@ -155,7 +155,7 @@ def _tables(found: Figures) -> str:
             for level, estimate in spam.sm_at_hm.items()
         ]
         unsure = f"{percent(spam.unsure_ham)} % of good mail and {percent(spam.unsure_spam)} % of spam"
-        said = f"Unsure: {unsure}." if spam.unsure_ham or spam.unsure_spam else ""
+        said = f"Unsure: {unsure}." if spam.unsure_ham > 0 or spam.unsure_spam > 0 else ""
         table = _table(("limit", "sm%", "95 %"), levels)
         parts.append(_section("Spam let through where little good mail is lost", table, said))
         if spam.total_cost_ratio:

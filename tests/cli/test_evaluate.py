@@ -65,6 +65,16 @@ def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
     assert ours["mcnemar"]["only_second_right"] > ours["mcnemar"]["only_first_right"]  # a stream starts knowing nothing
 
 
+def test_figures_are_printed_where_a_page_cannot_be_written(folder: Path, tmp_path: Path) -> None:
+    ran = run("--leave-one-out", "--report", tmp_path / "none" / "page.html", folder)
+    assert ran.exit_code == 1 and "hm%" in ran.output and ran.output.count("Error: ") == 1
+
+
+def test_what_there_is_no_mail_of_has_no_row(folder: Path, tmp_path: Path) -> None:
+    assert CliRunner().invoke(cli, ["train", "-m", str(tmp_path / "m"), str(folder)]).exit_code == 0
+    assert "unsure" not in run("-m", tmp_path / "m", f"ham={folder / 'ham'}").output
+
+
 def test_the_page_shows_the_errors_of_a_stream_with_their_subjects(folder: Path, tmp_path: Path) -> None:
     # Classes that have nothing to do with the mail: about half of the verdicts are wrong.
     paths = sorted(folder.glob("*/*.eml"))

@@ -55,6 +55,8 @@ def whole(path: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Signals) -> None:
+    if signal.getsignal(sent) is signal.SIG_IGN:
+        pytest.skip("spamnb heeds nohup, under which these tests run")
     mail_folder, scratch = folders(tmp_path / "mail", mail(1000)), tmp_path / "scratch"  # half a second of work
     scratch.mkdir()
     train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
