@@ -13,12 +13,12 @@ import numpy as np
 from spamnb import sound
 from spamnb.calibration import BINS
 from spamnb.content import Content, load
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.learned import Learned, are_bins
-from spamnb.naming import check_class_name
+from spamnb.naming import check_class_name, shown
 from spamnb.numbers import Tokens, union
 from spamnb.pages import LONGEST, MOST
-from spamnb.records import VECTOR
+from spamnb.records import VECTOR, array_of
 from spamnb.store import Store
 from spamnb.sums import Cells, Sums
 
@@ -96,14 +96,12 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                     _count(held, documents[c]), _count(occurring)
                     if not min(1, occurring) <= held <= occurring:
                         raise ValueError("a token that messages hold more often than it occurs, or not at all")
-                # UnicodeEncodeError, a ValueError, for half a surrogate pair.
                 if len(record["token"].encode()) > LONGEST:
                     raise ValueError("a token that is too long")
                 counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
             elif "lesson" in record:
                 counted = {str(token): _count(n) for token, n in record["tokens"].items()}
-                "".join(counted).encode()  # UnicodeEncodeError as above
                 lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
             elif "message" in record:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
@@ -116,22 +114,25 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 n = _count(record["messages"], least=-MOST)  # taken away with another score: below 0
                 calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:
-                values = np.frombuffer(base64.b64decode(record["base64"]), np.dtype(record["dtype"]))
-                arrays[str(record["array"])] = values.reshape(record["shape"])
+                called, shape = str(record["array"]), json.dumps(record["shape"])
+                arrays[called] = array_of(called, record["dtype"], shape, base64.b64decode(record["base64"]))
             elif "end" in record:
                 ended = True
             else:
                 raise ValueError("unknown record")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise SpamnbError(f"{name}: line {number} is not of an exported model ({error})") from None
+            if "\\u" in line:  # UnicodeEncodeError, a ValueError, for half a surrogate pair
+                json.dumps(record, ensure_ascii=False).encode()
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, Damaged) as error:
+            raise SpamnbError(f"{name}: line {number} is not of an exported model ({shown(str(error))})") from None
     if meta is None:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
     if not ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
     tokens, place, sums = _sums(documents, counts)
     try:
-        of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
-    except ValueError:
+        with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
+            of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
+    except (ValueError, TypeError, OverflowError):
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
     if of_tokens is not None:
         of_tokens = of_tokens[np.unique(place, return_index=True)[1]]

@@ -221,7 +221,7 @@ class Records(Database):
             if self._arrays is None:
                 rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
                 found = sound.rows("arrays", rows, name=sound.text, dtype=sound.text, shape=sound.text)
-                self._arrays = {name: _array(name, *stored) for name, *stored in found}
+                self._arrays = {name: array_of(name, *stored) for name, *stored in found}
             return self._arrays
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -265,7 +265,8 @@ def _columns(classes: int) -> list[str]:
     return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]
 
 
-def _array(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
+def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
+    """The array that is kept so; ``shape`` is JSON. Damaged where that is none of finite numbers."""
     try:
         sides = json.loads(shape)
         if not all(map(sound.whole(MOST), sides)):

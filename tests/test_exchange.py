@@ -121,6 +121,9 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
         assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)
 
 
+ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -137,6 +140,14 @@ def test_lines_are_plain_json(tmp_path: Path) -> None:
         (lambda lines: [re.sub(r'"bin": \d+', '"bin": 512', line) for line in lines], "too large"),
         (lambda lines: [re.sub(r"\[(\d+), \d+\]", r"[\1, 0]", line) for line in lines], "more often than it occurs"),
         (lambda lines: [re.sub(r'"message": "..', '"message": "', line) for line in lines], "16 bytes"),
+        (lambda lines: ["[" * 100_000, *lines[1:]], "line 1 "),
+        (lambda lines: [lines[0].replace('"meta": {', '"meta": {"x": "\\ud800", '), *lines[1:]], "line 1 .*surrogates"),
+        (lambda lines: [*lines[:-1], ARRAY.replace("<f8", "f8,("), lines[-1]], "array w"),
+        (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\u001b[2J").replace("f8", "x"), lines[-1]], r"array \\x1b"),
+        (lambda lines: [*lines[:-1], ARRAY.replace("8D8", "8H8"), lines[-1]], "array w"),  # not a number
+        (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\ud800"), lines[-1]], "surrogates"),
+        (lambda lines: [line.replace('"token"', '"vector": {"a": 1}, "token"') for line in lines], "vectors"),
+        (lambda lines: [line.replace('"token"', f'"vector": [{10**400}], "token"') for line in lines], "vectors"),
     ],
 )
 def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:

@@ -35,7 +35,8 @@ def command(file: TextIO, model: Path, force: bool) -> None:
     Example:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
-    from spamnb.content import fill, fresh_model
+    from spamnb.classifier import Classifier
+    from spamnb.content import fill, fresh_model, load
     from spamnb.exchange import parse_export
     from spamnb.naming import counted
 
@@ -45,5 +46,9 @@ def command(file: TextIO, model: Path, force: bool) -> None:
         raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
     with fresh_model(model, content.meta, force=force) as store:
         fill(store, content)
+        # What cannot be read again must not take the place of a model that can.
+        store.path = file.name
+        load(store)
+        Classifier(store)
     messages = counted(int(content.sums.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {counted(len(content.tokens), 'token')}")

@@ -204,6 +204,24 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"spamnb": 2, "meta": {}}', "train again"),
+        (f'{{"lesson": "{"0" * 32}", "message": "{"1" * 32}", "tokens": {{"a": 0}}}}', "table lessons"),
+        ("\n".join(['{"calibration": "ham", "own": 1, "bin": 3, "messages": 4294967295}'] * 2), "table calibration"),
+    ],
+)
+def test_what_cannot_be_read_again_replaces_no_model(model: Path, tmp_path: Path, line: str, says: str) -> None:
+    kept, file = tmp_path / "kept", tmp_path / "lines"
+    lines = run("export", "-m", model).output.splitlines()
+    file.write_text("\n".join([line, *lines[1:]] if "meta" in line else [*lines[:-1], line, lines[-1]]))
+    kept.write_bytes(model.read_bytes())
+    result = run("import", "--force", "-m", kept, file)
+    assert result.exit_code == 1 and result.output.startswith(f"Error: {file}: ") and says in result.output
+    assert run("export", "-m", kept).output.splitlines() == lines
+
+
+@pytest.mark.parametrize(
     ("chosen", "heading"),
     [
         (["boolean"], "weight in nats for spam (+) against ham (−) (its share of the message's weighted mean);"),
