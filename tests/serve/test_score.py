@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from served import mail
 
-from spamnb.serve.score import _ROWS, Score, name_of, points_of
+from spamnb.classifier import Classifier
+from spamnb.serve.score import _ROWS, Score, name_of, points_of, score
 
 nats = st.floats(-1e6, 1e6)
 thresholds = st.floats(-10, 20)
@@ -56,6 +58,25 @@ def test_fields_of_spam_and_ham():
     fields = dict(Score.of("unsure", 0.0, 2.3).fields())
     assert "X-Spam-Flag" not in fields and "X-Spam-Level" not in fields
     assert fields["X-Spam-Status"].startswith("No, score=0.0 required=5.0 verdict=unsure tests=none")
+
+
+@pytest.mark.parametrize(("log_odds", "stars"), [(1e9, 50), (2.3, 5), (0.46, 1), (0.4, 0), (-1e9, 0)])
+def test_a_star_for_each_point_and_no_more_than_fit_a_line(log_odds, stars):
+    verdict = "spam" if log_odds >= 2.3 else "ham"
+    assert dict(Score.of(verdict, log_odds, 2.3).fields()).get("X-Spam-Level", "") == "*" * stars
+
+
+def test_evidence_is_for_spam_whatever_is_likeliest():
+    with Classifier.create(":memory:") as classifier:
+        for number in range(20):
+            for label in ("work", "spam"):
+                classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
+        for label, sign in (("spam", 1), ("ham", -1)):
+            raw = mail(label, 99)
+            found, judgement = score(classifier, raw), classifier.classify(raw)
+            assert found.spam == (label == "spam") and found.log_odds == judgement.score
+            assert found.evidence == tuple((token, sign * weight) for token, weight in judgement.evidence[:_ROWS])
+            assert sign * sum(weight for _, weight in found.evidence) > 0
 
 
 def test_the_longest_report_fits_exim():
