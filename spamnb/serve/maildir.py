@@ -51,7 +51,7 @@ def folder(maildir: Path, name: str) -> Path:
 def folders(maildir: Path) -> list[Path]:
     """The mailbox itself and its folders, in order of their names."""
     with os.scandir(maildir) as entries:
-        found = [Path(entry.path) for entry in entries if entry.name[0] == "." and entry.is_dir()]
+        found = [Path(entry.path) for entry in entries if entry.name[0] == "."]
     return [maildir, *sorted(path for path in found if (path / "cur").is_dir())]
 
 

@@ -187,6 +187,40 @@ def test_moving_never_overwrites_and_minds_what_is_gone(tmp_path):
     assert len(maildir.files(other / "cur")) == 2 and not maildir.files(one / "tmp")
 
 
+@pytest.mark.parametrize("change", ["move", "replace"])
+def test_what_a_mail_reader_renames_meanwhile_is_left_where_that_put_it(tmp_path, monkeypatch, change):
+    one, other = maildir.folder(tmp_path, "One"), maildir.folder(tmp_path, "Other")
+    message, renamed = one / "cur" / "1.a:2,", one / "cur" / "1.a:2,S"
+    message.write_bytes(b"first")
+    name = "link" if change == "move" else "rename"
+    done = getattr(os, name)
+
+    def with_a_reader(source, target):
+        done(source, target)
+        message.replace(renamed)
+
+    monkeypatch.setattr(os, name, with_a_reader)
+    with pytest.raises(FileNotFoundError):
+        _ = maildir.move(message, other) if change == "move" else maildir.replace(message, b"x")
+    monkeypatch.undo()
+    assert maildir.files(one / "cur") == [renamed] and renamed.read_bytes() == b"first"
+    assert not maildir.files(other / "cur") and not maildir.files(one / "tmp")
+
+
+def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
+    box = maildir.folder(tmp_path, "Box")
+    (box / "cur" / "1").write_bytes(b"x")
+    (box / "cur" / "2").symlink_to(box / "cur" / "1")
+    (box / "cur" / "3").mkdir()
+    (box / "cur" / ".4").write_bytes(b"x")
+    assert maildir.files(box / "cur") == [box / "cur" / "1"]
+    maildir.folder(tmp_path, "A.B")
+    (tmp_path / ".file").write_bytes(b"x")
+    (tmp_path / ".folder").mkdir()
+    (tmp_path / "visible" / "cur").mkdir(parents=True)
+    assert maildir.folders(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
+
+
 def learned(model: Path, raw: bytes) -> str | None:
     with Classifier.open(model) as classifier:
         return classifier.learned(raw)
