@@ -160,7 +160,7 @@ def test_evil_members_are_refused_and_nothing_is_kept(
     tmp_path: Path, script: ModuleType, server: Server, kind: str
 ) -> None:
     server.files["evil"] = EVIL[kind]
-    with pytest.raises(script.FetchError, match="; refused$") as caught:
+    with pytest.raises(script.FetchError, match=r"; refused$") as caught:
         script.fetch(corpus(script, server, "evil"), tmp_path / "a/into")
     assert "\n" not in str(caught.value) and server.url in str(caught.value)
     assert os.listdir(tmp_path) == ["a"] and os.listdir(tmp_path / "a/into") == []
