@@ -262,6 +262,17 @@ def test_watch_learns_what_a_person_moves(box, model):
     assert watch().startswith("learned\tham\t")
 
 
+@pytest.mark.parametrize("name", ["Trash", "Deleted Messages", "Drafts", "Sent", "INBOX.Trash"])
+def test_junk_that_is_thrown_away_is_no_good_mail(box, model, name):
+    raw, junk, away = mail("spam", 750), box.get_folder("Junk"), box.add_folder(name)
+    junk.add(raw)
+    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    put(box, junk, away, raw)
+    assert run("watch", "--once", "-m", model, path_of(box)) == "" and learned(model, raw) is None
+    put(box, away, box, raw)
+    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
+
+
 def test_a_message_on_both_sides_is_no_lesson_yet(box, model):
     raw = mail("spam", 800)
     box.add(raw)
