@@ -119,6 +119,8 @@ def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
     assert code("-m", model, stdin=message("ham", 1)) == 0
     assert code("-m", tmp_path / "none") == 75
     assert code("-m", model, "--unsure-cost", "0.000001") == 75
+    (tmp_path / "empty").mkdir()
+    assert code("-m", model, tmp_path / "empty") == 75
     assert run("classify", "-m", tmp_path / "none", stdin=b"").exit_code == 1
     assert run("classify", "--no-such-option").exit_code == 2
 
@@ -338,6 +340,17 @@ def test_exit_code_tells_no_verdict_whatever_goes_wrong(
     monkeypatch.setattr("spamnb.engines.judging.judged", fail)
     result = run("classify", "--exit-code", "-m", model, stdin=b"")
     assert (result.exit_code, result.output) == (75, "Error: out of order\n")
+
+
+def test_the_model_lies_in_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("SPAMNB_MODEL", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run("learn", "spam", stdin=message("spam", 1)).exit_code == 0
+    assert (tmp_path / ".local" / "share" / "spamnb" / "model.spamnb").is_file()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert run("learn", "spam", stdin=message("spam", 1)).exit_code == 0
+    assert (tmp_path / "data" / "spamnb" / "model.spamnb").is_file()
 
 
 def test_a_user_without_home_loses_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
