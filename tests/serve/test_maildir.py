@@ -273,6 +273,27 @@ def test_junk_that_is_thrown_away_is_no_good_mail(box, model, name):
     assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
 
 
+def test_a_folder_that_lacks_a_part_is_read_all_the_same(box, model):
+    raw = mail("spam", 760)
+    box.add(raw)
+    (path_of(box) / ".Junk" / "new").rmdir()
+    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    (path_of(box) / "new" / next(iter(box.keys()))).rename(path_of(box) / ".Junk" / "cur" / "1:2,")
+    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
+
+
+@pytest.mark.parametrize(("age", "noticed"), [(0.5, 1), (60, 0)])
+def test_what_changed_just_now_is_listed_again_though_its_time_stamp_stands(box, age, noticed):
+    part, stamp = path_of(box) / "cur", time.time() - age
+    with Places.of(path_of(box)) as places:
+        listed = []
+        for name in ("1", "2"):
+            (part / name).write_bytes(b"x")
+            os.utime(part, (stamp, stamp))
+            listed.append(len(places._list(part)))
+    assert listed == [1, 1 + noticed]
+
+
 def test_a_message_on_both_sides_is_no_lesson_yet(box, model):
     raw = mail("spam", 800)
     box.add(raw)
