@@ -116,6 +116,16 @@ def test_what_was_never_added_cannot_be_taken_away() -> None:
         assert list(export(store)) == before
 
 
+def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.records.MOST_CLASSES", 2)
+    store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
+    before = list(export(store))
+    with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
+        store.add("list", {"a": 1})
+    assert list(export(store)) == before
+    store.add("ham", {"b": 1})
+
+
 def test_a_model_of_chosen_words_keeps_to_them() -> None:
     store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), {"top_words": 2})
     store.add("spam", {"a": 1, "c": 1})

@@ -342,6 +342,14 @@ def test_exit_code_tells_no_verdict_whatever_goes_wrong(
     assert (result.exit_code, result.output) == (75, "Error: out of order\n")
 
 
+def test_what_is_no_text_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\xff" * 10)
+    result = run("import", "-m", tmp_path / "m", tmp_path / "picture")
+    assert (result.exit_code, result.output.count("\n")) == (1, 1)
+    assert "picture: not text; 'spamnb export' writes what can be imported" in result.output
+    assert not (tmp_path / "m").exists()
+
+
 def test_the_model_lies_in_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SPAMNB_MODEL", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)

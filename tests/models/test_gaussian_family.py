@@ -404,3 +404,20 @@ def test_works_in_scikit_learns_tools(model: Any) -> None:
 
 def _dense(X: Any) -> np.ndarray:
     return X.toarray()
+
+
+def test_what_is_derived_is_no_attribute_before_the_fit() -> None:
+    for model, names in (
+        (GaussianNB(), ("var_", "epsilon_")),
+        (LinearDiscriminantAnalysis(), ("covariance_",)),
+        (QuadraticDiscriminantAnalysis(), ("covariance_",)),
+    ):
+        assert not [name for name in names if hasattr(model, name)]
+        model.fit([[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1])
+        assert [name for name in names if hasattr(model, name)] == [*names]
+
+
+@pytest.mark.parametrize("smoothing", [-1e-9, float("nan")])
+def test_smoothing_is_not_negative(smoothing: float) -> None:
+    with pytest.raises(ValueError, match=r"var_smoothing=.*: must not be negative"):
+        GaussianNB(var_smoothing=smoothing).fit([[0.0], [1.0]], [0, 1])

@@ -235,3 +235,13 @@ def test_steps_weigh_as_their_rows_do(classes: int, container: Any) -> None:
     assert model.predict_proba(X[[0]])[0] == pytest.approx(wanted, abs=0.02)
     unheard = LogisticRegression().partial_fit(X, y, range(classes), np.where(y == 0, 1.0, 1e-6))
     assert unheard.predict_proba(X[[0]])[0, 0] > 0.95
+
+
+def test_classes_are_named_once_and_for_all() -> None:
+    X, y = data(1, 2)
+    model = LogisticRegression()
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        model.partial_fit(X, y)
+    model.partial_fit(X, y, classes=[1, 0]).partial_fit(X, y).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="is not the same as on last call to partial_fit"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
