@@ -69,6 +69,18 @@ def test_sighup_reopens_the_model(serve, model, tmp_path):
     assert server.verdict(HAM).startswith("Spam: True")  # the one that was open stays
 
 
+def test_sighup_reopens_the_model_that_learns_too(serve, model, tmp_path):
+    swapped, raw = tmp_path / "swapped.spamnb", mail("spam", 30_000)
+    shutil.copy(model, swapped)
+    server = serve(model, "--allow-tell")
+    os.replace(swapped, model)
+    server.process.send_signal(signal.SIGHUP)
+    events_are(server, "reopened", 2)
+    assert b"DidSet: local" in server.about("TELL", raw, "1.5", "Message-class: spam", "Set: local")
+    with Classifier.open(model) as classifier:
+        assert classifier.learned(raw) == "spam"
+
+
 def events_are(server: Server, event: str, count: int) -> None:
     deadline = time.monotonic() + 30
     while sum(line["event"] == event for line in server.lines()) < count:
