@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError, reason
 
@@ -109,6 +110,11 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
 )
+
+
+def on_command_line(name: str) -> bool:
+    """Does the option of this parameter stand on the command line?"""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 class Seconds(click.FloatRange):

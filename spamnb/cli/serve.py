@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Seconds, model_option
+from spamnb.cli.options import Seconds, model_option, on_command_line
 
 SECONDS = Seconds(0, min_open=True)
 PORT = click.IntRange(0, 65535)
@@ -80,6 +80,14 @@ def command(
     from spamnb.serve.reception import Limits
     from spamnb.serve.spamd import Autolearn
 
+    for option, other, there in (
+        ("own_after", "--models", models),
+        ("socket_mode", "--socket", path),
+        ("autolearn_spam", "--autolearn", autolearn),
+        ("autolearn_ham", "--autolearn", autolearn),
+    ):
+        if not there and on_command_line(option):
+            raise click.UsageError(f"--{option.replace('_', '-')} goes with {other}")
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
@@ -101,7 +109,7 @@ def command(
         if path is not None:
             made = sockets.unix(path, socket_mode)
             listening.append(made)
-    watched = sockets.tcp("127.0.0.1", metrics_port) if metrics_port is not None else []
+    watched = sockets.tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
         served.run(listening, watched, workers, drain)
     finally:

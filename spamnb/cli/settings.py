@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.options import on_command_line
+
 if TYPE_CHECKING:
     from spamnb.settings import Settings
 
@@ -98,17 +100,11 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_given() -> list[str]:
     """Those of the options that stand on the command line."""
-    from click.core import ParameterSource
-
     from spamnb.settings import OF_LOSS, OF_MODEL, OF_TOKENS
 
-    context = click.get_current_context()
-    return [
-        option.opts[0]
-        for option in context.command.params
-        if option.name in (*OF_TOKENS, *OF_LOSS, *OF_MODEL)
-        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
-    ]
+    ours = (*OF_TOKENS, *OF_LOSS, *OF_MODEL)
+    params = click.get_current_context().command.params
+    return [option.opts[0] for option in params if option.name in ours and on_command_line(option.name)]
 
 
 def _taken(given: dict[str, Any]) -> Settings:

@@ -12,8 +12,8 @@ BACKLOG = 1024
 _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 
-def tcp(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets on all addresses of *host*; port 0 takes a free one."""
+def tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
+    """Listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
     listening: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -28,7 +28,8 @@ def tcp(host: str, port: int) -> list[socket.socket]:
     except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host at all
         for made in listening:
             made.close()
-        raise SpamnbError(f"cannot listen on {host} port {port}: {reason(error)}; --port takes another") from None
+        wrong = "--host" if isinstance(error, (socket.gaierror, UnicodeError)) else option
+        raise SpamnbError(f"cannot listen on {host} port {port}: {reason(error)}; {wrong} takes another") from None
     return listening
 
 
@@ -46,7 +47,7 @@ def unix(path: Path, mode: int) -> socket.socket:
         made.listen(BACKLOG)
     except OSError as error:
         made.close()
-        raise SpamnbError(f"cannot listen on {path}: {error.strerror or error}") from None
+        raise SpamnbError(f"cannot listen on {path}: {error.strerror or error}; --socket takes another") from None
     except SpamnbError:
         made.close()
         raise

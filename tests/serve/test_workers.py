@@ -183,10 +183,14 @@ def test_a_unix_socket(serve, model, tmp_path):
 def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
     server = serve(model)
     for options, message in [
-        (("--port", str(server.port)), "cannot listen on 127.0.0.1 port"),
+        (("--port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --port takes another"),
+        (("--metrics-port", str(server.port)), "cannot listen on 127.0.0.1 port .*; --metrics-port takes another"),
+        (("--autolearn-spam", "15"), "--autolearn-spam goes with --autolearn"),
+        (("--own-after", "5"), "--own-after goes with --models"),
+        (("--port", "0", "--socket-mode", "600"), "--socket-mode goes with --socket"),
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
         (("--port", "0", "--socket-mode", "999"), "no octal mode"),
-        (("--host", "x" * 300), "cannot listen on x"),
+        (("--host", "x" * 300), "cannot listen on x.*; --host takes another"),
         (("--classify-timeout", "inf"), "inf is not in the range"),  # no timer takes it: every message would pass
         (("--drain", "nan"), "'nan' is no time"),
     ]:
