@@ -168,7 +168,7 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
 
     Yields a function that takes the number of messages done, and of how many where that is known.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, total=None: None
         return
     from time import monotonic

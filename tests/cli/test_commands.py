@@ -426,6 +426,13 @@ def test_help_to_a_full_disk_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (1, b"Error: output: No space left on device\n")
 
 
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_a_closed_standard_error_stops_nobody(folder: Path, tmp_path: Path, command: str) -> None:
+    model = f"-m '{tmp_path / 'm'}'" if command == "train" else ""
+    done = subprocess.run(["sh", "-c", f"{SPAMNB} {command} {model} '{folder}' 2>&-"], capture_output=True)
+    assert (done.returncode, b"120" in done.stdout) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("command", "code"), [("filter", 1), ("export", 1), ("classify", 1), ("classify --exit-code", 75)]
 )
