@@ -70,11 +70,22 @@ class Records(Database):
         store = cls.connect(path, writable=writable)
         try:
             store._check_format()
+            store._check_tables()
             store.meta()
         except BaseException:
             store.close()
             raise
         return store
+
+    def _check_tables(self) -> None:
+        """Our tables and nothing else: what a view, a trigger or an index of somebody else's computes may never end."""
+        with self._told():
+            found = [sql for (sql,) in self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
+            classes = sum(str(sql).count(" documents_") for sql in found)
+            added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in _columns(classes)[2:])
+            ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
+            if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
+                raise Damaged("other tables, views, triggers or indexes than a model's")
 
     def _drop_cache(self) -> None:
         self._meta: dict[str, Any] | None = None
