@@ -49,10 +49,10 @@ def folder(maildir: Path, name: str) -> Path:
 
 
 def folders(maildir: Path) -> list[Path]:
-    """The mailbox itself and its folders, in order of their names."""
+    """The mailbox itself and its folders, in order of their names; those, too, that may not be looked into."""
     with os.scandir(maildir) as entries:
-        found = [Path(entry.path) for entry in entries if entry.name[0] == "."]
-    return [maildir, *sorted(path for path in found if (path / "cur").is_dir())]
+        found = [Path(entry.path) for entry in entries if entry.name[0] == "." and entry.is_dir()]
+    return [maildir, *sorted(path for path in found if not os.access(path, os.X_OK) or (path / "cur").is_dir())]
 
 
 def files(part: Path) -> list[Path]:

@@ -94,12 +94,20 @@ class Places(Database):
     def _sides(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> dict[bytes, dict[bool, Path]]:
         """{digest: {in Junk or not: a path}} of each message."""
         where: dict[bytes, dict[bool, Path]] = {}
-        for folder in maildir.folders(self._maildir):
+        try:
+            folders = maildir.folders(self._maildir)
+        except OSError as error:  # gone, with its user perhaps; others are watched on
+            on_unreadable(shown(str(self._maildir)), error)
+            return where
+        for folder in folders:
             if folder.name.lower().rpartition(".")[2] in NEITHER and folder != self._maildir:
                 continue
             side = folder != self._maildir and is_junk(self._maildir, folder.name, junk)
-            for path, digest in self._digests(folder, on_unreadable):
-                where.setdefault(digest, {})[side] = path
+            try:
+                for path, digest in self._digests(folder, on_unreadable):
+                    where.setdefault(digest, {})[side] = path
+            except OSError as error:
+                on_unreadable(shown(str(folder)), error)
         return where
 
     def _crossed(self, where: dict[bytes, dict[bool, Path]]) -> list[tuple[bool, Path, bytes]]:

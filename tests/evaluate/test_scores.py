@@ -53,14 +53,14 @@ def test_round_trip(tmp_path, suffix, rows, protocol):
     [
         (b"", "s: no scores file; spamnb evaluate --scores"),
         (b"name\ttruth\n", "s: no scores file"),
-        (b"# spamnb scores {\n", "s: not as a scores file is"),
-        (b"# spamnb scores {}\n", "s: not as a scores file is"),
+        (b"# spamnb scores {\n", "s: a damaged scores file"),
+        (b"# spamnb scores {}\n", "s: a damaged scores file"),
         (b"# spamnb scores []\nname\ttruth\tverdict\n", "s: .* its first two lines name other columns"),
         (b"# spamnb scores {}\nname\ttruth\tscore:a\n", "s: .* its first two lines name other columns"),
         (b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\t1\n", "s:3: 4 columns where 5"),
         (b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\tb\ta\t1\t1\n", "s:3: 'b' is none"),
         (b"# spamnb scores {}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\ta\tone\t1\n", "s: .*float: 'one'"),
-        (b"# spamnb scores \xff\xfe\x00\n", "s: not as a scores file is"),
+        (b"# spamnb scores \xff\xfe\x00\n", "s: a damaged scores file"),
         (b"\x89PNG" * 10, "s: no scores file"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import mailbox
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,6 +172,23 @@ def test_watch_tells_once_what_it_cannot_read(box, model):
     with Places.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
         assert [*places.lessons("Junk", unreadable), *places.lessons("Junk", unreadable)] == []
     assert unreadable.count == 2 and told.getvalue().count("left out") == 1
+
+
+def test_a_folder_that_cannot_be_read_does_not_end_watch(box, model):
+    raw = mail("spam", 704)
+    box.add(raw)
+    run("watch", "--once", "-m", model, path_of(box))
+    put(box, box, box.get_folder("Junk"), raw)
+    shutil.rmtree(path_of(box) / ".Work" / "new")
+    (path_of(box) / ".Work" / "new").touch()
+    result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    assert (result.exit_code, "/.Work: Not a directory; left out" in result.output) == (1, True)
+    assert learned(model, raw) == "spam"
+    unreadable = Unreadable()
+    with Places.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
+        path_of(box).rename(path_of(box).with_name("elsewhere"))
+        assert [*places.lessons("Junk", unreadable)] == []
+    assert "Maildir: No such file or directory" in told.getvalue()
 
 
 def test_moving_never_overwrites_and_minds_what_is_gone(tmp_path):
