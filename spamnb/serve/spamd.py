@@ -179,8 +179,9 @@ class Spamd:
             raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
         self._counts.verdict(found.verdict)
-        label = self._autolearn.label(found) if self._autolearn is not None else None
-        if label is not None and self._lessons < LESSONS_WAITING:
+        room = self._lessons < LESSONS_WAITING
+        label = self._autolearn.label(found) if self._autolearn is not None and room else None
+        if label is not None:
             facts["autolearn"] = label
             self._lessons += 1
             self._learner.submit(self._learn_from_itself, asked.user, label, headers.handed_over(raw))

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable
 
 import pytest
+from served import mail
 
+from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.reception import Limits
-from spamnb.serve.score import Score
+from spamnb.serve.score import Score, score
 from spamnb.serve.spamd import Autolearn, Spamd
+from spamnb.serve.users import Models
 
 
 class Stub:
@@ -139,3 +143,46 @@ def test_large_messages_at_once_are_bounded():
 def test_autolearn_is_beyond_both_thresholds_only(verdict, log_odds, label):
     found = Score.of(verdict, log_odds, 2.3)
     assert Autolearn(spam=12.0, ham=-12.0).label(found) == label
+
+
+def test_lessons_that_wait_are_bounded_and_what_is_not_learned_is_not_told_as_learned(model, monkeypatch):
+    monkeypatch.setattr("spamnb.serve.spamd.LESSONS_WAITING", 2)
+    go_on, learn = threading.Event(), Spamd._learn_from_itself
+    logged: list[dict] = []
+
+    def when_told(spamd: Spamd, *lesson: str) -> None:
+        go_on.wait(30)
+        learn(spamd, *lesson)  # type: ignore[arg-type]
+
+    async def asked(spamd: Spamd, raw: bytes) -> bytes:
+        ours, theirs = socket.socketpair()
+        served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        writer.write(b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(raw) + raw)
+        reply = await reader.read()
+        writer.close()
+        await served
+        return reply
+
+    async def talk() -> list[bytes]:
+        spamd = Spamd(
+            lambda writable: Models(model, None, 1, writable=writable),
+            Metrics(1).counts(0),
+            lambda **facts: logged.append(facts),
+            Limits(),
+            autolearn=Autolearn(5.0, -99.0),
+        )
+        replies = [await asked(spamd, raw) for raw in sure[:4]]
+        go_on.set()
+        await asyncio.to_thread(spamd._learner.submit(int).result)  # the lessons are done
+        replies += [await asked(spamd, sure[4])]
+        await spamd.close()
+        return replies
+
+    monkeypatch.setattr(Spamd, "_learn_from_itself", when_told)
+    with Classifier.open(model) as classifier:
+        sure = [raw for raw in (mail("spam", n) for n in range(5000, 5200)) if score(classifier, raw).points >= 6][:5]
+    told = [b"autolearn=spam" in reply for reply in asyncio.run(talk())]
+    assert told == ["autolearn" in line for line in logged] == [True, True, False, False, True]
+    with Classifier.open(model) as classifier:
+        assert [classifier.learned(raw) == "spam" for raw in sure] == told
