@@ -69,6 +69,22 @@ def test_sort_moves_spam_and_nothing_else(box, model):
     assert len(box) == 5
 
 
+def test_mail_that_was_looked_at_is_sorted_only_when_told(box, model):
+    (path_of(box) / "cur" / "1:2,S").write_bytes(mail("spam", 650))
+    assert run("sort", "-m", model, path_of(box)) == ""
+    assert "to Junk" in run("sort", "--all", "-m", model, path_of(box))
+    assert [path.name for path in maildir.files(path_of(box) / ".Junk" / "cur")] == ["1:2,S"]
+
+
+def test_what_sort_cannot_read_is_told_and_stays(box, model):
+    (path_of(box) / "new" / "1").write_bytes(gzip.compress(mail("spam", 651))[:-9])
+    (path_of(box) / "new" / "2").write_bytes(mail("spam", 652))
+    result = CliRunner().invoke(cli, ["sort", "-m", str(model), str(path_of(box))])
+    assert result.exit_code == 1 and f"{path_of(box) / 'new' / '1'}: broken gzip data" in result.stderr
+    assert result.stdout.count("\n") == 1 and result.stdout.endswith("\tto Junk\t2\n")
+    assert [path.name for path in maildir.files(path_of(box) / "new")] == ["1"]
+
+
 def test_sort_tags_and_keeps_date_flags_and_body(box, model):
     key = box.add(mail("spam", 600))
     message = box[key]
