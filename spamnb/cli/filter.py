@@ -42,6 +42,6 @@ def filtered(raw: bytes, model: Path) -> bytes:
         with Classifier.open(model) as classifier:
             return rewritten(raw, score(classifier, raw).fields())
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
-        tell(f"spamnb: {error}")
         reason = " ".join(str(error).split()) or type(error).__name__
+        tell(f"spamnb: {reason}")
         return rewritten(raw, [("X-Spam-Warning", f"not judged: {reason}")])

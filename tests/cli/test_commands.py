@@ -186,6 +186,41 @@ def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
     assert out.endswith(raw.split(b"\r\n", 1)[1])
 
 
+@pytest.mark.parametrize(
+    ("error", "said"), [(RuntimeError("out of\n order"), "out of order"), (MemoryError(), "MemoryError")]
+)
+def test_filter_says_in_one_line_why_it_did_not_judge(
+    model: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("spamnb.classifier.Classifier.open", fail)
+    result = run("filter", "-m", model, stdin=message("spam", 1))
+    assert (result.exit_code, result.stderr) == (0, f"spamnb: {said}\n")
+    assert result.stdout_bytes == f"X-Spam-Warning: not judged: {said}\n".encode() + message("spam", 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("classify", "spam\t"),
+        ("learn spam", "learned 1 of 1 as spam"),
+        ("forget spam", "forgot 0 of 1 from spam"),
+    ],
+)
+def test_what_cannot_be_read_is_named_and_the_status_says_so(
+    model: Path, tmp_path: Path, command: str, told: str
+) -> None:
+    folder = tmp_path / "some"
+    folder.mkdir()
+    (folder / "1").write_bytes(gzip.compress(message("spam", 901))[:-9])
+    (folder / "2").write_bytes(message("spam", 902))
+    result = run(*command.split(), "-m", model, folder)
+    assert result.exit_code == 1 and told in result.stdout
+    assert f"{folder / '1'}: broken gzip data" in result.stderr
+
+
 def test_filter_passes_mail_on_whatever_goes_wrong(tmp_path: Path) -> None:
     raw = message("ham", 901)
     result = run("filter", "-m", tmp_path / "none", stdin=raw)

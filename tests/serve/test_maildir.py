@@ -181,6 +181,12 @@ def test_many_moves_are_read_one_at_a_time(box, model):
         tracemalloc.stop()
 
 
+def test_watch_once_ends_with_1_where_it_could_not_read(box, model):
+    (path_of(box) / "new" / "1").write_bytes(gzip.compress(mail("spam", 653))[:-9])
+    result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    assert result.exit_code == 1 and result.stderr.count("broken gzip data") == 1
+
+
 def test_watch_tells_once_what_it_cannot_read(box, model):
     with (path_of(box) / "cur" / "1.long").open("wb") as file:
         file.truncate(MAX_MESSAGE + 1)
