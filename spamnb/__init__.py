@@ -16,6 +16,25 @@ MultinomialNB(alpha=1)
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
+    from spamnb.classifier import Classifier as Classifier
+    from spamnb.classifier import Judgement as Judgement
+    from spamnb.decision import Loss as Loss
+    from spamnb.errors import SpamnbError as SpamnbError
+    from spamnb.message import parse as parse
+    from spamnb.models.bernoulli import BernoulliNB as BernoulliNB
+    from spamnb.models.categorical import CategoricalNB as CategoricalNB
+    from spamnb.models.complement import ComplementNB as ComplementNB
+    from spamnb.models.gaussian import GaussianNB as GaussianNB
+    from spamnb.models.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+    from spamnb.models.logistic import LogisticRegression as LogisticRegression
+    from spamnb.models.multinomial import MultinomialNB as MultinomialNB
+    from spamnb.models.qda import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+    from spamnb.ranking import mutual_information as mutual_information
+    from spamnb.settings import Settings as Settings
+    from spamnb.tokens import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
 
@@ -41,10 +60,12 @@ __all__ = ["__version__"]
 __all__ += list(_PUBLIC)
 
 
-def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"spamnb.{_PUBLIC[name]}"), name)
+if not TYPE_CHECKING:  # or any name would be one of this module
+
+    def __getattr__(name: str) -> object:
+        if name not in _PUBLIC:
+            raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"spamnb.{_PUBLIC[name]}"), name)
 
 
 def __dir__() -> list[str]:

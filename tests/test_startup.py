@@ -5,6 +5,7 @@ Modules are watched, not seconds: scipy.sparse takes 0.1 s to import, nltk over 
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import subprocess
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from mail import folders, mail, message
 
+import spamnb
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
 from spamnb.content import Content, fill
@@ -137,3 +139,12 @@ def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Pat
     few, many = steps(made(60_000)), steps(made(240_000))
     assert few > 100
     assert many <= 1.1 * few  # some more of the tokens are on pages of their own
+
+
+def test_what_is_loaded_by_name_is_told_to_who_reads_types() -> None:
+    assert spamnb.__file__ is not None
+    read = ast.parse(Path(spamnb.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(read) if isinstance(node, ast.ImportFrom)]
+    told = {(node.module, each.name, each.asname) for node in imports for each in node.names}
+    names = {(f"spamnb.{place}", name, name) for name, place in spamnb._PUBLIC.items()}
+    assert told - names == {("__future__", "annotations", None), ("typing", "TYPE_CHECKING", None)} and names <= told
