@@ -123,6 +123,15 @@ class Classifier:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def check_spam(self) -> None:
+        """SpamnbError where the model tells classes apart and none of them is spam: a filter would pass everything."""
+        classes, spam = self.store.totals().classes, self.settings.spam
+        if len(classes) > 1 and spam not in classes:
+            raise SpamnbError(
+                f"{self.store.path}: no class of it is {spam!r}, so no mail is spam; 'spamnb train --spam CLASS' says"
+                " which one is"
+            )
+
     # -- classifying -----------------------------------------------------------------------------------------
 
     def classify(self, raw: bytes) -> Judgement:

@@ -63,6 +63,11 @@ def command(
     if tokens and form == "csv":
         raise click.UsageError("--explain: a line of CSV holds no tokens; --format json does")
     try:
+        if exit_code:
+            from spamnb.classifier import Classifier
+
+            with Classifier.open(model) as classifier:
+                classifier.check_spam()
         verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost, workers)
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
         if not exit_code:

@@ -10,7 +10,6 @@ import numpy as np
 from spamnb.decision import UNSURE
 from spamnb.naming import counted
 from spamnb.report.numbers import percent
-from spamnb.settings import Settings
 from spamnb.training import LeftOut
 
 FEW = 50  # messages of a class below which its error estimate is worth little
@@ -50,8 +49,8 @@ def training_report(path: Path, left_out: LeftOut, spam: str, read: int, unreada
         good = truth != spam
         lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
         lines.append(f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %")
-    elif spam != Settings().spam:
-        lines.append(f"  there is no class {spam!r}, so all errors cost the same")
+    else:
+        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
     if few:
         lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")

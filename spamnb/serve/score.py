@@ -79,9 +79,14 @@ class Score:
 
 
 def score(model: Classifier, raw: bytes) -> Score:
-    """The score of one raw message by *model*; any class that is not its class of spam counts as ham."""
+    """The score of one raw message by *model*; any class that is not its class of spam counts as ham.
+
+    SpamnbError where no class is spam.
+    """
     judgement = model.classify(raw)
     spam = model.settings.spam
+    if spam not in judgement.probabilities:
+        model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     # Evidence is for the likeliest class.
     likeliest = max(judgement.probabilities, key=judgement.probabilities.__getitem__, default=spam)

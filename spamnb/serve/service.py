@@ -19,7 +19,7 @@ from spamnb.serve.workers import log, prefork, work
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What to serve. Raises SpamnbError, before anybody can connect, where the model cannot be opened.
+    """What to serve. Raises SpamnbError, before anybody can connect, where the model cannot be opened or tells no spam.
 
     ``users`` is the folder of users' models; one answers once it holds ``own_after`` messages of each class.
     """
@@ -32,7 +32,11 @@ class Service:
     autolearn: Autolearn | None
 
     def __post_init__(self) -> None:
-        self._models(self._learns).close()
+        models = self._models(self._learns)
+        try:
+            models.answering("").check_spam()
+        finally:
+            models.close()
 
     @property
     def _learns(self) -> bool:

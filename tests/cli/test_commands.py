@@ -333,6 +333,21 @@ def test_a_class_of_spam_that_is_not_there_is_told(folder: Path, tmp_path: Path)
     assert "there is no class 'spma'" in run("train", "--spam", "spma", "-m", tmp_path / "m", folder).output
 
 
+def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_path: Path) -> None:
+    model, box = tmp_path / "m", tmp_path / "box"
+    sources = f"good={folder / 'ham'}", f"junk={folder / 'spam'}"
+    assert "there is no class 'spam'" in run("train", "-m", model, *sources).output
+    for part in ("cur", "new", "tmp"):
+        (box / part).mkdir(parents=True)
+    raw, said = message("spam", 990), "no class of it is 'spam'"
+    for command, code in (("classify --exit-code", 75), ("filter", 0), (f"sort {box}", 1), ("serve --port 0", 1)):
+        (box / "new" / "1").write_bytes(raw)
+        result = run(*command.split(" ", 2), "-m", model, stdin=raw)
+        assert result.exit_code == code and said in result.stderr and "X-Spam-Status" not in result.output
+    assert run("train", "--force", "--spam", "junk", "-m", model, *sources).exit_code == 0
+    assert run("classify", "--exit-code", "-m", model, stdin=raw).exit_code == 1
+
+
 def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) -> None:
     said = run("learn", "spma", "-m", model, stdin=message("spam", 801)).stderr
     assert said == "spamnb: a new class, spma, beside ham, spam\n"
