@@ -68,7 +68,7 @@ def _classes(found: Figures) -> Table:
 
     table = Table()
     for name in ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %"):
-        table.add_column(name, justify="left" if name == "class" else "right")
+        table.add_column(name, justify="left" if name == "class" else "right", overflow="fold")
     for row in found.by_class:
         table.add_row(Text(row.name), count(row.messages), *(Text(percent(value)) for value in row[2:]))
     return table
@@ -80,9 +80,9 @@ def _confusion(found: Figures) -> Table:
 
     unsure = any(row[-1] for row in found.confusion)
     table = Table()
-    table.add_column("true \\ verdict")
+    table.add_column("true \\ verdict", overflow="fold")
     for name in [*found.classes, *(["unsure"] if unsure else [])]:
-        table.add_column(Text(name), justify="right")
+        table.add_column(Text(name), justify="right", overflow="fold")
     for name, row in zip(found.classes, found.confusion):
         table.add_row(Text(name), *(count(n) for n in (row if unsure else row[:-1])))
     return table
