@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 MAX_CLASS_NAME = 100
 
 
@@ -35,3 +37,15 @@ def counted(number: int, what: str) -> str:
     ('1 message', '1,200 messages')
     """
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def shown_json(value: Any) -> str:
+    """A value as one line of JSON for a terminal: JSON itself escapes control characters of ASCII alone.
+
+    >>> shown_json("café"), shown_json("\\x9b2J")
+    ('"café"', '"\\\\u009b2J"')
+    """
+    import json  # --help does without
+
+    line = json.dumps(value, ensure_ascii=False)
+    return line if line.isprintable() else json.dumps(value)

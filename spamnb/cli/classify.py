@@ -18,7 +18,7 @@ from spamnb.cli.options import (
     tell,
     workers_option,
 )
-from spamnb.naming import shown
+from spamnb.naming import shown, shown_json
 
 if TYPE_CHECKING:
     from spamnb.classifier import Judgement
@@ -114,8 +114,6 @@ def _classify(
 
 def _line(name: str, judgement: Judgement, form: str) -> str:
     if form == "json":
-        import json
-
         record = {
             "source": name,
             "verdict": judgement.verdict,
@@ -124,7 +122,7 @@ def _line(name: str, judgement: Judgement, form: str) -> str:
             "posterior": judgement.posterior,
             "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence],
         }
-        return json.dumps(record, ensure_ascii=False) + "\n"
+        return shown_json(record) + "\n"
     if form == "csv":
         figures = [f"{p:.6g}" for p in (judgement.score, *judgement.probabilities.values())]
         return _row([name, judgement.verdict, *figures])

@@ -19,9 +19,7 @@ def command(model: Path, form: str) -> None:
     Example:
       spamnb info --format json
     """
-    import json
-
-    from spamnb.naming import counted
+    from spamnb.naming import counted, shown, shown_json
     from spamnb.store import Store
 
     with Store.open(model) as store:
@@ -31,13 +29,13 @@ def command(model: Path, form: str) -> None:
     settings = {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"}
     if form == "json":
         facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
-        click.echo(json.dumps(facts, ensure_ascii=False))
+        click.echo(shown_json(facts))
         return
     click.echo(f"{model}: {size / 1e6:.1f} MB, {counted(tokens, 'token')}")
     for name, documents in messages.items():
         click.echo(f"  {name}: {counted(documents, 'message')}")
     for key, value in settings.items():
-        click.echo(f"  {key.replace('_', ' ')}: {_plain(value)}")
+        click.echo(f"  {shown(key.replace('_', ' '))}: {shown(_plain(value))}")
 
 
 def _plain(value: object) -> str:

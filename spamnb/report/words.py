@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
-from spamnb.naming import shown
+from spamnb.naming import shown, shown_json
 from spamnb.ranking import Word, Words
 
 
@@ -59,7 +58,7 @@ def words_json(report: Words) -> str:
         },
         "informative": [{"token": word.token, "bits": word.value} for word in report.informative],
     }
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return shown_json(record) + "\n"
 
 
 def words_csv(report: Words) -> str:

@@ -240,6 +240,20 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
     assert "alpha" in run("info", "-m", model).output
 
 
+def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) -> None:
+    """U+009B begins one, too, and JSON leaves it as it is."""
+    other, escape = tmp_path / "other", '"\\u001b]0;x\\u0007\\u009b2J"'
+    head, *lines = run("export", "-m", model).output.splitlines()
+    head = head.replace('"meta": {', f'"meta": {{{escape}: {escape}, ')
+    token = f'{{"token": {escape}, "counts": {{"spam": [60, 60]}}}}'
+    other.write_text("\n".join([head, *lines[:-1], token, lines[-1]]))
+    assert run("import", "-m", tmp_path / "copy", other).exit_code == 0
+    for arguments in (["info"], ["info", "--format", "json"], ["words"], ["words", "--format", "json"]):
+        output = run(*arguments, "-m", tmp_path / "copy").output
+        assert "x9b2J" in output or "u009b2J" in output
+        assert output.replace("\n", "").isprintable()
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
