@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from mail import folders, mail, message
+from mail import folders, mail, message, sums
 from rich.cells import cell_len
 
 from spamnb.classifier import Classifier
@@ -230,14 +230,36 @@ def test_filter_passes_mail_on_whatever_goes_wrong(tmp_path: Path) -> None:
 
 
 def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    assert run("import", "-m", copy, stdin=run("export", "-m", model).stdout_bytes).exit_code == 0
-    assert run("export", "-m", copy).output == run("export", "-m", model).output
+    copy, exported = tmp_path / "copy", run("export", "-m", model).stdout_bytes
+    for more in ([], ["--force"]):
+        imported = run("import", "-m", copy, *more, stdin=exported)
+        assert imported.exit_code == 0 and imported.output.startswith(f"{copy}: 120 messages, ")
+        assert run("export", "-m", copy).stdout_bytes == exported
+        again = run("import", "-m", copy, stdin=exported)
+        assert again.exit_code == 1 and "exists already; --force replaces it" in again.output
     merged = run("merge", model, copy, "-m", tmp_path / "both")
     assert merged.exit_code == 0
     assert "240 messages" in merged.output
     assert "learned by more than one" in merged.output
-    assert "alpha" in run("info", "-m", model).output
+    lines = run("info", "-m", model).output.splitlines()
+    assert {
+        "  ham: 60 messages", "  spam: 60 messages", "  alpha: 0.1", "  embedding: none", "  top words: none",
+        "  loss: false positive cost 9.0, unsure cost none",
+        "  tokens: body only False, ignore headers newsgroups/xref/path, ngrams 2, stem none, tokenizer own",
+    } <= set(lines)  # fmt: skip
+
+
+def test_models_of_parts_merge_into_the_model_of_all(folder: Path, model: Path, tmp_path: Path) -> None:
+    paths = sorted(folder.rglob("*.eml"))
+    for part, own in (("a", paths[::3]), ("b", [path for path in paths if path not in paths[::3]])):
+        for path in own:
+            (tmp_path / "mail" / part / path.parent.name).mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / "mail" / part / path.parent.name)
+        assert run("train", "-m", tmp_path / part, tmp_path / "mail" / part).exit_code == 0
+    merged = run("merge", tmp_path / "a", tmp_path / "b", "-m", tmp_path / "both")
+    assert (merged.exit_code, merged.stderr) == (0, "")
+    told = [run("export", "-m", path).output.splitlines() for path in (tmp_path / "both", model)]
+    assert sums(told[0]) == sums(told[1])
 
 
 def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) -> None:
