@@ -138,3 +138,9 @@ def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
     result = online(entries, Settings(), lambda name, error: told.append(name))
     assert told == ["gone"] and len(result) == N
     assert len(by_date(entries, lambda name, error: told.append(name))) == N and len(told) == 2
+
+
+def test_the_class_of_spam_is_that_of_the_settings():
+    messages = [("junk" if label == "spam" else label, raw) for label, raw in mail(5)]
+    result = online(stream(messages), Settings(spam="junk"), never)
+    assert (result.spam, result.classes[result.spam_index]) == ("junk", "junk")

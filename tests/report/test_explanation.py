@@ -1,0 +1,91 @@
+"""explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mail import mail, message, never
+
+from spamnb.classifier import Classifier
+from spamnb.message import parse
+from spamnb.report.explanation import explanation
+from spamnb.settings import Settings
+from spamnb.sources import Entry
+from spamnb.tally import tally
+from spamnb.tokens import Tokenizer
+from spamnb.training import train
+
+
+def told(classifier: Classifier, raw: bytes, top: int) -> list[str]:
+    judgement = classifier.classify(raw)
+    found = classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]])
+    settings, totals = classifier.settings, classifier.store.totals()
+    return explanation(judgement, settings, totals, found, classifier.directions(raw), top).split("\n")
+
+
+def learned(messages: list[tuple[str, bytes]]) -> Classifier:
+    classifier = Classifier.create(":memory:")
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    return classifier
+
+
+@pytest.mark.parametrize("others", [0, 2, 3])
+def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
+    messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
+    classifier = learned(messages)
+    raw = message("spam", 70)
+    evidence = classifier.classify(raw).evidence
+    lines = told(classifier, raw, 7)
+    at = next(i for i, line in enumerate(lines) if line.startswith("weight in nats for spam (+) against "))
+    columns = [column.split(" /") for column in lines[at + 1].removesuffix("  token").split("  ") if " /" in column]
+    names = [name.strip() for name, _ in columns]
+    every = sorted({label for label, _ in messages})
+    assert names == every if len(every) <= 4 else (len(names) == 2 and names[0] == "spam")
+    assert [int(n) for _, n in columns] == [sum(label == name for label, _ in messages) for name in names]
+    for line, (token, weight) in zip(lines[at + 2 : at + 9], evidence[:7], strict=True):
+        assert line.endswith(f"  {token}")
+        first, *counts = line.removesuffix(f"  {token}").split()
+        assert float(first) == pytest.approx(weight, abs=5e-4)
+        holders = [label for label, other in messages if token in Tokenizer()(parse(other))]
+        assert list(map(int, counts)) == [holders.count(name) for name in names]
+    assert lines[at + 9 :] == [f"… and {len(evidence) - 7} lighter ones"]
+
+
+def test_few_messages_are_told_and_enough_are_not() -> None:
+    few = "  the model has seen too few messages for these probabilities to mean much"
+    assert few in told(learned(mail(3)), message("spam", 70), 5)
+    assert few not in told(learned(mail(30)), message("spam", 70), 5)
+
+
+def test_one_class_is_against_nothing() -> None:
+    lines = told(learned([("ham", message("ham", n)) for n in range(5)]), message("ham", 70), 3)
+    assert lines[:2] == ["verdict: unsure", "  ham: probability 1.0000 (calibrated), 1 (textbook naive Bayes)"]
+    assert not [line for line in lines if "against" in line]
+
+
+def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
+    classifier = learned(mail(15))
+    judgement = classifier.classify(b"x")._replace(evidence=[], cut=("text after 9 bytes",))
+    found = classifier.store.look_up([])
+    lines = explanation(judgement, classifier.settings, classifier.store.totals(), found, [], 5).split("\n")
+    assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]
+
+
+def test_directions_are_told_the_heaviest_first(tmp_path: Path) -> None:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
+    settings = Settings("lda", embedding="lsa:5")
+    train(tmp_path / "m", tally(entries, Tokenizer(), tmp_path / "rows", never), settings)
+    with Classifier.open(tmp_path / "m") as classifier:
+        for top, most in ((3, 1), (12, 3), (99, 5)):
+            lines = told(classifier, message("spam", 70), top)
+            at = lines.index("directions of the embedding, by the words at their ends:")
+            weights = [abs(float(line.split()[0])) for line in lines[at + 1 :]]
+            assert len(weights) == most and weights == sorted(weights, reverse=True)
+            assert all("↔" in line for line in lines[at + 1 :])
+        every = classifier.directions(message("spam", 70))
+        assert weights == [
+            pytest.approx(abs(d.weights[1] - d.weights[0]), abs=5e-4)
+            for d in sorted(every, key=lambda d: -abs(d.weights[1] - d.weights[0]))
+        ]
