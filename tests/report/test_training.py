@@ -1,0 +1,78 @@
+"""training.py: figures counted by hand, in columns that stand below one another by rich's measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from spamnb.report.training import training_report
+from spamnb.store import Totals
+from spamnb.training import LeftOut
+
+
+def report(
+    names: tuple[str, ...], judged: dict[tuple[str, str], int], spam: str = "spam", copies: int = 0, unreadable: int = 0
+) -> list[str]:
+    """``judged`` says how many messages of a class got a verdict."""
+    truth = [names.index(name) for (name, _), n in judged.items() for _ in range(n)]
+    verdicts = [verdict for (_, verdict), n in judged.items() for _ in range(n)]
+    nothing = np.zeros((len(truth), len(names)))
+    documents = np.bincount(truth, minlength=len(names))
+    totals = Totals(names, documents, documents, documents, 1234)
+    left_out = LeftOut(names, np.array(truth), nothing, nothing, verdicts)
+    return training_report(Path("m"), totals, left_out, spam, len(truth) + copies, unreadable).split("\n")
+
+
+def test_every_figure_is_that_of_a_count() -> None:
+    judged = {
+        ("ham", "ham"): 1_195, ("ham", "spam"): 3, ("ham", "unsure"): 2,
+        ("spam", "spam"): 48, ("spam", "ham"): 9, ("spam", "unsure"): 3,
+    }  # fmt: skip
+    lines = report(("ham", "spam"), judged, copies=5, unreadable=1_002)
+    assert lines[:4] == [
+        "m: 1,260 messages, 1,234 different tokens",
+        "copies of these, not learned again: 5",
+        "left out, as told above: 1,002",
+        "Each message judged by the model without it:",
+    ]
+    assert [line.replace("→", "").split() for line in lines[4:7]] == [
+        ["ham", "spam", "unsure"], ["ham", "1,200", "1,195", "3", "2"], ["spam", "60", "9", "48", "3"],
+    ]  # fmt: skip
+    assert lines[7:] == ["  wrong: 12 of 1,260 (0.95 %)", "  good mail lost 0.25 %, spam let through 20.00 %"]
+
+
+def test_what_there_is_nothing_of_is_not_told() -> None:
+    lines = report(("ham", "spam"), {("ham", "ham"): 50, ("spam", "spam"): 49})
+    assert lines[0] == "m: 99 messages, 1,234 different tokens" and lines[1].startswith("Each message")
+    assert "unsure" not in "\n".join(lines)
+    assert lines[-1] == "  few messages of class 'spam' (49): these figures and all probabilities are rough"
+    assert report(("ham",), {("ham", "unsure"): 9})[1:] == [
+        "Only class 'ham': nothing to tell it from. Learn another class."
+    ]
+
+
+@pytest.mark.parametrize(("spam", "told"), [("junk", True), ("spam", False)])
+def test_a_class_of_spam_that_is_none_is_told_where_somebody_named_it(spam: str, told: bool) -> None:
+    lines = report(("a", "b"), {("a", "a"): 60, ("b", "b"): 60}, spam)
+    assert (f"  there is no class '{spam}', so all errors cost the same" in lines) == told
+    assert not [line for line in lines if "good mail" in line]
+
+
+@pytest.mark.parametrize(("classes", "rows"), [(7, 7), (8, 0)])
+def test_the_table_has_as_many_columns_as_fit(classes: int, rows: int) -> None:
+    names = tuple(f"c{n}" for n in range(classes))
+    judged = {(name, name): 60 for name in names} | {(names[0], "unsure"): 1}
+    lines = report(names, judged)
+    assert len([line for line in lines if line.split()[0] in names]) == rows
+    assert lines[-1] == f"  wrong: 0 of {60 * classes + 1} (0.00 %)"
+
+
+@pytest.mark.parametrize("names", [("ham", "spam"), ("日本", "spam"), ("e\u0301te\u0301", "ｈａｍ", "x" * 20)])
+def test_columns_stand_below_one_another(names: tuple[str, ...]) -> None:
+    lines = report(names, {(name, name): 60 for name in names} | {(names[0], "unsure"): 60})
+    header, *rows = lines[2 : 3 + len(names)]
+    assert {cell_len(row) for row in rows} == {cell_len(header)}
+    assert all(f"→ {name}" in header for name in (*names, "unsure"))
