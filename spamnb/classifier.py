@@ -24,7 +24,7 @@ from spamnb.learned import Learned
 from spamnb.learners import learner_for
 from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Direction
-from spamnb.numbering import Numbering
+from spamnb.numbering import Numbering, Row
 from spamnb.settings import Settings
 from spamnb.store import Store, Totals
 from spamnb.tokens import Tokenizer
@@ -183,16 +183,20 @@ class Classifier:
 
     def _batch(self, raws: Iterable[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
         """The messages as rows, and what was cut from each."""
-        numbering = self._current_numbering()
-        rows = [numbering.read(raw, identify=False) for raw in raws]
-        numbers, repeats = numbering.take().T
-        batch = Batch.numbered(numbering.numbers, numbers, repeats, [row.length for row in rows])
+        rows, numbers, repeats = self._read(raws, identify=False)
+        batch = Batch.numbered(self._numbering.numbers, numbers, repeats, [row.length for row in rows])
         return batch, [row.cut for row in rows]
 
-    def _current_numbering(self) -> Numbering:
+    def _read(self, raws: Iterable[bytes], identify: bool) -> tuple[list[Row], np.ndarray, np.ndarray]:
+        """The messages' rows, and the numbers and occurrences of their tokens, row after row."""
         if self._numbering.numbers is not self.store.numbers:
             self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
-        return self._numbering
+        try:
+            rows = [self._numbering.read(raw, identify) for raw in raws]
+            return rows, *self._numbering.take().T
+        except BaseException:  # what was read until then must not become the next message's
+            self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
+            raise
 
     def _calibration(self, totals: Totals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""
@@ -262,10 +266,8 @@ class Classifier:
 
     def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
         """A message's digest, and its tokens with their occurrences."""
-        numbering = self._current_numbering()
-        digest = numbering.read(raw).digest
-        numbers, repeats = numbering.take().T
-        return digest, dict(zip(numbering.numbers.some(numbers), repeats.tolist()))
+        (row,), numbers, repeats = self._read([raw], identify=True)
+        return row.digest, dict(zip(self._numbering.numbers.some(numbers), repeats.tolist()))
 
     def _own_lesson(self, own: bytes) -> tuple[bytes, Learned, dict[str, int]] | None:
         """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,22 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
         small.learn(label, raw)
         assert len(small.store.numbers) <= len(small._numbering) <= 50 + len(set(Tokenizer()(parse(raw))))
     assert exported(small) == exported(whole)
+
+
+@pytest.mark.parametrize("tokenizer", ["own", "treebank"])
+def test_a_message_whose_judgement_was_broken_off_leaves_nothing_to_the_next(tokenizer: str) -> None:
+    classifier = Classifier.create(":memory:", Settings(tokens=TokenOptions(tokenizer=tokenizer)))
+    for label, raw in mail(5):
+        classifier.learn(label, raw)
+    expected = classifier.classify(message("ham", 20))
+
+    def broken_off() -> Iterator[bytes]:
+        yield message("spam", 20)
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        classifier.classify_all(broken_off())
+    assert classifier.classify(message("ham", 20)).evidence == expected.evidence
 
 
 def test_one_class_alone_calibrates_nothing() -> None:
