@@ -327,7 +327,23 @@ def test_one_class_alone_calibrates_nothing() -> None:
     classifier.learn("spam", message("spam", 1))
     assert classifier.store.calibration() == []  # there was nothing of its class to score it against
     classifier.learn("spam", message("spam", 2))
-    assert sum(messages for *_, messages in classifier.store.calibration()) == 2
+    calibration = classifier.store.calibration()
+    assert sum(messages for *_, messages in calibration) == 2
+    classifier.learn("list", message("ham", 90))
+    assert classifier.store.calibration() == calibration
+
+
+def test_other_costs_change_the_verdicts_to_come_and_not_the_model() -> None:
+    classifier, raw = trained(mail(20)), message("spam", 70)
+    before, told = exported(classifier), classifier.classify(raw)
+    assert told.verdict == "spam"
+    classifier.charge(false_positive_cost=1e6)
+    assert classifier.classify(raw).verdict == "ham"
+    classifier.charge(unsure_cost=1e-9)
+    assert classifier.classify(raw).verdict == "unsure"
+    assert classifier.classify(raw).probabilities == told.probabilities
+    classifier.charge(false_positive_cost=9, unsure_cost=1e6)
+    assert classifier.classify(raw).verdict == "spam" and exported(classifier) == before
 
 
 def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from spamnb.message.charsets import decode, resolve
 from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, decode_words, parameters
 from spamnb.message.html import MAX_HTML, MAX_TAGS, read
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, transfer_decode
+from spamnb.message.style import NAMED, colour
 
 
 def html(body: str, charset: str = "utf-8") -> Message:
@@ -344,6 +345,11 @@ def test_line_ends_spelt_as_character_references_are_line_feeds():
     assert html("<p>a&#13;&#10;b&#13;c</p>").texts == ("a\nb\nc\n",)
     hidden = html("<p style='display:none'>a&#13;b</p>c").hidden
     assert hidden.split() == ["a", "b"] and "\r" not in hidden
+
+
+def test_names_of_colours_are_those_of_css():
+    css = pytest.importorskip("matplotlib.colors", reason="the extra spamnb[plot] is not installed").CSS4_COLORS
+    assert {name: colour(css[name]) for name in NAMED} == NAMED
 
 
 def test_script_and_style_are_no_text_but_title_is():
