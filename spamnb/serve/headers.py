@@ -6,8 +6,11 @@ an opinion of an earlier filter: a delivery rule that trusts ``X-Spam-Flag`` mus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
+# Line by line a section of 8 MB, two bytes a line, took 6 s of a worker that nothing interrupts; so 0.2 s.
+_END = re.compile(rb"^\r*+\n", re.MULTILINE)
 _LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
 
 
@@ -17,12 +20,8 @@ def header_end(raw: bytes) -> int:
     >>> header_end(b"A: b\\r\\n\\r\\nbody")
     8
     """
-    start = 0
-    while (stop := raw.find(b"\n", start)) >= 0:
-        if not raw[start:stop].strip(b"\r"):
-            return stop + 1
-        start = stop + 1
-    return len(raw)
+    found = _END.search(raw)
+    return found.end() if found else len(raw)
 
 
 def field(raw: bytes, name: bytes) -> str:
@@ -31,18 +30,10 @@ def field(raw: bytes, name: bytes) -> str:
     >>> field(b"To: x\\nMessage-ID:\\n <a@b>\\n\\n", b"message-id")
     '<a@b>'
     """
-    value: list[bytes] | None = None
-    for line in _lines(raw, header_end(raw)):
-        if line[:1] in b" \t" and line[:1]:
-            if value is not None:
-                value.append(line.strip())
-        elif value is not None:
-            break
-        else:
-            before, colon, after = line.partition(b":")
-            if colon and before.strip().lower() == name:
-                value = [after.strip()]
-    return b" ".join(part for part in value or [] if part).decode("ascii", "replace")
+    pattern = rb"^%b[ \t]*+:(.*+(?:\n[ \t].*+)*+)" % re.escape(name)
+    found = re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(raw, 0, header_end(raw))
+    lines = found.group(1).split(b"\n") if found else []
+    return b" ".join(filter(None, map(bytes.strip, lines))).decode("ascii", "replace")
 
 
 def handed_over(raw: bytes) -> bytes:
@@ -91,6 +82,8 @@ def rewritten(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
         top += len(line)
     if start < top == end:
         top, ours = start, ours + newline  # no field at all: all of it is body
+    if b"x-spam-" not in raw[top:end].lower():
+        return raw[:top] + ours + raw[top:]
     return raw[:top] + ours + b"".join(_kept(raw, top, end)) + raw[end:]
 
 
