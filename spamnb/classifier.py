@@ -134,9 +134,10 @@ class Classifier:
 
     # -- classifying -----------------------------------------------------------------------------------------
 
-    def classify(self, raw: bytes) -> Judgement:
-        """Verdict, probabilities and evidence of one raw message; never raises for what the message holds."""
-        return self.classify_all([raw])[0]
+    def classify(self, raw: bytes, *, of_spam: bool = False) -> Judgement:
+        """Verdict, probabilities and evidence of one raw message; never raises for what the message holds. The evidence
+        is for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other."""
+        return self.classify_all([raw], of_spam=of_spam)[0]
 
     def directions(self, raw: bytes) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
@@ -145,7 +146,7 @@ class Classifier:
             batch, totals = self._batch([raw])[0], self.store.totals()
             return self.learner.directions(self.store, totals, batch) if totals.classes else []
 
-    def classify_all(self, raws: Iterable[bytes], tokens: int | None = None) -> list[Judgement]:
+    def classify_all(self, raws: Iterable[bytes], tokens: int | None = None, of_spam: bool = False) -> list[Judgement]:
         """``classify`` for many messages at once; ``tokens`` is the most evidence kept of each (None: all)."""
         with self.store.reading():
             self._follow()
@@ -166,7 +167,8 @@ class Classifier:
             if len(classes) > 1:
                 p = probabilities[i, of_interest[i]]
                 log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
-            heaviest = scored.heaviest(i, probabilities[i], tokens) if tokens != 0 else []
+            of = int(of_interest[i]) if of_spam else None
+            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 else []
             out.append(
                 Judgement(
                     verdicts[i],

@@ -23,14 +23,14 @@ class Scored(NamedTuple):
     weights: np.ndarray  # (C, nnz) of each token of ``known``
     posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
 
-    def heaviest(self, row: int, p: np.ndarray, most: int | None) -> list[tuple[str, float]]:
-        """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,) against the
-        next; the heaviest first, at most ``most`` of them (None: all)."""
+    def heaviest(self, row: int, p: np.ndarray, most: int | None, of: int | None = None) -> list[tuple[str, float]]:
+        """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
+        class ``of``, against the likeliest other; the heaviest first, at most ``most`` of them (None: all)."""
         cells = slice(*self.known.indptr[row : row + 2].tolist())
         order = np.argsort(-p, kind="stable")
-        told = self.weights[order[0], cells]
+        told = self.weights[order[0] if of is None else of, cells]
         if len(order) > 1:
-            told = told - self.weights[order[1], cells]
+            told = told - self.weights[order[int(of is None or of == order[0])], cells]
         heaviest = np.argsort(-np.abs(told), kind="stable")[:most]
         heaviest = heaviest[told[heaviest] != 0]
         return list(zip(self.known.text(cells.start + heaviest), told[heaviest].tolist()))

@@ -83,17 +83,13 @@ def score(model: Classifier, raw: bytes) -> Score:
 
     SpamnbError where no class is spam.
     """
-    judgement = model.classify(raw)
+    judgement = model.classify(raw, of_spam=True)
     spam = model.settings.spam
     if spam not in judgement.probabilities:
         model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
-    # Evidence is for the likeliest class.
-    likeliest = max(judgement.probabilities, key=judgement.probabilities.__getitem__, default=spam)
-    sign = 1.0 if likeliest == spam else -1.0
-    evidence = tuple((token, sign * weight) for token, weight in judgement.evidence[:_ROWS])
     p = model.settings.loss.threshold
-    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence)
+    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), tuple(judgement.evidence[:_ROWS]))
 
 
 def points_of(log_odds: float, threshold: float) -> float:

@@ -24,8 +24,11 @@ from spamnb.serve.users import Models
 class Stub:
     """Stands for the open models and for the one that answers."""
 
-    def __init__(self, classify: Callable[[bytes], object]) -> None:
-        self.classify = classify
+    def __init__(self, judge: Callable[[bytes], object]) -> None:
+        self.judge = judge
+
+    def classify(self, raw: bytes, of_spam: bool) -> object:
+        return self.judge(raw)
 
     def answering(self, user: str) -> Stub:
         return self
@@ -40,13 +43,13 @@ class Stub:
         pass
 
 
-def converse(request: bytes, classify: Callable[[bytes], object], **limits: float) -> tuple[bytes, list[dict]]:
+def converse(request: bytes, judge: Callable[[bytes], object], **limits: float) -> tuple[bytes, list[dict]]:
     """The reply to a request, and what was logged."""
     logged: list[dict] = []
 
     async def talk() -> bytes:
         spamd = Spamd(
-            lambda writable: Stub(classify),  # type: ignore[arg-type,return-value]
+            lambda writable: Stub(judge),  # type: ignore[arg-type,return-value]
             Metrics(1).counts(0),
             lambda **facts: logged.append(facts),
             Limits(**limits),  # type: ignore[arg-type]
@@ -70,10 +73,10 @@ CHECK = b"CHECK SPAMC/1.5\r\n\r\nSubject: x\r\n\r\nhi\r\n"
 
 
 def fail(error: Exception) -> Callable[[bytes], object]:
-    def classify(raw: bytes) -> object:
+    def judge(raw: bytes) -> object:
         raise error
 
-    return classify
+    return judge
 
 
 def hang(raw: bytes) -> object:

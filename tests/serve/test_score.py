@@ -79,6 +79,16 @@ def test_evidence_is_for_spam_whatever_is_likeliest():
             assert sign * sum(weight for _, weight in found.evidence) > 0
 
 
+def test_evidence_is_for_spam_where_two_classes_of_good_mail_are_alike():
+    with Classifier.create(":memory:") as classifier:
+        for number in range(20):
+            for label in ("spam", "home", "work"):
+                classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
+        found = score(classifier, mail("ham", 99))
+        assert sum(weight for _, weight in found.evidence) < -0.1, "home and work tell nothing of each other"
+        assert sum(weight for _, weight in score(classifier, mail("spam", 99)).evidence) > 0.1
+
+
 def test_the_longest_report_fits_exim():
     evidence = [("\U0001f4b0" * 100, float(n)) for n in range(_ROWS)]
     assert len(Score.of("spam", 9.0, 2.3, tuple(evidence)).report()) < 32_000
