@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from pathlib import Path
 
 import click
@@ -38,6 +39,10 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     unreadable = Unreadable()
     entries = messages_of(sources, unreadable)
     if not model.exists():
+        first = list(islice(entries, 1))
+        if not first:
+            raise SpamnbError(f"{model}: no model, and no message to begin one with")
+        entries = chain(first, entries)
         begin(model, Settings().as_meta())
         tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:

@@ -135,6 +135,14 @@ def test_learn_forget_and_export_are_inverse(model: Path, tmp_path: Path) -> Non
     assert run("export", "-m", model).output == before
 
 
+def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    nothing = run("learn", "spam", "-m", tmp_path / "m", stdin=b"")
+    for result in (nothing, run("learn", "spam", tmp_path / "empty", "-m", tmp_path / "m")):
+        assert result.exit_code == 1 and "no message to begin one with" in result.output
+    assert not (tmp_path / "m").exists()
+
+
 def test_learn_begins_a_model(tmp_path: Path) -> None:
     path = tmp_path / "sub" / "new.spamnb"
     assert run("learn", "spam", "-m", path, stdin=message("spam", 1)).exit_code == 0
@@ -409,10 +417,11 @@ def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
         (["learn", "unsure", "-m", tmp_path / "m"], "cannot name a class"),
         (["words", "-m", tmp_path / "m"], "no model there"),
     ]:
-        result = run(*arguments, stdin=b"")
+        result = run(*arguments, stdin=message("spam", 1))
         assert (result.exit_code, type(result.exception)) == (1, SystemExit)
         assert says in result.output
-    assert run("learn", "spam", "-m", tmp_path / "m", stdin=b"").exit_code == 0
+    for command in ("learn", "forget"):
+        assert run(command, "spam", "-m", tmp_path / "m", stdin=message("spam", 1)).exit_code == 0
     assert "has learned nothing yet" in run("words", "-m", tmp_path / "m").output
 
 
