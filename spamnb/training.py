@@ -90,9 +90,10 @@ def _trained(tally: Tally, model: Tally, settings: Settings) -> Trained:
         rest = chosen(restrict(without(tally, places)), settings)
         if not rest.sums.documents.all():
             continue
-        with _stored(rest, learner_for(settings).train(rest), settings) as store:
+        learner = learner_for(settings)
+        with _stored(rest, learner.train(rest), settings) as store:
             store.read_ahead()
-            learner, totals = learner_for(settings), store.totals()
+            totals = store.totals()
             for block in at(tally, places).blocks():
                 batch = Batch.among(tally.tokens, block.columns, block.repeats, block.indptr)
                 scores[row[block.numbers]] = learner.score(store, totals, batch).scores

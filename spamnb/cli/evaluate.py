@@ -108,6 +108,7 @@ def command(
     """
     from spamnb.evaluate.figures import as_json, figures
     from spamnb.evaluate.scores import read_scores, write_scores
+    from spamnb.naming import shown_json
 
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
     if sum(chosen) > 1:
@@ -140,10 +141,7 @@ def command(
             write_page(result, found, report)
     finally:  # where there is no room for these, the figures are not lost with them
         if form == "json":
-            import json
-
-            summary = {**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}
-            click.echo(json.dumps(summary, ensure_ascii=False))
+            click.echo(shown_json({**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}))
         else:
             _print(found, test, compare)
 

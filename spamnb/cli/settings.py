@@ -115,9 +115,9 @@ def _taken(given: dict[str, Any]) -> Settings:
     from spamnb.tokens import Tokenizer, TokenOptions
 
     kind, bayes = given["model_type"], (*COUNT_MODELS, "hybrid")
-    for option, models in {"--alpha": bayes, "--prior": (*bayes, *VECTOR_MODELS), "--pooling": bayes}.items():
-        if kind not in models and option in settings_given():
-            raise click.UsageError(f"{option} changes nothing in a {kind} model; it is for {', '.join(models)}")
+    for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": bayes}.items():
+        if kind not in models and on_command_line(name):
+            raise click.UsageError(f"--{name} changes nothing in a {kind} model; it is for {', '.join(models)}")
     for name in given["ignore_headers"]:
         if ":" in name or " " in name:
             raise click.UsageError(f"--ignore-header {name!r}: a header's name has neither colon nor space")

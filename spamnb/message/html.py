@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, page_state, risky_colours
-from .tags import FORMATTING, scan, words_of
+from .tags import FORMATTING, Tags, scan, words_of
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
 MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
@@ -63,16 +63,15 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    marked, names, splits, tags, formatting, weight = scan(html[:MAX_HTML])
-    much = tags * formatting > MAX_REOPENED or tags * weight > MAX_COPIED
-    if before or len(html) > 1 << 16 or tags > MAX_TAGS or much:
-        html, tags = bounded(html, cut, before)
-        marked, names, splits, *_ = scan(html)
+    found = scan(html[:MAX_HTML])
+    tags = found.total
+    if before or len(html) > 1 << 16 or tags > MAX_TAGS or copied(found, tags):
+        html, tags, found = bounded(html, cut, before)
     low = html.lower()
-    facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in names}
-    facts.update(splits)
+    facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in found.names}
+    facts.update(found.splits)
     words, inks, grounds = words_of(html)
-    tree = LexborHTMLParser(marked)
+    tree = LexborHTMLParser(found.marked)
     root: Any = tree.root  # never None: of any bytes lexbor makes an element "html"
     links: list[str] = []
     images: list[str] = []
@@ -86,7 +85,7 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     if hiding or (risky and on_own_ground(tree, risky, rules, styled)):
         text, hidden = walk(root, rules)
     else:
-        for name in SKIPPED_NAMES & names:
+        for name in SKIPPED_NAMES & found.names:
             for node in tree.tags(name.decode()):
                 node.decompose(recursive=False)
         text = root.text()
@@ -104,8 +103,13 @@ def declared_charset(octets: bytes) -> str:
     return found.group(1).decode("ascii") if found else ""
 
 
-def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes, int]:
-    """``html`` without what would take lexbor more than about a tenth of a second, and its number of tags."""
+def copied(found: Tags, tags: int) -> bool:
+    """Would lexbor make formatting tags anew too often, or copy too much with them, in a document of so many tags?"""
+    return tags * found.formatting > MAX_REOPENED or tags * found.weight > MAX_COPIED
+
+
+def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
+    """``html`` without what would take lexbor more than about a tenth of a second, its number of tags, and these."""
     most = MAX_HTML - sum([page.size for page in before])
     most_tags = MAX_TAGS - sum([page.tags for page in before])
     if len(html) > most:
@@ -121,14 +125,16 @@ def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes,
         if len(names) * len(set(names)) > MAX_NAMES**2:  # each is compared with those before it: 2.6 s for 256 kB
             cut.append(f"HTML after {1 << 16} bytes: too many names")
             html = html[: 1 << 16]
-    *_, formatting, weight = scan(html)
-    if tags * formatting > MAX_REOPENED or tags * weight > MAX_COPIED:
+    found = scan(html)
+    if copied(found, tags):
         cut.append("attributes of formatting tags: too many such tags")
         html = OPENING.sub(rb"<\1>", html)
-        if tags * scan(html).weight > MAX_COPIED:
+        found = scan(html)
+        if tags * found.weight > MAX_COPIED:
             cut.append("attributes of links: too many or too long")
             html = LINK.sub(rb"<\1>", html)
-    return html, tags
+            found = scan(html)
+    return html, tags, found
 
 
 def collect(
