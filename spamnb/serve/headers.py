@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-# Line by line a section of 8 MB, two bytes a line, took 6 s of a worker that nothing interrupts; so 0.2 s.
+# Line by line a section of 8 MB, two bytes a line, took 3.6 s of a worker that nothing interrupts; so 0.14 s.
 _END = re.compile(rb"^\r*+\n", re.MULTILINE)
 _LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
 
