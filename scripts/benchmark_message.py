@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from spamnb.message import parse
+from spamnb.message.parse import parse
 
 
 def once(function: Callable[[bytes], object], messages: list[bytes]) -> float:

@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.counts import Counts, presence
-from spamnb.models.bernoulli import BernoulliNB
-from spamnb.models.categorical import CategoricalNB
-from spamnb.models.complement import ComplementNB
-from spamnb.models.gaussian import GaussianNB
-from spamnb.models.lda import LinearDiscriminantAnalysis
-from spamnb.models.logistic import LogisticRegression
-from spamnb.models.multinomial import MultinomialNB
-from spamnb.models.qda import QuadraticDiscriminantAnalysis
-from spamnb.ranking import mutual_information
-from spamnb.vocabulary import Vocabulary
+from spamnb.counts.counts import Counts, presence
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.categorical import CategoricalNB
+from spamnb.estimators.complement import ComplementNB
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb.formulas.mutual_information import mutual_information
+from spamnb.tokens.matrix import Vocabulary
 
 WORD = re.compile(r"\w+")
 

@@ -33,7 +33,7 @@ from spamnb.evaluate.probability import expected_calibration_error, reliability
 from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.roc import spam_missed_at, steps
 from spamnb.report.numbers import percent
-from spamnb.sources import Entry, entries
+from spamnb.sources.entries import Entry, entries
 
 FOLDS = 10
 

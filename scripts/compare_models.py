@@ -23,23 +23,23 @@ from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
-from spamnb.embeddings import parse_embedding
+from spamnb.counts.training_set import tally
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.categorical import CategoricalNB
+from spamnb.estimators.complement import ComplementNB
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluate.protocols import even_names
-from spamnb.message import parse
-from spamnb.models.bernoulli import BernoulliNB
-from spamnb.models.categorical import CategoricalNB
-from spamnb.models.complement import ComplementNB
-from spamnb.models.gaussian import GaussianNB
-from spamnb.models.lda import LinearDiscriminantAnalysis
-from spamnb.models.logistic import LogisticRegression
-from spamnb.models.multinomial import MultinomialNB
-from spamnb.models.qda import QuadraticDiscriminantAnalysis
+from spamnb.learners.embeddings import parse_embedding
+from spamnb.message.parse import parse
 from spamnb.settings import Settings
-from spamnb.sources import Entry, entries
-from spamnb.tally import tally
-from spamnb.tokens import Tokenizer
+from spamnb.sources.entries import Entry, entries
+from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
-from spamnb.vocabulary import Vocabulary
 
 
 def complain(name: str, error: Exception) -> None:

@@ -20,16 +20,16 @@ import numpy as np
 from mail_corpora import sources
 from scipy.sparse import csr_array
 
-from spamnb.embeddings import LatentSemanticAnalysis, WordVectors
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluate.protocols import even_names
-from spamnb.message import parse
-from spamnb.models.gaussian import GaussianNB
-from spamnb.models.lda import LinearDiscriminantAnalysis
-from spamnb.models.logistic import LogisticRegression
-from spamnb.models.qda import QuadraticDiscriminantAnalysis
-from spamnb.sources import entries
-from spamnb.tokens import Tokenizer, TokenOptions
-from spamnb.vocabulary import Vocabulary
+from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
+from spamnb.message.parse import parse
+from spamnb.sources.entries import entries
+from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 MODELS: dict[str, Callable[[], Any]] = {
     "LDA": LinearDiscriminantAnalysis, "QDA": QuadraticDiscriminantAnalysis,

@@ -21,14 +21,15 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
-from spamnb import evidence, tokens
+from spamnb.estimators.multinomial import token_log_probability
 from spamnb.evaluate.roc import one_minus_roca, spam_missed_at, steps
-from spamnb.message import Message, parse
-from spamnb.models.multinomial import token_log_probability
-from spamnb.sources import entries, messages
-from spamnb.tokens import Tokenizer, TokenOptions
-from spamnb.views import views
-from spamnb.vocabulary import Vocabulary
+from spamnb.formulas import pooling as evidence
+from spamnb.message.parse import Message, parse
+from spamnb.sources.entries import entries, messages
+from spamnb.tokens import tokenizer as tokens
+from spamnb.tokens.groups import views
+from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1

@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 from mail_corpora import corpora_folder, sources
 
+from spamnb.counts.training_set import Tally, tally
 from spamnb.evaluate.roc import one_minus_roca
 from spamnb.learners import logistic
 from spamnb.learners.hybrid import _spread
 from spamnb.learners.naive_bayes import NaiveBayes, base, log_likelihoods, score, totals_of
-from spamnb.numbering import views_of
 from spamnb.settings import Settings
-from spamnb.sources import Entry, entries
-from spamnb.tally import Tally, tally
-from spamnb.tokens import Tokenizer
+from spamnb.sources.entries import Entry, entries
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import views_of
 
 CORPORA = ("spamassassin", "enron1", "enron2", "lingspam", "sms")
 

@@ -19,9 +19,9 @@ import traceback
 from collections import Counter
 
 from spamnb.classifier import Classifier
-from spamnb.message import Message, parse
 from spamnb.message.headers import MAX_FIELDS
 from spamnb.message.mime import MAX_PARTS, MAX_TEXT
+from spamnb.message.parse import Message, parse
 
 MAX_SEED_MESSAGE = 200_000  # bytes; larger ones only slow the run down
 

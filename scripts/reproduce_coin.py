@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spamnb.models.priors import class_log_prior
+from spamnb.formulas.priors import class_log_prior
 
 HEADS, TAILS = 4, 0
 PRIORS = ((1, 1), (2, 2), (5, 5), (1, 3))

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from spamnb.counts import Counts
-from spamnb.models.bernoulli import BernoulliNB
-from spamnb.models.multinomial import MultinomialNB
-from spamnb.ranking import mutual_information, top_columns
-from spamnb.vocabulary import Vocabulary
+from spamnb.counts.counts import Counts
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.formulas.mutual_information import mutual_information, top_columns
+from spamnb.tokens.matrix import Vocabulary
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)

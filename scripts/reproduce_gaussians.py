@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from spamnb.models.gaussian import GaussianNB
-from spamnb.models.lda import LinearDiscriminantAnalysis
-from spamnb.models.logistic import LogisticRegression
-from spamnb.models.qda import QuadraticDiscriminantAnalysis
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 
 TRAIN, TEST = 2_000, 200_000
 COLOURS = ("#1f6f8b", "#b5532d")

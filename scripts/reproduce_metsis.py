@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from spamnb.counts import Counts
-from spamnb.models.bernoulli import BernoulliNB
-from spamnb.models.gaussian import GaussianNB
-from spamnb.models.multinomial import MultinomialNB
-from spamnb.ranking import mutual_information
-from spamnb.vocabulary import Vocabulary
+from spamnb.counts.counts import Counts
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.formulas.mutual_information import mutual_information
+from spamnb.tokens.matrix import Vocabulary
 
 BATCH, LEAST, ATTRIBUTES = 100, 5, 3000
 MODELS = {

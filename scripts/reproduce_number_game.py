@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spamnb.models.concept import number_game
+from spamnb.estimators.concept import number_game
 
 DATA = ((16,), (16, 8, 2, 64))
 

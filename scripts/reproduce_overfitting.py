@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from spamnb.models.logistic import LogisticRegression
+from spamnb.estimators.logistic import LogisticRegression
 
 # Three points a side at equal distances, so that the penalised boundary stays at 1 too and one number is left: the
 # slope.

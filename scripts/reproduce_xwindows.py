@@ -19,10 +19,10 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
-from spamnb.counts import Counts
-from spamnb.models.bernoulli import BernoulliNB
-from spamnb.models.multinomial import MultinomialNB
-from spamnb.ranking import words
+from spamnb.counts.counts import Counts
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.formulas.mutual_information import words
 
 CLASSES = {1: "X", 2: "MS"}
 

@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.classifier import Classifier as Classifier
     from spamnb.classifier import Judgement as Judgement
-    from spamnb.decision import Loss as Loss
     from spamnb.errors import SpamnbError as SpamnbError
-    from spamnb.message import parse as parse
-    from spamnb.models.bernoulli import BernoulliNB as BernoulliNB
-    from spamnb.models.categorical import CategoricalNB as CategoricalNB
-    from spamnb.models.complement import ComplementNB as ComplementNB
-    from spamnb.models.gaussian import GaussianNB as GaussianNB
-    from spamnb.models.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
-    from spamnb.models.logistic import LogisticRegression as LogisticRegression
-    from spamnb.models.multinomial import MultinomialNB as MultinomialNB
-    from spamnb.models.qda import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
-    from spamnb.ranking import mutual_information as mutual_information
+    from spamnb.estimators.bernoulli import BernoulliNB as BernoulliNB
+    from spamnb.estimators.categorical import CategoricalNB as CategoricalNB
+    from spamnb.estimators.complement import ComplementNB as ComplementNB
+    from spamnb.estimators.gaussian import GaussianNB as GaussianNB
+    from spamnb.estimators.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+    from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
+    from spamnb.estimators.multinomial import MultinomialNB as MultinomialNB
+    from spamnb.estimators.qda import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+    from spamnb.formulas.decision import Loss as Loss
+    from spamnb.formulas.mutual_information import mutual_information as mutual_information
+    from spamnb.message.parse import parse as parse
     from spamnb.settings import Settings as Settings
-    from spamnb.tokens import TokenOptions as TokenOptions
+    from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
 
@@ -42,19 +42,19 @@ _PUBLIC = {
     "Classifier": "classifier",
     "Judgement": "classifier",
     "Settings": "settings",
-    "TokenOptions": "tokens",
-    "Loss": "decision",
+    "TokenOptions": "tokens.tokenizer",
+    "Loss": "formulas.decision",
     "SpamnbError": "errors",
-    "parse": "message",
-    "MultinomialNB": "models.multinomial",
-    "BernoulliNB": "models.bernoulli",
-    "ComplementNB": "models.complement",
-    "CategoricalNB": "models.categorical",
-    "GaussianNB": "models.gaussian",
-    "LinearDiscriminantAnalysis": "models.lda",
-    "QuadraticDiscriminantAnalysis": "models.qda",
-    "LogisticRegression": "models.logistic",
-    "mutual_information": "ranking",
+    "parse": "message.parse",
+    "MultinomialNB": "estimators.multinomial",
+    "BernoulliNB": "estimators.bernoulli",
+    "ComplementNB": "estimators.complement",
+    "CategoricalNB": "estimators.categorical",
+    "GaussianNB": "estimators.gaussian",
+    "LinearDiscriminantAnalysis": "estimators.lda",
+    "QuadraticDiscriminantAnalysis": "estimators.qda",
+    "LogisticRegression": "estimators.logistic",
+    "mutual_information": "formulas.mutual_information",
 }
 __all__ = ["__version__"]
 __all__ += list(_PUBLIC)

@@ -17,17 +17,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb import message
-from spamnb.calibration import Calibration, bins_of
+from spamnb.counts.csr_rows import Batch
 from spamnb.errors import SpamnbError
-from spamnb.learned import Learned
-from spamnb.learners import learner_for
-from spamnb.learners.batch import Batch
+from spamnb.formulas.calibration import Calibration, bins_of
 from spamnb.learners.learner import Direction
-from spamnb.numbering import Numbering, Row
+from spamnb.learners.registry import learner_for
+from spamnb.message import parse as message
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
-from spamnb.tokens import Tokenizer
+from spamnb.store.learned import Learned
+from spamnb.store.store import Store, Totals
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import Numbering, Row
 
 
 class Evidence(NamedTuple):

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from types import NoneType
 from typing import Any
 
-from spamnb.decision import LARGEST, Loss
 from spamnb.errors import SpamnbError
-from spamnb.evidence import POOLINGS
-from spamnb.models.priors import KINDS as PRIORS
-from spamnb.tokens import PAIRED, TOKENS_VERSION, TokenOptions
+from spamnb.formulas.decision import LARGEST, Loss
+from spamnb.formulas.pooling import POOLINGS
+from spamnb.formulas.priors import KINDS as PRIORS
+from spamnb.tokens.tokenizer import PAIRED, TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too

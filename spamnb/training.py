@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.calibration import Calibration
-from spamnb.content import Content, fill, fresh_model
+from spamnb.counts.class_counts import places_among
+from spamnb.counts.csr_rows import Batch
+from spamnb.counts.training_set import Tally, at, dealt, restrict, without, without_copies
 from spamnb.errors import SpamnbError
-from spamnb.learned import Learned
-from spamnb.learners import learner_for
-from spamnb.learners.batch import Batch
+from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import Trained
+from spamnb.learners.registry import learner_for
 from spamnb.settings import Settings
-from spamnb.store import Store
-from spamnb.sums import places_among
-from spamnb.tally import Tally, at, dealt, restrict, without, without_copies
+from spamnb.store.learned import Learned
+from spamnb.store.snapshot import Content, fill, fresh_model
+from spamnb.store.store import Store
 
 PARTS = 10  # of the messages where words are chosen
 
@@ -55,7 +55,7 @@ def prepare(tally: Tally) -> Tally:
 def chosen(tally: Tally, settings: Settings) -> Tally:
     """The tally with only the top words, where that is asked for."""
     if settings.top_words is not None and settings.top_words < len(tally.tokens):
-        from spamnb.ranking import mutual_information, top_columns
+        from spamnb.formulas.mutual_information import mutual_information, top_columns
 
         counts = tally.sums.counts
         bits = mutual_information(counts.document_counts, counts.documents)

@@ -15,13 +15,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
-from spamnb.content import Content, fill, fresh_model, load
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export, parse_export
-from spamnb.message import parse
+from spamnb.message.parse import parse
 from spamnb.settings import Settings
-from spamnb.store import Store
-from spamnb.tokens import Tokenizer, TokenOptions
+from spamnb.store.jsonl import export, parse_export
+from spamnb.store.snapshot import Content, fill, fresh_model, load
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 
 def trained(messages: list[tuple[str, bytes]], **chosen: object) -> Classifier:
@@ -205,7 +205,7 @@ def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() ->
 
 
 def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.records.MOST_LESSONS", 3)
+    monkeypatch.setattr("spamnb.store.tables.MOST_LESSONS", 3)
     classifier = trained(mail(3))
     for n in range(70, 76):
         classifier.learn("spam", message("spam", n), taught=False)
@@ -278,7 +278,7 @@ def test_which_class_is_learned_first_does_not_matter() -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_two_words_of_one_key_do_no_harm(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
     if not compiled:
-        monkeypatch.setattr("spamnb.numbering.kernel", None)
+        monkeypatch.setattr("spamnb.tokens.vectorizer.kernel", None)
     raw = b"Subject: x\n\nbbbbba1b6aa%0ad0bfcbbabb and l%c%g-1$_bc,0!%p!9!acaac\n"  # found by lattice reduction
     classifier = trained(mail(3))
     before = exported(classifier)
@@ -297,7 +297,7 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
     for label, raw in asked:
         expected.append(whole.classify(raw).scores.tolist())
         whole.learn(label, raw)
-    monkeypatch.setattr("spamnb.store.CACHED_ROWS", 50)
+    monkeypatch.setattr("spamnb.store.store.CACHED_ROWS", 50)
     for (label, raw), scores in zip(asked, expected):
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from spamnb.decision import Loss
 from spamnb.errors import SpamnbError
+from spamnb.formulas.decision import Loss
 from spamnb.settings import Settings
-from spamnb.tokens import TokenOptions
+from spamnb.tokens.tokenizer import TokenOptions
 
 
 def test_round_trip_through_json() -> None:

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from mail import mail, message, never, sums
 
-from spamnb.calibration import Calibration
 from spamnb.classifier import Classifier
-from spamnb.content import whole
+from spamnb.counts.training_set import Tally, tally
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export
+from spamnb.formulas.calibration import Calibration
 from spamnb.settings import Settings
-from spamnb.sources import Entry
-from spamnb.store import Store
-from spamnb.tally import Tally, tally
-from spamnb.tokens import Tokenizer
+from spamnb.sources.entries import Entry
+from spamnb.store.jsonl import export
+from spamnb.store.snapshot import whole
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import leave_one_out, prepare, train
 
 
@@ -119,7 +119,7 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
 
 
 def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
-    from spamnb.ranking import words
+    from spamnb.formulas.mutual_information import words
 
     full = counted(tmp_path, mail(20))
     report = words(full.sums.counts, full.tokens, 10)

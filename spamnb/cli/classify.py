@@ -93,7 +93,7 @@ def _classify(
 ) -> tuple[dict[str, bool], int]:
     """Prints; returns {verdict: is it spam?} and the number of messages that could not be read."""
     from spamnb.engines.judging import judged
-    from spamnb.store import Store
+    from spamnb.store.store import Store
 
     unreadable = Unreadable()
     verdicts: dict[str, bool] = {}

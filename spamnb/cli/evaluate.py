@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.evaluate.online import Feedback
     from spamnb.evaluate.result import Result
     from spamnb.settings import Settings
-    from spamnb.sources import Entry
+    from spamnb.sources.entries import Entry
 
 
 @click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
@@ -172,7 +172,7 @@ def _compared(result: Result, other: Result, path: Path) -> McNemar:
 
 
 def _entries(sources: Iterable[str], on_unreadable: Callable[[str, Exception], None]) -> Iterator[Entry]:
-    from spamnb.sources import entries
+    from spamnb.sources.entries import entries
 
     return entries(sources, on_unreadable)
 
@@ -246,7 +246,7 @@ def _subjects(sources: tuple[str, ...]) -> Callable[[set[int]], dict[int, str]]:
     """Finds subjects by place in the sources: they are gone through once more, and only those messages read."""
 
     def find(places: set[int]) -> dict[int, str]:
-        from spamnb.message import header_of
+        from spamnb.message.parse import header_of
 
         found = {}
         for place, entry in enumerate(_entries(sources, lambda name, error: None)):

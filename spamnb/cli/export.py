@@ -18,8 +18,8 @@ def command(model: Path) -> None:
     Example:
       spamnb export | gzip > model.jsonl.gz
     """
-    from spamnb.exchange import export
-    from spamnb.store import Store
+    from spamnb.store.jsonl import export
+    from spamnb.store.store import Store
 
     out = standard_output()
     with Store.open(model) as store:

@@ -33,7 +33,7 @@ def command(model: Path) -> None:
 
 def filtered(raw: bytes, model: Path) -> bytes:
     """The message with our headers; with a warning in their place when it cannot be judged."""
-    from spamnb.serve.headers import rewritten
+    from spamnb.message.spam_fields import rewritten
 
     try:
         from spamnb.classifier import Classifier

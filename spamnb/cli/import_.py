@@ -36,9 +36,9 @@ def command(file: TextIO, model: Path, force: bool) -> None:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
     from spamnb.classifier import Classifier
-    from spamnb.content import fill, fresh_model, load
-    from spamnb.exchange import parse_export
     from spamnb.naming import counted
+    from spamnb.store.jsonl import parse_export
+    from spamnb.store.snapshot import fill, fresh_model, load
 
     try:
         content = parse_export(file, file.name)

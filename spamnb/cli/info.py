@@ -20,7 +20,7 @@ def command(model: Path, form: str) -> None:
       spamnb info --format json
     """
     from spamnb.naming import counted, shown, shown_json
-    from spamnb.store import Store
+    from spamnb.store.store import Store
 
     with Store.open(model) as store:
         totals, meta = store.totals(), store.meta()

@@ -25,10 +25,10 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
       spamnb learn spam < message.eml
     """
     from spamnb.classifier import Classifier
-    from spamnb.content import begin
     from spamnb.errors import SpamnbError
     from spamnb.naming import check_class_name, shown
     from spamnb.settings import Settings
+    from spamnb.store.snapshot import begin
 
     if not sources and ("/" in label or Path(label).is_file()):
         raise SpamnbError(f"{shown(label)}: a file and no class; write 'spamnb learn CLASS {shown(label)}'")

@@ -23,10 +23,10 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     Example:
       spamnb merge alice.spamnb bob.spamnb -m both.spamnb
     """
-    from spamnb.content import fill, fresh_model, load
-    from spamnb.exchange import merge
     from spamnb.naming import counted
-    from spamnb.store import Store
+    from spamnb.store.jsonl import merge
+    from spamnb.store.snapshot import fill, fresh_model, load
+    from spamnb.store.store import Store
 
     contents = []
     for path in models:

@@ -18,8 +18,8 @@ from click.core import ParameterSource
 from spamnb.errors import SpamnbError, reason
 
 if TYPE_CHECKING:
-    from spamnb.sources import Entry
-    from spamnb.store import Store
+    from spamnb.sources.entries import Entry
+    from spamnb.store.store import Store
 
 
 @contextmanager
@@ -156,7 +156,7 @@ class Unreadable:
 
 def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
     """Print a note on standard error for each SOURCE whose classes look like the parts of a corpus."""
-    from spamnb.sources import one_too_high
+    from spamnb.sources.entries import one_too_high
 
     for note in filter(None, map(one_too_high, sources)):
         tell(f"spamnb: {note}")
@@ -214,8 +214,8 @@ def standard_output() -> TextIO:
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
-    from spamnb.mbox import MAX_MESSAGE, split_mbox, too_long, undone
-    from spamnb.sources import Entry, unlabelled
+    from spamnb.sources.entries import Entry, unlabelled
+    from spamnb.sources.mbox import MAX_MESSAGE, split_mbox, too_long, undone
 
     if sources not in ((), ("-",)):
         return unlabelled(sources, unreadable)
@@ -240,7 +240,7 @@ def each_message(
     A hundred messages make one transaction: when killed a tenth of a second's work is lost, and other writers get
     their turn in between. SpamnbError says how many messages were done before the one that failed.
     """
-    from spamnb.sources import messages
+    from spamnb.sources.entries import messages
 
     seen = changed = done = 0
     while batch := list(islice(entries, 100)):

@@ -109,10 +109,10 @@ def settings_given() -> list[str]:
 
 def _taken(given: dict[str, Any]) -> Settings:
     """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
-    from spamnb.decision import Loss
     from spamnb.errors import SpamnbError
+    from spamnb.formulas.decision import Loss
     from spamnb.settings import COUNT_MODELS, OF_LOSS, OF_MODEL, OF_TOKENS, VECTOR_MODELS, Settings
-    from spamnb.tokens import Tokenizer, TokenOptions
+    from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
     kind, bayes = given["model_type"], (*COUNT_MODELS, "hybrid")
     for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": bayes}.items():
@@ -127,7 +127,7 @@ def _taken(given: dict[str, Any]) -> Settings:
 
     model = chosen(OF_MODEL)
     if "embedding" in model:
-        from spamnb.embeddings import parse_embedding
+        from spamnb.learners.embeddings import parse_embedding
 
         parse_embedding(model["embedding"])  # now, not when all the mail has been read
     try:

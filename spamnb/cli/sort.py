@@ -25,12 +25,12 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
       spamnb sort ~/Maildir
     """
     from spamnb.classifier import Classifier
-    from spamnb.mbox import contents
+    from spamnb.message.spam_fields import rewritten
     from spamnb.naming import shown
-    from spamnb.serve import maildir
-    from spamnb.serve.headers import rewritten
     from spamnb.serve.moves import is_junk
     from spamnb.serve.score import score
+    from spamnb.sources import maildir
+    from spamnb.sources.mbox import contents
 
     unreadable = Unreadable()
     maildir.checked(box)
@@ -58,7 +58,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
 
 
 def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
-    from spamnb.serve import maildir
+    from spamnb.sources import maildir
 
     if tagged != raw:
         maildir.replace(path, tagged)
@@ -66,9 +66,9 @@ def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
 
 def _move(box: Path, path: Path, into: str, raw: bytes, crosses: bool) -> None:
     """Move a message and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
-    from spamnb.message import digest
-    from spamnb.serve import maildir
+    from spamnb.message.parse import digest
     from spamnb.serve.moves import Places
+    from spamnb.sources import maildir
 
     with Places.of(box) as places, places.writing():
         maildir.move(path, maildir.folder(box, into))

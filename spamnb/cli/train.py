@@ -51,7 +51,7 @@ def command(
     from spamnb.engines.workers import aside
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
-    from spamnb.sources import entries
+    from spamnb.sources.entries import entries
     from spamnb.training import train
 
     if model.exists() and not force:

@@ -26,11 +26,11 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     """
     import numpy as np
 
-    from spamnb.content import whole
     from spamnb.errors import SpamnbError
-    from spamnb.ranking import words
+    from spamnb.formulas.mutual_information import words
     from spamnb.report.words import words_csv, words_json, words_text
-    from spamnb.store import Store
+    from spamnb.store.snapshot import whole
+    from spamnb.store.store import Store
 
     with Store.open(model) as store:
         tokens, sums = whole(store)

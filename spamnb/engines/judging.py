@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from spamnb.classifier import Classifier, Judgement
 from spamnb.engines.portions import portion
 from spamnb.errors import reason
-from spamnb.sources import Entry, messages
+from spamnb.sources.entries import Entry, messages
 
 CHUNK = 256  # messages judged at once: with 128 each takes 5 % more, with 512 3 % less, which is not worth the memory
 FEW = 300  # messages below which processes cost more than they gain

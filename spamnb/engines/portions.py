@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from spamnb.sources import Entry
+from spamnb.sources.entries import Entry
 
 
 class Portion(NamedTuple):

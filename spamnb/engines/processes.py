@@ -13,12 +13,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from spamnb.counts.training_set import Tally, merge, tally
 from spamnb.engines.portions import Portion, portion
 from spamnb.engines.workers import cores, spread
 from spamnb.errors import reason
-from spamnb.sources import Entry
-from spamnb.tally import Tally, merge, tally
-from spamnb.tokens import Tokenizer, TokenOptions
+from spamnb.sources.entries import Entry
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
 CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes

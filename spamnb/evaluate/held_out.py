@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.calibration import Calibration
+from spamnb.counts.csr_rows import Batch
+from spamnb.counts.training_set import Tally, at
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Remark, Result
-from spamnb.learners import learner_for
-from spamnb.learners.batch import Batch
+from spamnb.formulas.calibration import Calibration
+from spamnb.learners.registry import learner_for
 from spamnb.settings import Settings
-from spamnb.tally import Tally, at
 from spamnb.training import LeftOut, model_of
 
 EVIDENCE = 12  # tokens kept of a wrong verdict

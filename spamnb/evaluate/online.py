@@ -18,11 +18,11 @@ from spamnb.classifier import Classifier, Judgement
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
-from spamnb.lists import Report
-from spamnb.message import header_of
+from spamnb.message.parse import header_of
 from spamnb.naming import counted
 from spamnb.settings import Settings
-from spamnb.sources import Entry, messages
+from spamnb.sources.entries import Entry, messages
+from spamnb.sources.labelled_lines import Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from spamnb.counts.training_set import only, without, without_copies
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import Answers, Mail
 from spamnb.evaluate.result import Result
 from spamnb.settings import Settings
-from spamnb.tally import only, without, without_copies
 from spamnb.training import leave_one_out as estimate
 from spamnb.training import prepare
 

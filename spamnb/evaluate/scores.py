@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from spamnb.decision import UNSURE as UNSURE_NAME
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Result
+from spamnb.formulas.decision import UNSURE as UNSURE_NAME
 from spamnb.naming import shown
 
 _MARK = "# spamnb scores "

@@ -1,25 +1,10 @@
-"""The kinds of mail model: what each does with messages, on the one model file."""
+"""The kinds of mail model: what each does with messages, on the one model file.
 
-from __future__ import annotations
-
-from spamnb.learners.learner import Learner
-from spamnb.settings import COUNT_MODELS, Settings
-
-
-def learner_for(settings: Settings) -> Learner:
-    """The learner that the settings name; its file, and what it imports, is loaded now."""
-    if settings.model_type in COUNT_MODELS:
-        from spamnb.learners.naive_bayes import NaiveBayes
-
-        return NaiveBayes(settings)
-    if settings.embedding is not None:
-        from spamnb.learners.dense import Dense
-
-        return Dense(settings)
-    if settings.model_type == "logistic":
-        from spamnb.learners.logistic import Logistic
-
-        return Logistic(settings)
-    from spamnb.learners.hybrid import Hybrid
-
-    return Hybrid(settings)
+    registry     settings → learner
+    learner      what a learner has to do
+    naive_bayes  multinomial, boolean and Bernoulli
+    logistic     softmax regression
+    hybrid       naive Bayes and logistic regression, added up
+    dense        Gaussian and logistic models of embedded messages
+    embeddings   messages → vectors
+"""

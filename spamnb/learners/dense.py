@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.embeddings import embed, embed_rows, explain, parse_embedding
+from spamnb.counts.csr_rows import Batch
+from spamnb.counts.moments import Moments
+from spamnb.counts.training_set import Block, Tally, dealt
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.evidence import softmax
-from spamnb.learners.batch import Batch
+from spamnb.estimators.discriminant import QuadraticForm
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb.formulas.pooling import softmax
+from spamnb.learners.embeddings import embed, embed_rows, explain, parse_embedding
 from spamnb.learners.learner import Direction, Learner, Scored, Trained, class_names
-from spamnb.learners.moments import Moments
-from spamnb.models.discriminant import QuadraticForm
-from spamnb.models.gaussian import GaussianNB
-from spamnb.models.lda import LinearDiscriminantAnalysis
-from spamnb.models.logistic import LogisticRegression
-from spamnb.models.qda import QuadraticDiscriminantAnalysis
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
-from spamnb.tally import Block, Tally, dealt
+from spamnb.store.store import Store, Totals
 
 FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spamnb.counts.csr_rows import Batch
+from spamnb.counts.training_set import Tally
 from spamnb.errors import Damaged
-from spamnb.learners.batch import Batch
 from spamnb.learners.learner import Learner, Scored, Trained
 from spamnb.learners.logistic import Logistic
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
-from spamnb.tally import Tally
+from spamnb.store.store import Store, Totals
 
 # The spreads of a model that never was trained, only taught message by message. Their ratio alone decides, and is about
 # that of SpamAssassin's stream by date, where they are 1.5 and 3.5.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.learners.batch import Batch
+from spamnb.counts.csr_rows import Batch
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
+from spamnb.store.store import Store, Totals
 
 if TYPE_CHECKING:  # classifying a message does not need it
-    from spamnb.tally import Tally
+    from spamnb.counts.training_set import Tally
 
 
 class Scored(NamedTuple):

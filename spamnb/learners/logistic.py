@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.counts.csr_rows import Batch
+from spamnb.counts.training_set import Block, Tally, at, dealt
 from spamnb.errors import Damaged
-from spamnb.evidence import softmax
-from spamnb.learners.batch import Batch
+from spamnb.formulas.pooling import softmax
 from spamnb.learners.learner import Learner, Scored, Trained, class_names
-from spamnb.records import VECTOR
-from spamnb.store import Store, Totals
-from spamnb.tally import Block, Tally, at, dealt
+from spamnb.store.store import Store, Totals
+from spamnb.store.tables import VECTOR
 
 # The penalty's strength, in scikit-learn's terms: Σ_n E_n + |w|²/(2C), on 0/1 rows of length 1; and the messages that
 # must hold a token for it to have a weight. 1-ROCA% on half of the messages after learning the other half
@@ -64,7 +64,7 @@ class Logistic(Learner):
 
     def fit(self, tally: Tally) -> Weights:
         """Fit to all messages of the tally."""
-        from spamnb.models.logistic import LogisticRegression
+        from spamnb.estimators.logistic import LogisticRegression
 
         held = tally.sums.holders() >= HOLDERS
         X, y = _rows(tally, held)

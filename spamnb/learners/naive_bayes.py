@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.evidence import pool, softmax
-from spamnb.learners.batch import Batch
+from spamnb.counts.csr_rows import Batch
+from spamnb.estimators.bernoulli import absent_log_probability, token_log_odds
+from spamnb.estimators.multinomial import token_log_probability
+from spamnb.formulas.pooling import pool, softmax
+from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.learner import Learner, Scored, Trained
-from spamnb.models.bernoulli import absent_log_probability, token_log_odds
-from spamnb.models.multinomial import token_log_probability
-from spamnb.models.priors import class_log_prior
-from spamnb.numbering import views_of
 from spamnb.settings import Settings
-from spamnb.store import Store, Totals
+from spamnb.store.store import Store, Totals
+from spamnb.tokens.vectorizer import views_of
 
 if TYPE_CHECKING:  # a message that is classified needs neither
-    from spamnb.sums import Sums
-    from spamnb.tally import Block, Tally
+    from spamnb.counts.class_counts import Sums
+    from spamnb.counts.training_set import Block, Tally
 
 LEAST = -700.0  # nats: the log prior of a class without messages, finite so that nothing becomes NaN
 

@@ -8,7 +8,7 @@ from spamnb.classifier import Judgement
 from spamnb.learners.learner import Direction
 from spamnb.naming import counted, shown
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.store import Found, Totals
+from spamnb.store.store import Found, Totals
 
 
 def explanation(

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spamnb.decision import UNSURE as UNSURE_NAME
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.figures import Figures
 from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.result import Result
+from spamnb.formulas.decision import UNSURE as UNSURE_NAME
 from spamnb.report import charts, svg
 from spamnb.report.numbers import count, interval, percent, ratio
 from spamnb.report.style import CSS

@@ -7,7 +7,7 @@ from unicodedata import combining, east_asian_width
 
 import numpy as np
 
-from spamnb.decision import UNSURE
+from spamnb.formulas.decision import UNSURE
 from spamnb.naming import counted
 from spamnb.report.numbers import percent
 from spamnb.training import LeftOut

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
+from spamnb.formulas.mutual_information import Word, Words
 from spamnb.naming import shown, shown_json
-from spamnb.ranking import Word, Words
 
 
 def words_text(report: Words, width: int | None = None) -> str:

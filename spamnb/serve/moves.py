@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from spamnb import message
-from spamnb.database import Database
-from spamnb.mbox import contents
+from spamnb.message import parse as message
 from spamnb.naming import shown
-from spamnb.serve import maildir
+from spamnb.sources import maildir
+from spamnb.sources.mbox import contents
+from spamnb.store.database import Database
 
 NEITHER = frozenset(["trash", "deleted messages", "deleted items", "drafts", "sent", "sent messages", "templates"])
 _FILE = "spamnb-places.sqlite"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
-from spamnb.decision import UNSURE
+from spamnb.formulas.decision import UNSURE
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spamnb.errors import SpamnbError
-from spamnb.serve import headers, protocol
+from spamnb.message import spam_fields
+from spamnb.serve import protocol
 from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
 from spamnb.serve.protocol import ExitCode, Refusal, Request
@@ -162,7 +163,7 @@ class Spamd:
         if asked.method == "TELL" and not self._allow_tell:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
         async with self._reception.message(reader, asked) as raw:
-            facts.update(size=len(raw), id=headers.field(raw[:CHUNK], b"message-id")[:200])
+            facts.update(size=len(raw), id=spam_fields.field(raw[:CHUNK], b"message-id")[:200])
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return self._judge(asked, raw, facts)
@@ -172,7 +173,7 @@ class Spamd:
     def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         try:
             with deadline(self.limits.classify_time):
-                found = score(self._models.answering(asked.user), headers.handed_over(raw))
+                found = score(self._models.answering(asked.user), spam_fields.handed_over(raw))
         except OutOfTime:
             raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
         except SpamnbError as error:
@@ -184,7 +185,7 @@ class Spamd:
         if label is not None:
             facts["autolearn"] = label
             self._lessons += 1
-            self._learner.submit(self._learn_from_itself, asked.user, label, headers.handed_over(raw))
+            self._learner.submit(self._learn_from_itself, asked.user, label, spam_fields.handed_over(raw))
         return protocol.found(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw, label or "no"))
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
@@ -232,9 +233,9 @@ class Spamd:
 def _body(asked: Request, found: Score, raw: bytes, autolearn: str) -> bytes:
     match asked.method:
         case "PROCESS":
-            return headers.rewritten(raw, found.fields(autolearn))
+            return spam_fields.rewritten(raw, found.fields(autolearn))
         case "HEADERS":
-            return headers.rewritten(raw[: headers.header_end(raw)], found.fields(autolearn))
+            return spam_fields.rewritten(raw[: spam_fields.header_end(raw)], found.fields(autolearn))
         case "SYMBOLS":
             return found.names.encode("ascii") + b"\r\n" * (asked.version < (1, 3))
         case "REPORT":

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from spamnb.classifier import Classifier
-from spamnb.content import begin
+from spamnb.store.snapshot import begin
 
 SUFFIX = ".spamnb"
 OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from spamnb.classifier import Classifier
-from spamnb.content import fill, load
-from spamnb.learners import learner_for
-from spamnb.message import Message, parse
-from spamnb.numbering import Numbering
+from spamnb.counts.training_set import Tally, merge, tally
+from spamnb.learners.registry import learner_for
+from spamnb.message.parse import Message, parse
 from spamnb.settings import Settings
-from spamnb.sources import Entry
-from spamnb.store import Store
-from spamnb.tally import Tally, merge, tally
-from spamnb.tokens import Tokenizer
+from spamnb.sources.entries import Entry
+from spamnb.store.snapshot import fill, load
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import Numbering
 from spamnb.training import content_of, prepare, with_trained
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))

@@ -16,8 +16,8 @@ import pytest
 from mail import folders, mail, message, sums
 
 from spamnb.classifier import Classifier
-from spamnb.exchange import export
-from spamnb.store import Store
+from spamnb.store.jsonl import export
+from spamnb.store.store import Store
 
 SPAMNB = [sys.executable, "-m", "spamnb"]
 

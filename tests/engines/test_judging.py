@@ -11,14 +11,14 @@ import pytest
 from mail import mail, message, never
 
 from spamnb.classifier import Classifier, Judgement
+from spamnb.counts.training_set import tally
 from spamnb.engines import judging
 from spamnb.engines.judging import judged
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.sources import Entry, unlabelled
-from spamnb.store import Store
-from spamnb.tally import tally
-from spamnb.tokens import Tokenizer
+from spamnb.sources.entries import Entry, unlabelled
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 
 

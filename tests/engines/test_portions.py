@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.engines.portions import portion
-from spamnb.sources import Entry
+from spamnb.sources.entries import Entry
 
 sizes = st.lists(st.none() | st.integers(0, 9), max_size=12)  # None: an entry that is a file
 

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 from mail import folders, mail, message, never
 
-from spamnb import tally as module
+from spamnb.counts import training_set as module
+from spamnb.counts.training_set import Tally, tally, without_copies
 from spamnb.engines import processes
 from spamnb.engines.processes import count
 from spamnb.engines.workers import aside, spread
 from spamnb.errors import SpamnbError
-from spamnb.exchange import export
 from spamnb.settings import Settings
-from spamnb.sources import Entry, entries
-from spamnb.store import Store
-from spamnb.tally import Tally, tally, without_copies
-from spamnb.tokens import Tokenizer, TokenOptions
+from spamnb.sources.entries import Entry, entries
+from spamnb.store.jsonl import export
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.training import train
 
 
@@ -251,8 +251,8 @@ COUNTS_FOR_EVER = """
 import itertools, sys, tempfile
 from pathlib import Path
 from spamnb.engines.processes import count
-from spamnb.sources import Entry
-from spamnb.tokens import TokenOptions
+from spamnb.sources.entries import Entry
+from spamnb.tokens.tokenizer import TokenOptions
 entries = (Entry("ab"[n % 2], str(n), "", content=b"Subject: x\\n\\nword") for n in itertools.count())
 with tempfile.TemporaryDirectory() as folder:
     count(entries, TokenOptions(), Path(folder), print, lambda done, total: print(done, flush=True), workers=2)

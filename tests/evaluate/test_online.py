@@ -12,7 +12,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.online import Feedback, by_date, judged, online
 from spamnb.settings import Settings
-from spamnb.sources import Entry
+from spamnb.sources.entries import Entry
 
 
 def stream(messages: list[tuple[str, bytes]]) -> list[Entry]:

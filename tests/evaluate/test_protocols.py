@@ -16,7 +16,7 @@ from spamnb.evaluate import protocols
 from spamnb.evaluate.held_out import Mail, mail_of
 from spamnb.evaluate.result import Result
 from spamnb.settings import Settings
-from spamnb.sources import Entry
+from spamnb.sources.entries import Entry
 from spamnb.training import train
 
 COPIES = [("ham", message("ham", 3)), ("spam", message("spam", 4))]

@@ -8,12 +8,12 @@ import pytest
 from mail import mail, message, never
 
 from spamnb.classifier import Classifier
-from spamnb.message import parse
+from spamnb.counts.training_set import tally
+from spamnb.message.parse import parse
 from spamnb.report.explanation import explanation
 from spamnb.settings import Settings
-from spamnb.sources import Entry
-from spamnb.tally import tally
-from spamnb.tokens import Tokenizer
+from spamnb.sources.entries import Entry
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 
 

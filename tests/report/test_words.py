@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spamnb.ranking import Word, Words
+from spamnb.formulas.mutual_information import Word, Words
 from spamnb.report.words import words_text
 
 

@@ -15,7 +15,7 @@ import pytest
 from served import Server, mail
 
 from spamnb.classifier import Classifier
-from spamnb.serve.headers import header_end
+from spamnb.message.spam_fields import header_end
 from spamnb.serve.score import THRESHOLD, score
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)

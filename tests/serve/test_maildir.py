@@ -23,9 +23,9 @@ from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.cli.options import Unreadable
 from spamnb.errors import SpamnbError
-from spamnb.mbox import MAX_MESSAGE
-from spamnb.serve import maildir
 from spamnb.serve.moves import Places
+from spamnb.sources import maildir
+from spamnb.sources.mbox import MAX_MESSAGE
 
 
 @pytest.fixture

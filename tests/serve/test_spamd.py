@@ -11,8 +11,8 @@ import pytest
 from served import Server, mail, receive
 
 from spamnb.classifier import Classifier
+from spamnb.message.spam_fields import header_end
 from spamnb.serve import protocol
-from spamnb.serve.headers import header_end
 from spamnb.serve.score import score
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)

@@ -1,0 +1,144 @@
+"""Multivariate Bernoulli naive Bayes: every column of the vocabulary is present or absent, and both are evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spamnb.estimators.base import GenerativeClassifier
+from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, filled, spread, values
+
+
+def token_log_odds(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
+    """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α) of some columns, in nats.
+
+    ``document_counts`` (C, k) holds N_jc of the columns asked for, ``documents`` (C,) N_c, or (C, k) where
+    each column sees its own. Added for each token that is present to ``absent_log_probability``, it gives
+    log P(x|c).
+
+    >>> token_log_odds(np.array([[3], [1]]), np.array([3, 1]), 1.0).round(4).tolist()
+    [[1.3863], [0.6931]]
+    """
+    documents = np.reshape(documents, (len(documents), -1))
+    return np.log(document_counts + alpha) - np.log(documents - document_counts + alpha)
+
+
+def absent_log_probability(
+    histograms: Sequence[Mapping[int, int]], documents: np.ndarray, alpha: float
+) -> np.ndarray:
+    """Σ_j log(1−θ_jc) per class (C,), in nats: the log-probability of a message without any token.
+
+    ``histograms`` holds for each class {N_jc: number of tokens with that count}, so that a model of a million
+    tokens needs some hundred numbers; it must count every column of the vocabulary, those with N_jc = 0 too.
+
+    >>> absent_log_probability([{0: 1, 3: 1}], np.array([3]), 1.0).round(4)  # ln 4/5 + ln 1/5
+    array([-1.8326])
+    """
+    sums = []
+    for histogram, n in zip(histograms, documents, strict=True):
+        counts = np.fromiter(histogram.keys(), dtype=float, count=len(histogram))
+        tokens = np.fromiter(histogram.values(), dtype=float, count=len(histogram))
+        sums.append(tokens @ (np.log(n - counts + alpha) - np.log(n + 2 * alpha)))
+    return np.array(sums)
+
+
+class BernoulliNB(GenerativeClassifier, DiscreteNB):
+    """log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)], θ_jc = (N_jc + α) / (N_c + 2α).
+
+    N_jc is the number of training rows of class c in which column j is above ``binarize``, N_c that of all
+    its rows. All logarithms are natural.
+
+    Parameters
+    ----------
+    alpha : pseudo-count above 0
+    binarize : x_j is 1 where the value is above this threshold ≥ 0; None: X holds zeros and ones already
+    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
+        or "uniform" where ``fit_prior`` is False
+    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V),
+    feature_log_prob_ (C, V) log θ in nats (the last two dense and made when asked for), n_features_in_,
+    feature_names_in_ where X was a data frame.
+
+    X is (n, V), dense or sparse. ValueError for alpha ≤ 0, missing or infinite values, X of another width,
+    and, with ``binarize=None``, for values other than 0 and 1.
+
+    Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5; the example is that of Manning,
+    Raghavan and Schütze, Introduction to Information Retrieval, section 13.3:
+
+    >>> X = [[1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
+    >>> model = BernoulliNB().fit(X, ["yes", "yes", "yes", "no"])
+    >>> np.exp(model.feature_log_prob_[:, 1]).round(4).tolist()  # P(Chinese|c) = 2/3 and 4/5
+    [0.6667, 0.8]
+    >>> np.exp(model.predict_joint_log_proba([[0, 1, 1, 0, 0, 1]])).round(3).tolist()
+    [[0.022, 0.005]]
+    """
+
+    _nonnegative = False  # the threshold makes 0 of them
+    _alpha_per_column = False
+    _counting = ("binarize",)
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: str | ArrayLike | None = None,
+        prior_concentration: float | ArrayLike = 1.0,
+    ) -> None:
+        super().__init__(
+            alpha, fit_prior=fit_prior, class_prior=class_prior, prior_concentration=prior_concentration
+        )
+        self.binarize = binarize
+
+    def _counted(self, X: Any) -> Any:
+        """X as zeros and ones, sparse where X is."""
+        cells = values(X)
+        if self.binarize is None:
+            if not ((cells == 0) | (cells == 1)).all():
+                raise ValueError("binarize=None needs X of zeros and ones: set binarize to a threshold")
+            above = cells
+        elif not self.binarize >= 0:
+            raise ValueError(f"binarize must be None or a threshold of at least 0, got {self.binarize!r}")
+        else:
+            above = cells > self.binarize
+        ones = filled(X, above.astype(np.int8))
+        if isinstance(ones, np.ndarray) or above.all():
+            return ones
+        ones = ones.copy()  # before dropping cells: the structure is the caller's
+        ones.eliminate_zeros()
+        return ones
+
+    def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
+        # log θ/(1−θ) less its value at N_jc = 0 is 0 where nothing was counted; what was taken off and
+        # Σ_j log(1−θ) are one number per class. No 1 − exp(log θ) anywhere.
+        columns, documents = sums.columns, sums.documents
+        present = values(columns)
+        of_class = spread(columns, documents)
+        # Sums of weights added in another order can exceed N_c by rounding, never by more.
+        absent = np.log(np.maximum(of_class - present, 0) + alpha)
+        odds_at_zero = np.log(alpha) - np.log(documents + alpha)
+        log_absent_zero = np.log(documents + alpha)
+        difference = np.log(present + alpha) - absent - spread(columns, odds_at_zero)
+        self._weights_ = LogWeights.of(columns, difference, odds_at_zero)
+        self._smoothing_, self._log_total_ = alpha, np.log(documents + 2 * alpha)
+        fewer = filled(columns, absent - spread(columns, log_absent_zero)).sum(axis=1)
+        self._log_absent_ = fewer + columns.shape[1] * (log_absent_zero - self._log_total_)
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """log θ_jc in nats, (C, V), dense: made anew at every access."""
+        return np.log(self.feature_count_ + self._smoothing_) - self._log_total_[:, None]
+
+    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+        return self._weights_.times(self._counted(X)) + self._log_absent_ + self.class_log_prior_
+
+    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        theta = np.exp(self.feature_log_prob_[c])
+        return (rng.random((n, len(theta))) < theta).astype(np.int64)

@@ -1,0 +1,178 @@
+"""Categorical (multinoulli) naive Bayes: every column is one of a few kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spamnb.counts.counts import class_sums, subtract
+from spamnb.estimators.base import GenerativeClassifier
+from spamnb.estimators.discrete import check_alpha
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategorySums:
+    """Rows per class (C,), and rows per class and category: the categories of all columns side by side in
+    ``cells`` (C, ΣK), those of column j being ``categories[j]`` = K_j wide."""
+
+    documents: np.ndarray
+    categories: np.ndarray
+    cells: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where each column's categories begin in ``cells``, (V,)."""
+        return np.concatenate(([0], np.cumsum(self.categories)[:-1]))
+
+    def widened(self, categories: np.ndarray) -> CategorySums:
+        """The same sums with room for ``categories[j]`` ≥ K_j categories in column j."""
+        if np.array_equal(categories, self.categories):
+            return self
+        wide = CategorySums(self.documents, categories, self.cells)
+        column = np.repeat(np.arange(len(categories)), self.categories)
+        inside = np.arange(self.cells.shape[1]) - self.starts[column]
+        cells = np.zeros((len(self.documents), categories.sum()), dtype=self.cells.dtype)
+        cells[:, wide.starts[column] + inside] = self.cells
+        return CategorySums(self.documents, categories, cells)
+
+    def __add__(self, other: CategorySums) -> CategorySums:
+        categories = np.maximum(self.categories, other.categories)
+        a, b = self.widened(categories), other.widened(categories)
+        return CategorySums(a.documents + b.documents, categories, a.cells + b.cells)
+
+    def __sub__(self, other: CategorySums) -> CategorySums:
+        """Without the rows of ``other``; categories that only they held stay, with nothing in them."""
+        categories = np.maximum(self.categories, other.categories)
+        a, b = self.widened(categories), other.widened(categories)
+        return CategorySums(subtract(a.documents, b.documents), categories, subtract(a.cells, b.cells))
+
+    def reindex(self, positions: np.ndarray, n_classes: int) -> CategorySums:
+        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
+        documents = class_sums(self.documents[:, None], positions, n_classes)[:, 0]
+        return CategorySums(documents, self.categories, class_sums(self.cells, positions, n_classes))
+
+
+class CategoricalNB(GenerativeClassifier):
+    """log P(c, x) = log P(c) + Σ_j log φ_jc(x_j), φ_jc(k) = (N_jkc + α) / (N_c + α K_j).
+
+    N_jkc is the number of training rows of class c whose column j holds category k, of K_j: one more than the
+    highest number ever learned there, rows since forgotten included, or ``min_categories`` where that is more. All
+    logarithms are natural.
+
+    Parameters
+    ----------
+    alpha : pseudo-count above 0
+    min_categories : the least K_j, one number ≥ 1 or (V,); None: as seen
+    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
+        or "uniform" where ``fit_prior`` is False
+    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, n_categories_ (V,), and per column in a
+    list category_count_ (C, K_j) and feature_log_prob_ (C, K_j) log φ in nats; n_features_in_,
+    feature_names_in_ where X was a data frame.
+
+    X is (n, V), dense, of category numbers from 0 (fractions are cut off). ValueError for alpha ≤ 0,
+    negative, missing or infinite values, numbers of 2³¹ and more, X of another width, and at prediction for a category
+    that training had no room for; TypeError for sparse X.
+
+    Source: Murphy, Machine Learning, section 3.5; the Dirichlet-categorical model of its section 3.4.
+
+    >>> model = CategoricalNB().fit([[0, 2], [1, 2], [1, 0]], ["a", "a", "b"])
+    >>> [np.exp(column).round(2).tolist() for column in model.feature_log_prob_]
+    [[[0.5, 0.5], [0.33, 0.67]], [[0.2, 0.2, 0.6], [0.5, 0.25, 0.25]]]
+    >>> model.predict([[0, 2], [1, 0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _sparse = False
+    _nonnegative = True
+    _integer = True
+    _poor_score = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        min_categories: int | ArrayLike | None = None,
+        fit_prior: bool = True,
+        class_prior: str | ArrayLike | None = None,
+        prior_concentration: float | ArrayLike = 1.0,
+    ) -> None:
+        self.alpha = alpha
+        self.min_categories = min_categories
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.prior_concentration = prior_concentration
+
+    def _sums(self, X: Any, y: np.ndarray, n_classes: int, weight: np.ndarray | None) -> CategorySums:
+        categories = np.maximum(X.max(axis=0) + 1, self._least_categories(X.shape[1]))
+        empty = CategorySums(np.zeros(n_classes), categories, np.zeros((n_classes, 0)))
+        total = int(categories.sum())
+        # One bincount over (class, column, category) numbered in a row.
+        cell = y[:, None] * total + empty.starts + X
+        each = None if weight is None else np.repeat(weight, X.shape[1])
+        cells = np.bincount(cell.ravel(), weights=each, minlength=n_classes * total)
+        documents = np.bincount(y, weights=weight, minlength=n_classes)
+        return CategorySums(documents, categories, cells.reshape(n_classes, total))
+
+    def _least_categories(self, n_features: int) -> np.ndarray:
+        if self.min_categories is None:
+            return np.ones(n_features, dtype=np.int64)
+        least = np.asarray(self.min_categories)
+        if least.dtype.kind not in "iu":
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.shape not in ((), (n_features,)):
+            raise ValueError(f"'min_categories' should have shape ({n_features},), not {least.shape}.")
+        if (least < 1).any():
+            raise ValueError("'min_categories' should be at least 1.")
+        return np.broadcast_to(least, (n_features,)).astype(np.int64)
+
+    def _derive(self, sums: CategorySums) -> None:
+        log_prior = self._class_log_prior(sums.documents)
+        alpha = float(check_alpha(self.alpha, len(sums.categories), per_column=False))
+        self._log_phi_ = np.log(sums.cells + alpha) - np.repeat(
+            np.log(sums.documents[:, None] + alpha * sums.categories), sums.categories, axis=1
+        )
+        self.class_log_prior_ = log_prior
+
+    @property
+    def n_categories_(self) -> np.ndarray:
+        """K_j, (V,)."""
+        return self.sums_.categories
+
+    @property
+    def category_count_(self) -> list[np.ndarray]:
+        """N_jkc per column, each (C, K_j)."""
+        return np.split(self.sums_.cells, self.sums_.starts[1:], axis=1)
+
+    @property
+    def feature_log_prob_(self) -> list[np.ndarray]:
+        """log φ_jc(k) per column, each (C, K_j), nats."""
+        return np.split(self._log_phi_, self.sums_.starts[1:], axis=1)
+
+    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+        beyond = self.sums_.categories <= X
+        if beyond.any():
+            row, column = np.argwhere(beyond)[0]
+            raise ValueError(
+                f"column {column} holds category {X[row, column]}, but training saw none above "
+                f"{self.sums_.categories[column] - 1}: give min_categories when fitting"
+            )
+        from scipy.sparse import csr_array
+
+        # X as rows of zeros and ones over all categories, times log φ: for 20,000 × 100 and two classes 14 ms,
+        # where adding up column by column took 35.
+        n, width = X.shape
+        ones, ends = np.ones(X.size), np.arange(0, X.size + 1, width)
+        chosen = csr_array((ones, (X + self.sums_.starts).ravel(), ends), shape=(n, self._log_phi_.shape[1]))
+        return chosen @ np.ascontiguousarray(self._log_phi_.T) + self.class_log_prior_
+
+    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        return np.column_stack(
+            [rng.choice(cells.shape[1], size=n, p=np.exp(cells[c])) for cells in self.feature_log_prob_]
+        )

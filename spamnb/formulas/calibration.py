@@ -1,0 +1,190 @@
+"""Scores → probabilities that mean what they say, from sums.
+
+A calibration is one integer histogram per class: of the margins (the class's score less the log-sum-exp of the others')
+that its own messages and the rest got when each was left out of training. Histograms add and subtract, so learning,
+forgetting and merging do too. The probability of a class is a logistic curve through its histogram, fitted by Platt's
+method (1999): maximum likelihood towards (n+1)/(n+2) and 1/(n+2) instead of 1 and 0, so that a few messages never make
+certainty. The curve keeps margins in their order.
+
+The logistic curve was compared with isotonic regression and kernels on held-out halves of six corpora: all are within
+1 % expected calibration error (logistic .46 to .68 %, isotonic .37 to .51), and its log loss is the least on five of
+six.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from spamnb.formulas.pooling import softmax
+
+BINS = 512
+ENOUGH = 10  # messages of each class below which its curve is more prior than evidence: none is certain beyond 10/11
+_SPREAD = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
+_SCALE = 0.25  # nats
+_PRIOR_MARGIN = 2.0  # nats: before any message, one of each class is imagined this far on its own side
+_LIMIT = 16.0  # nats of log-odds: nothing is 0 or 1
+
+
+def margins(scores: np.ndarray) -> np.ndarray:
+    """Each class's score less the log-sum-exp of the others', (n, C) in nats; 0 for a single class.
+
+    >>> margins(np.array([[1.0, 3.0]]))
+    array([[-2.,  2.]])
+    """
+    n, classes = scores.shape
+    scores = np.clip(scores, -1e100, 1e100)  # a class whose only message is left out has the prior 0: -inf
+    if classes == 2:
+        difference = scores[:, 1] - scores[:, 0]
+        return np.stack([-difference, difference], axis=1)
+    out = np.zeros((n, classes))
+    for c in range(classes if classes > 1 else 0):
+        rest = np.delete(scores, c, axis=1)
+        top = rest.max(axis=1)
+        out[:, c] = scores[:, c] - top - np.log(np.exp(rest - top[:, None]).sum(axis=1))
+    return out
+
+
+def _bins(margin: np.ndarray) -> np.ndarray:
+    place = np.rint(np.arcsinh(margin / _SCALE) * _SPREAD)
+    return np.clip(place, -BINS // 2, BINS // 2 - 1).astype(np.intp) + BINS // 2
+
+
+def bins_of(scores: np.ndarray) -> np.ndarray:
+    """(n, C) the bin of each class's margin, of ``scores`` (n, C) in nats."""
+    return _bins(margins(np.atleast_2d(scores)))
+
+
+_MARGIN = np.sinh((np.arange(BINS) - BINS // 2) / _SPREAD) * _SCALE  # of the middle of each bin
+
+
+def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] = (0, 0)) -> tuple[float, float]:
+    """Slope ≥ 0 and intercept of P(own | margin x) = σ(slope·x + intercept), by Newton's method on binned counts.
+
+    ``unscored`` messages, of the class and of the rest, stand where the imagined ones do.
+    """
+    own, rest = own.astype(float), rest.astype(float)
+    own[_bins(np.array(_PRIOR_MARGIN))] += 1 + unscored[0]
+    rest[_bins(np.array(-_PRIOR_MARGIN))] += 1 + unscored[1]
+    n_own, n_rest = own.sum(), rest.sum()
+    used = np.flatnonzero(own + rest)
+    x, own, rest = _MARGIN[used], own[used], rest[used]
+    total = own + rest
+    wanted = own * (n_own + 1) / (n_own + 2) + rest / (n_rest + 2)
+    scale = np.sqrt((total * x * x).sum() / total.sum())
+    z = x / scale
+    base = float(np.log((n_own + 1) / (n_rest + 1)))
+    slope, intercept = 0.0, base
+
+    def error(slope: float, intercept: float) -> float:
+        activation = slope * z + intercept
+        return float((total * np.logaddexp(0, activation) - wanted * activation).sum())
+
+    least = error(slope, intercept)
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-np.clip(slope * z + intercept, -35, 35)))
+        g, w = wanted - total * p, total * p * (1 - p)
+        a, b, d = (w * z * z).sum() + 1e-6, (w * z).sum(), w.sum() + 1e-6
+        gz, g1 = (g * z).sum(), g.sum()
+        determinant = a * d - b * b
+        step = np.array([d * gz - b * g1, a * g1 - b * gz]) / max(determinant, 1e-12)
+        size = float(np.abs(step).max())
+        # A full step can overshoot where classes hardly overlap, and one of 4 still does where one of them is small:
+        # with 5 messages at 2 ± .1 nats and 50 at −2 ± .1 it ended at a slope of 0, as if the scores told nothing.
+        step *= min(1.0, 4.0 / size) if size else 1.0
+        while (now := error(slope + step[0], intercept + step[1])) > least * (1 + 1e-12) and size >= 1e-9:
+            step /= 2
+            size /= 2
+        slope, intercept, least = slope + step[0], intercept + step[1], now
+        if size < 1e-9:
+            break
+    return (slope / scale, intercept) if slope > 0 else (0.0, base)
+
+
+class Calibration:
+    """The sums that probabilities are derived from; ``histogram`` (C, 2, BINS) counts each class's own messages and the
+    rest by the bins of their margins.
+
+    >>> calibration = Calibration(2)
+    >>> calibration.add(np.array([[4.0, 0.0]] * 60 + [[0.0, 4.0]] * 40), np.array([0] * 60 + [1] * 40))
+    >>> calibration.probabilities(np.array([[4.0, 0.0], [0.0, 4.0], [0.0, 0.0]])).round(2)
+    array([[0.99, 0.01],
+           [0.02, 0.98],
+           [0.54, 0.46]])
+    """
+
+    def __init__(self, classes: int, documents: np.ndarray | None = None) -> None:
+        """``documents`` (C,) are the messages that the model holds, which may be more than were scored: of a model that
+        was taught all of one class before the other, the first was learned with nothing to score it against. If those
+        were left out, the second class would look like all there is."""
+        self.histogram = np.zeros((classes, 2, BINS), np.int64)
+        self._documents = np.zeros(classes, np.int64) if documents is None else documents
+        self._curves: list[tuple[float, float]] | None = None
+
+    def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
+        """Add (or with ``sign`` −1 take out) messages with left-out ``scores`` (n, C) and class indices ``y`` (n,)."""
+        self._curves = None
+        bins = bins_of(scores)
+        for c in range(bins.shape[1]):
+            rest = (np.asarray(y) != c).astype(np.intp)
+            np.add.at(self.histogram[c].reshape(-1), rest * BINS + bins[:, c], sign)
+
+    @classmethod
+    def from_cells(
+        cls,
+        classes: Sequence[str],
+        cells: Iterable[tuple[str, int, int, int]],
+        documents: np.ndarray | None = None,
+    ) -> Calibration:
+        """From (class, 1 for its own messages or 0 for the rest, bin, messages); classes not named are left out."""
+        out = cls(len(classes), documents)
+        for name, own, bin_, messages in cells:
+            if name in classes:
+                out.histogram[classes.index(name), 1 - own, bin_] = messages
+        return out
+
+    def cells(self, classes: Sequence[str]) -> list[tuple[str, int, int, int]]:
+        """The non-zero cells, as ``from_cells`` takes them."""
+        where = zip(*(index.tolist() for index in np.nonzero(self.histogram)))
+        return [(classes[c], 1 - rest, bin_, int(self.histogram[c, rest, bin_])) for c, rest, bin_ in where]
+
+    @property
+    def enough(self) -> bool:
+        """Are there at least two classes, with ENOUGH messages in each?"""
+        seen = np.maximum(self.histogram[:, 0].sum(axis=1), self._documents)
+        return len(seen) > 1 and bool((seen >= ENOUGH).all())
+
+    def _fit(self) -> list[tuple[float, float]]:
+        """Slope and intercept of each class's curve; of two classes only the second's is used."""
+        counts = np.maximum(self.histogram, 0)
+        unscored = np.maximum(self._documents - counts[:, 0].sum(axis=1), 0)
+        # Where most of a class was learned before there was another, the scores that the other's messages then had are
+        # those of a model that hardly knew it. 297 posts of one newsgroup and then 296 of another: 61 of 395 later
+        # posts wrong and .47 nats of log loss by these scores, 28 and .21 without them; learned in turns 29 and .18.
+        if (2 * unscored > self._documents).any():
+            counts, unscored = np.zeros_like(counts), self._documents
+        mirrored = len(counts) == 2
+        return [
+            (0.0, 0.0) if mirrored and c == 0 else _logistic(own, rest, (unscored[c], unscored.sum() - unscored[c]))
+            for c, (own, rest) in enumerate(counts)
+        ]
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """P(class | score) of each message, (n, C): rows sum to 1, no entry is 0 or 1 where there are two classes."""
+        scores = np.atleast_2d(scores)
+        n, classes = scores.shape
+        if classes == 1:
+            return np.ones((n, 1))
+        margin = margins(scores)
+        log_odds = np.empty((n, classes))
+        if self._curves is None:
+            self._curves = self._fit()
+        for c, (slope, intercept) in enumerate(self._curves):
+            log_odds[:, c] = np.clip(slope * margin[:, c] + intercept, -_LIMIT, _LIMIT)
+        if classes == 2:
+            log_odds[:, 0] = -log_odds[:, 1]
+        # p_c ∝ odds_c^(1−1/C): with two classes each says what the other says, so half of it is enough; with many each
+        # says something of its own. Expected calibration error on 20news: 1.3 % left out and 2.8 % on its later posts,
+        # where odds / (1 + odds) divided by their sum have 4.4 and 5.8.
+        return softmax(log_odds * (1 - 1 / classes))

@@ -1,0 +1,125 @@
+"""Which columns matter: mutual information of every column with the class, and the words report.
+
+Plain data in, plain data out; the caller decides how it looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from spamnb.counts.counts import Counts
+
+
+def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float = 1.0) -> np.ndarray:
+    """Mutual information of each column's presence with the class, (V,), in bits.
+
+        I_j = Σ_c π_c [θ_jc log₂(θ_jc/θ_j) + (1−θ_jc) log₂((1−θ_jc)/(1−θ_j))]
+        θ_jc = (N_jc + α)/(N_c + 2α),   π_c = N_c/N,   θ_j = Σ_c π_c θ_jc
+
+    ``document_counts`` (C, V) holds N_jc, sparse or dense; ``documents`` (C,) N_c. α = 0, the empirical
+    mutual information, is allowed here, where 0 log 0 is 0. ValueError for α < 0 and without documents.
+
+    >>> mutual_information(np.array([[4, 2], [0, 2]]), np.array([4, 4]), alpha=0).tolist()
+    [1.0, 0.0]
+    """
+    from scipy.sparse import csr_array
+
+    n = np.asarray(documents, dtype=float)
+    if not alpha >= 0:
+        raise ValueError(f"alpha must be at least 0, got {alpha!r}")
+    if not n.sum() > 0:
+        raise ValueError("no documents: there is nothing to measure information from")
+    N = csr_array(document_counts)
+    seen = n > 0  # a class without documents has π = 0
+    n, N = n[seen], N[seen]
+    total, size = n.sum(), n + 2 * alpha
+
+    # I = H(θ_j) − Σ_c π_c H(θ_jc). A cell without count holds one value per class, so the sums over classes
+    # are that of an empty column plus a correction for stored cells: no C × V array of logarithms is made.
+    # All 130,146 columns of 20news-bydate's training posts: 6 ms on a quiet machine, 12 on a busy one.
+    row = np.repeat(np.arange(len(n)), np.diff(N.indptr))
+    stored = _entropy((N.data + alpha) / size[row], (n[row] - N.data + alpha) / size[row])
+    empty = _entropy(alpha / size, (n + alpha) / size)
+
+    def by_column(cells: np.ndarray) -> np.ndarray:
+        return np.bincount(N.indices, weights=cells, minlength=N.shape[1])
+
+    # N π_c/(N_c + 2α): 1 where α = 0, so that these sums are whole numbers then and a column that every
+    # document holds has θ_j = 1 and no rounding error that log 0 would blow up.
+    share = n / size
+    present = by_column(share[row] * N.data)
+    marginal = _entropy((alpha * share.sum() + present) / total, (share @ (n + alpha) - present) / total)
+    conditional = (n @ empty + by_column(n[row] * (stored - empty[row]))) / total
+    return np.maximum(marginal - conditional, 0)
+
+
+def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """−p log₂ p − q log₂ q with 0 log 0 = 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return -np.where(p > 0, p * np.log2(p), 0) - np.where(q > 0, q * np.log2(q), 0)
+
+
+def top_columns(values: np.ndarray, k: int, tokens: Sequence[str]) -> np.ndarray:
+    """The k columns with the highest values, highest first; equal values in the order of their tokens.
+
+    The order of columns is the order of training, so ties are settled by the tokens: however the messages
+    came in, the same ones are chosen.
+
+    >>> top_columns(np.array([1.0, 3.0, 1.0]), 2, ["beta", "gamma", "alpha"]).tolist()
+    [1, 2]
+    """
+    k = max(0, min(k, len(values)))
+    if k == 0:
+        return np.empty(0, dtype=np.intp)
+    least = np.partition(values, len(values) - k)[len(values) - k]
+    candidates = np.flatnonzero(values >= least).tolist()
+    return np.array(sorted(candidates, key=lambda j: (-values[j], tokens[j]))[:k], dtype=np.intp)
+
+
+class Word(NamedTuple):
+    """A token and its value: a probability or bits."""
+
+    token: str
+    value: float
+
+
+class Words(NamedTuple):
+    """The words report: ``likeliest`` words of each class with θ_jc, the probability that a message of the
+    class contains them, and the ``informative`` ones with their mutual information in bits."""
+
+    likeliest: dict[str, list[Word]]
+    informative: list[Word]
+
+
+def words(counts: Counts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0) -> Words:
+    """The n likeliest words of every class and the n with the highest mutual information.
+
+    θ_jc = (N_jc + α)/(N_c + 2α) as in Bernoulli naive Bayes. ``tokens`` (V,) names the columns.
+
+    >>> from spamnb.counts.counts import Counts
+    >>> from spamnb.tokens.matrix import Vocabulary
+    >>> vocabulary = Vocabulary()
+    >>> X = vocabulary.matrix([["the", "pills"], ["the", "lunch"], ["the", "pills"]])
+    >>> report = words(Counts.from_matrix(X, ["spam", "ham", "spam"]), vocabulary.tokens, n=1)
+    >>> report.likeliest["spam"]
+    [Word(token='pills', value=0.75)]
+    >>> report.informative[0].token
+    'lunch'
+    """
+    likeliest = {}
+    for c, name in enumerate(counts.classes):
+        theta = np.full(counts.n_columns, float(alpha))
+        row = counts.document_counts[[c]]
+        theta[row.indices] += row.data
+        theta /= counts.documents[c] + 2 * alpha
+        likeliest[name] = _table(theta, n, tokens)
+    information = mutual_information(counts.document_counts, counts.documents, alpha)
+    return Words(likeliest, _table(information, n, tokens))
+
+
+def _table(values: np.ndarray, n: int, tokens: Sequence[str]) -> list[Word]:
+    return [Word(tokens[j], float(values[j])) for j in top_columns(values, n, tokens)]

@@ -1,0 +1,25 @@
+"""The kinds of mail model: what each does with messages, on the one model file."""
+
+from __future__ import annotations
+
+from spamnb.learners.learner import Learner
+from spamnb.settings import COUNT_MODELS, Settings
+
+
+def learner_for(settings: Settings) -> Learner:
+    """The learner that the settings name; its file, and what it imports, is loaded now."""
+    if settings.model_type in COUNT_MODELS:
+        from spamnb.learners.naive_bayes import NaiveBayes
+
+        return NaiveBayes(settings)
+    if settings.embedding is not None:
+        from spamnb.learners.dense import Dense
+
+        return Dense(settings)
+    if settings.model_type == "logistic":
+        from spamnb.learners.logistic import Logistic
+
+        return Logistic(settings)
+    from spamnb.learners.hybrid import Hybrid
+
+    return Hybrid(settings)

@@ -1,0 +1,191 @@
+"""Models out of and into lines of JSON, and several added up to one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from spamnb.counts.class_counts import Cells, Sums
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.formulas.calibration import BINS
+from spamnb.naming import check_class_name, shown
+from spamnb.store import checks
+from spamnb.store.learned import Learned, are_bins
+from spamnb.store.pages import LONGEST, MOST
+from spamnb.store.snapshot import Content, load
+from spamnb.store.store import Store
+from spamnb.store.tables import VECTOR, array_of
+from spamnb.tokens.token_array import Tokens, union
+
+LINES = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
+
+
+def export(store: Store) -> Iterator[str]:
+    """The model as lines of JSON, the same lines for the same sums."""
+    content = load(store)
+    yield _line({"spamnb": LINES, "meta": content.meta})
+    sums, tokens = content.sums, list(content.tokens)
+    for name, documents in zip(sums.classes, sums.documents.tolist()):
+        yield _line({"class": name, "documents": documents})
+    counts: list[dict[str, tuple[int, int]]] = [{} for _ in tokens]
+    for name, cells in zip(sums.classes, sums.cells):
+        for j, *pair in zip(*(values.tolist() for values in cells)):
+            counts[j][name] = pair
+    for j in sorted(range(len(tokens)), key=tokens.__getitem__):
+        vector = {} if content.vectors is None else {"vector": content.vectors[j].tolist()}
+        yield _line({"token": tokens[j], "counts": counts[j], **vector})
+    for digest, (name, taught, bins) in content.messages:
+        scored = {} if bins is None else {"bins": bins}
+        yield _line({"message": digest.hex(), "class": name, "taught": taught, **scored})
+    for identity, digest, counted in content.lessons:
+        yield _line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
+    for name, own, bin_, messages in content.calibration:
+        yield _line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
+    for name, values in content.arrays.items():
+        encoded = base64.b64encode(values.tobytes()).decode()
+        yield _line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
+    yield _line({"end": True})  # without it a file that was cut short would pass for a smaller model
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _count(value: int, most: int = MOST, least: int = 0) -> int:
+    if not checks.whole(most, least)(value):
+        raise ValueError(f"a count that is no whole number, below {least}, or too large (above {most})")
+    return value
+
+
+def _digest(written: str) -> bytes:
+    value = bytes.fromhex(written)
+    if not checks.digest(value):
+        raise ValueError("a digest that has not 16 bytes")
+    return value
+
+
+def parse_export(lines: Iterable[str], name: str) -> Content:
+    """The content that ``export`` wrote. Raises SpamnbError naming the line that is not of it."""
+    meta: dict[str, Any] | None = None
+    documents: dict[str, int] = {}
+    counts: dict[str, dict[str, list[int]]] = {}
+    messages: list[tuple[bytes, Learned]] = []
+    calibration: list[tuple[str, int, int, int]] = []
+    arrays: dict[str, np.ndarray] = {}
+    vectors: list[list[float]] = []
+    lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
+    ended = False
+    for number, line in enumerate(lines, 1):
+        try:
+            if ended:
+                raise ValueError("there is more after its end")
+            record = json.loads(line)
+            if number == 1:
+                meta = _meta(record, name)
+            elif "class" in record and "documents" in record:
+                documents[check_class_name(str(record["class"]))] = _count(record["documents"])
+            elif "token" in record:
+                for c, (held, occurring) in record["counts"].items():
+                    if c not in documents:
+                        raise ValueError(f"counts of an unknown class, {c!r}")
+                    _count(held, documents[c]), _count(occurring)
+                    if not min(1, occurring) <= held <= occurring:
+                        raise ValueError("a token that messages hold more often than it occurs, or not at all")
+                if len(record["token"].encode()) > LONGEST:
+                    raise ValueError("a token that is too long")
+                counts[record["token"]] = record["counts"]
+                vectors += [record["vector"]] if "vector" in record else []
+            elif "lesson" in record:
+                counted = {str(token): _count(n) for token, n in record["tokens"].items()}
+                lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
+            elif "message" in record:
+                _count(1, documents[record["class"]])  # a class of that name, and it holds a message
+                if not are_bins(record.get("bins", {})):
+                    raise ValueError("bins that are none of the calibration's")
+                learned = Learned(record["class"], bool(record["taught"]), record.get("bins"))
+                messages.append((_digest(record["message"]), learned))
+            elif "calibration" in record:
+                own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
+                n = _count(record["messages"], least=-MOST)  # taken away with another score: below 0
+                calibration.append((check_class_name(record["calibration"]), own, bin_, n))
+            elif "array" in record:
+                called, shape = str(record["array"]), json.dumps(record["shape"])
+                arrays[called] = array_of(called, record["dtype"], shape, base64.b64decode(record["base64"]))
+            elif "end" in record:
+                ended = True
+            else:
+                raise ValueError("unknown record")
+            if "\\u" in line:  # UnicodeEncodeError, a ValueError, for half a surrogate pair
+                json.dumps(record, ensure_ascii=False).encode()
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, Damaged) as error:
+            raise SpamnbError(f"{name}: line {number} is not of an exported model ({shown(str(error))})") from None
+    if meta is None:
+        raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
+    if not ended:
+        raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
+    tokens, place, sums = _sums(documents, counts)
+    try:
+        with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
+            of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
+    except (ValueError, TypeError, OverflowError):
+        raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
+    if of_tokens is not None:
+        of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
+    return Content(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
+
+
+def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """What the first line says. SpamnbError where another version wrote it."""
+    if record["spamnb"] != LINES:
+        made, what = ("a newer", "upgrade spamnb") if record["spamnb"] > LINES else ("an older", "train again")
+        raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
+    return dict(record["meta"])
+
+
+def _sums(documents: dict[str, int], counts: dict[str, dict[str, list[int]]]) -> tuple[Tokens, np.ndarray, Sums]:
+    """The tokens ascending by key, where among them each of ``counts`` is, and the sums."""
+    classes = tuple(sorted(documents))
+    tokens, (place,) = union([Tokens.of(counts)])
+    row = {c: i for i, c in enumerate(classes)}
+    found = [(row[c], j, *pair) for j, pairs in enumerate(counts.values()) for c, pair in pairs.items()]
+    label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
+    held = np.array([documents[c] for c in classes], np.int64)
+    return tokens, place, Sums.of_cells(classes, held, len(tokens), label, Cells(place[column], *figures))
+
+
+def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
+    """The sum of models made with the same settings, and how many messages more than one of them learned.
+
+    Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
+    Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
+    """
+    for content, name in zip(models, names):
+        for key in sorted((models[0].meta.keys() | content.meta.keys()) - {"vocabulary_size"}):
+            if content.meta.get(key) != models[0].meta.get(key):
+                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
+        if content.meta.get("model_type") in ("logistic", "hybrid"):
+            kind = content.meta["model_type"]
+            raise SpamnbError(f"{name}: a {kind} model cannot be merged: its steps are no sums; train on both sources")
+        if content.arrays or content.meta.get("top_words") is not None:
+            raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
+    classes = tuple(sorted({c for content in models for c in content.sums.classes}))
+    tokens, places = union([content.tokens for content in models])
+    sums = Sums.total([content.sums.moved(at, len(tokens), classes) for content, at in zip(models, places)])
+    messages: dict[bytes, Learned] = {}
+    cells = Counter[tuple[str, int, int]]()
+    for content in models:
+        messages.update(content.messages)
+        for name, own, bin_, count in content.calibration:
+            cells[name, own, bin_] += count
+    repeated = sum(len(content.messages) for content in models) - len(messages)
+    calibration = [(*cell, count) for cell, count in sorted(cells.items())]
+    meta = models[0].meta
+    learned = list(messages.items())
+    lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
+    merged = Content(meta, tokens, sums, learned, calibration, {}, None, lessons)
+    return merged, repeated

@@ -1,0 +1,224 @@
+"""All that a model file holds, in memory: filled from sums, published in one piece, and read back whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spamnb.counts.class_counts import Cells, Sums, places_among
+from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.store import checks
+from spamnb.store.learned import Learned
+from spamnb.store.pages import names, pack
+from spamnb.store.store import Store
+from spamnb.store.tables import VECTOR
+from spamnb.tokens.token_array import Tokens, union
+
+LEFT = 86_400  # seconds: nobody is still writing a file that has not changed for so long
+
+
+class Content(NamedTuple):
+    """All that a model file holds."""
+
+    meta: dict[str, Any]
+    tokens: Tokens  # ascending by key
+    sums: Sums
+    messages: list[tuple[bytes, Learned]]  # digest, and as what
+    calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
+    arrays: dict[str, np.ndarray]
+    vectors: np.ndarray | None = None  # (V, d) one vector a token
+    lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
+
+
+def fill(store: Store, content: Content, rest: Callable[[], Content] | None = None) -> None:
+    """Write everything into a new, empty store.
+
+    Where ``rest`` is given, what is no sum comes from ``rest()``, called when the sums are written: it may take time.
+    """
+    sums = content.sums
+    with store.writing():
+        for name in sums.classes:
+            store.class_id(name)
+        execute = store._connection.executemany
+        try:
+            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pack(content.tokens, sums))
+        except OverflowError as error:
+            raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
+        execute(
+            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
+            zip(sums.documents.tolist(), *sums.totals().tolist(), sums.classes),
+        )
+        for c, cells in enumerate(sums.cells):
+            n, tokens = np.unique_counts(cells.document_counts)
+            held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
+            execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
+        store.remember(sorted(content.messages))
+        if rest is not None:
+            # Most of it is on its way to the disk while others work. Closing it again drops SQLite's locks on the file:
+            # nobody else knows it yet.
+            _sync(store.file)
+            content = rest()
+        for identity, digest, counted in content.lessons:
+            store.put_lesson(identity, digest, counted)
+        store.add_calibration(content.calibration)
+        store.put_arrays(content.arrays)
+        if content.vectors is not None:
+            told = np.flatnonzero(content.vectors.any(axis=1)).tolist()
+            told.sort(key=content.tokens.__getitem__)
+            store.put_vectors([content.tokens[i] for i in told], content.vectors[told])
+        store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
+
+
+def whole(store: Store) -> tuple[Tokens, Sums]:
+    """All tokens, ascending by key, and the sums: what training wrote, plus what was learned since.
+
+    Whoever reads everything can check that it adds up: SpamnbError where it does not.
+    """
+    with store.reading():
+        store.frequencies()  # they are looked at, and what was held back is written
+        meta, of_classes = store.meta(), store.class_sums()
+        classes = sorted(store.class_ids())
+        row = np.array([classes.index(name) for name in store.class_ids()], np.intp)
+        figures = np.zeros_like(of_classes)
+        figures[row] = of_classes
+        pages = store.pages()
+        execute = store._connection.execute
+        tokens = names(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.keys)
+        cells = Cells(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
+        sums = Sums.of_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
+        if learned := execute("SELECT * FROM learned ORDER BY key").fetchall():
+            keys, since, *changes = zip(*learned)
+            checks.rows("learned", zip(since), token=checks.text)
+            added = Tokens.of(since)
+            if added.keys.tolist() != list(keys):
+                raise Damaged("tokens in table learned that are not those of their keys")
+            table = checks.figures("learned", changes).reshape(-1, 2, len(since))
+            label, column = np.nonzero(table.any(axis=1))
+            cells = Cells(column, table[label, 0, column], table[label, 1, column])
+            more = Sums.of_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
+            tokens, places = union([tokens, added])
+            sums = Sums.total([part.moved(at, len(tokens)) for part, at in zip((sums, more), places)])
+            if meta.get("top_words") is None:
+                held = np.flatnonzero(sums.holders())
+                tokens, sums = tokens.some(held), sums.moved(places_among(held, len(tokens)), len(held))
+        negative = any(values.min(initial=0) < 0 for cells in sums.cells for values in cells)
+        if negative or sums.totals().tolist() != figures[:, 1:].T.tolist() or len(tokens) != meta["vocabulary_size"]:
+            raise Damaged("the sums of all tokens are not those that stand beside them")
+        return tokens, sums.present()
+
+
+def load(store: Store) -> Content:
+    """Everything a store holds, in memory."""
+    with store.reading():
+        tokens, sums = whole(store)
+        return Content(
+            store.meta(),
+            tokens,
+            sums,
+            store.messages(),
+            sorted(store.calibration()),
+            store.arrays(),
+            _vectors(store, tokens),
+            store.lessons(),
+        )
+
+
+def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
+    found = store.vectors()
+    if not found:
+        return None
+    vectors = np.zeros((len(tokens), max(map(len, found.values()))), VECTOR)
+    for j, token in enumerate(tokens):
+        if token in found:
+            vectors[j, : len(found[token])] = found[token]
+    return vectors
+
+
+@contextlib.contextmanager
+def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
+    """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
+
+    If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
+    ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
+    """
+    target = Path(path)
+    in_the_way = InTheWay(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
+    if target.exists():
+        if not force:
+            raise in_the_way
+        with contextlib.suppress(Outdated):
+            Store.open(target, writable=True).close()  # only a model is ever replaced
+    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _clear(target)
+            fresh.unlink(missing_ok=True)
+            store = Store.create(fresh, meta)
+        except (OSError, SpamnbError) as error:
+            raise SpamnbError(f"{target}: cannot be written ({_reason(error)}); --model names another place") from None
+        store.path = str(target)  # what an error names
+        with store:
+            # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
+            store._connection.execute("PRAGMA journal_mode = OFF")
+            store._connection.execute("PRAGMA synchronous = OFF")
+            yield store
+            store._connection.execute("PRAGMA journal_mode = WAL")
+        _sync(fresh)
+        try:
+            os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
+        except FileExistsError:
+            if not force:
+                raise in_the_way from None
+            _replace(fresh, target)
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(NotADirectoryError):  # where nothing could be made
+                Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+
+
+def _clear(target: Path) -> None:
+    """Remove what those left beside the model who were killed while they made one."""
+    left = re.compile(rf"\.{re.escape(target.name)}\.\d+\.new(-wal|-shm)?")
+    for path in target.parent.glob(".*.new*"):
+        if left.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # gone meanwhile, or another's: it is in nobody's way
+                if time.time() - path.lstat().st_mtime > LEFT:
+                    path.unlink()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        return "its folder is a file"
+    if "disk is full" in str(error):
+        return "the disk is full"
+    return getattr(error, "strerror", None) or "its folder takes no new files"
+
+
+def begin(path: str | Path, meta: dict[str, Any]) -> None:
+    """Make an empty model at ``path``, all at once; where there is one, or another process is first, that one stays."""
+    with contextlib.suppress(InTheWay), fresh_model(path, meta):
+        pass
+
+
+def _sync(path: str | Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(fresh: Path, target: Path) -> None:
+    # A rename over a model that others have open would leave its write-ahead log beside the new file. SQLite's own
+    # backup replaces the content in one transaction instead: readers go on with the old state until it ends.
+    with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
+        source._connection.backup(store._connection)
+        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

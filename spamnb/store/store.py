@@ -1,0 +1,268 @@
+"""A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
+
+    meta         settings and single figures, as JSON
+    classes      per class: messages, Σ_j N_jc, Σ_j T_jc
+    trained      per token and class the messages that hold it and its occurrences: what training wrote, in pages
+    learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
+    frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
+    messages     digest and class of each message, and its place in the calibration unless training put it there
+    lessons      what the filter taught itself lately, with its tokens: another copy of a message can take it back
+    calibration  histogram of the scores that messages had in the model without themselves
+    arrays       parameters of models that are not counts
+    vectors      one vector a token, float32, for models that need them
+
+The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``content.py`` reads and writes it whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.store import checks
+from spamnb.store.cache import Rows
+from spamnb.store.pages import MOST, Pages
+from spamnb.store.tables import Records
+from spamnb.tokens.token_array import Numbers
+from spamnb.tokens.vectorizer import new_numbers
+
+# Rows kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB, however many new
+# words hostile mail brings.
+CACHED_ROWS = 400_000
+CACHED_FIGURES = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
+
+ALL_PAGES = "SELECT first, keys, held, cells FROM trained ORDER BY first"
+PAGES_OF = """SELECT first, keys, held, cells FROM trained WHERE first IN
+(SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?)) ORDER BY first"""
+
+
+class Totals(NamedTuple):
+    """The sums over all tokens: what a score needs besides the rows of a message's own tokens."""
+
+    classes: tuple[str, ...]  # sorted names of the classes that hold a message
+    documents: np.ndarray  # (C,) N_c
+    document_counts: np.ndarray  # (C,) Σ_j N_jc
+    occurrences: np.ndarray  # (C,) Σ_j T_jc
+    vocabulary_size: int
+
+
+class Found(NamedTuple):
+    """The rows of those tokens that the model knows."""
+
+    positions: np.ndarray  # (k,) places in the list of tokens that was asked for
+    document_counts: np.ndarray  # (C, k) N_jc
+    occurrences: np.ndarray  # (C, k) T_jc
+    views: np.ndarray  # (k,)
+
+
+# A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
+_OF_CLASSES = {"documents": MOST, "document_counts": checks.ROOM, "occurrences": checks.ROOM}
+
+
+class Store(Records):
+    """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
+
+    _numbers: Numbers | None = None  # outlives the rows: a token keeps its number
+    _ahead = False
+
+    def _drop_cache(self) -> None:
+        super()._drop_cache()
+        self._rows: Rows | None = None
+        self._trained: Pages | None = None
+        self._untaught: bool | None = None
+        self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
+        self._totals: Totals | None = None
+        self._ids: np.ndarray = np.zeros(0, np.intp)
+        self._of_classes: np.ndarray = np.zeros((0, 3), np.int64)
+        self._frequencies: list[dict[int, int]] | None = None
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None:
+        super().put_meta(changes)
+        self._totals = None  # the vocabulary's size is part of both
+
+    def totals(self) -> Totals:
+        with self.reading():
+            if self._totals is None:
+                classes = self.class_ids()
+                kinds = {name: checks.whole(most) for name, most in _OF_CLASSES.items()}
+                rows = self._connection.execute(f"SELECT {', '.join(kinds)} FROM classes ORDER BY id")  # noqa: S608
+                self._of_classes = np.array(checks.rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
+                size = self.meta().get("vocabulary_size", -1)
+                if not checks.whole(MOST)(size):
+                    raise Damaged(f"vocabulary_size in table meta: {size!r}")
+                documents, held, occurring = self._of_classes.T
+                if (held > documents * float(size)).any() or (held > occurring).any():
+                    raise Damaged("figures in table classes that do not fit together")
+                present = sorted(name for name, number in classes.items() if documents[number])
+                ids = self._ids = np.array([classes[name] for name in present], np.intp)
+                self._totals = Totals(tuple(present), documents[ids], held[ids], occurring[ids], size)
+            return self._totals
+
+    def frequencies(self) -> list[dict[int, int]]:
+        """Per class {n: number of tokens that exactly n of its messages hold}."""
+        with self.reading():
+            self.totals()
+            self._before_commit()
+            if self._frequencies is None:
+                size = self.meta()["vocabulary_size"]
+                every: list[dict[int, int]] = [{0: size} for _ in self.class_ids()]
+                rows = self._connection.execute("SELECT class, documents, tokens FROM frequencies")
+                kinds = {"class": checks.whole(len(every) - 1), "documents": checks.whole(MOST, 1)}
+                for number, documents, tokens in checks.rows("frequencies", rows, **kinds, tokens=checks.whole(MOST)):
+                    every[number][documents] = tokens
+                    every[number][0] -= tokens
+                for held, (most, sums, _) in zip(every, self._of_classes.tolist()):
+                    if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
+                        raise Damaged("figures in table frequencies that do not fit those of classes")
+                self._frequencies = [every[int(number)] for number in self._ids]
+            return self._frequencies
+
+    # -- tokens ----------------------------------------------------------------------------------------------
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
+        most = CACHED_ROWS if self._rows is None else min(CACHED_ROWS, CACHED_FIGURES // max(len(self._rows.table), 1))
+        if self._numbers is None or len(self._numbers) > most:
+            self._before_commit()
+            self._numbers, self._rows = new_numbers(), None
+        return self._numbers
+
+    def class_sums(self) -> np.ndarray:
+        """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
+        with self.reading():
+            self.totals()
+            return self._of_classes
+
+    def pages(self) -> Pages:
+        """What training wrote."""
+        with self.reading():
+            return self._trained or self._read_pages()
+
+    def read_ahead(self) -> None:
+        """From now on keep in memory what training wrote of all tokens, to look up those of thousands of messages."""
+        self._ahead = True
+
+    def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
+        """All pages, or those that can hold ``keys``."""
+        asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
+        return Pages.of(self._connection.execute(*asked), self._width() // 2)
+
+    def _read_learned(self, keys: np.ndarray) -> np.ndarray:
+        """(place in ``keys``, figure, ...) of those that have a row, (k, 1 + width)."""
+        # One statement for the whole message, not one a token.
+        columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(self._width() // 2))
+        found = self._connection.execute(
+            f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (our own names)
+            " JOIN learned ON learned.key = wanted.value",
+            (json.dumps(keys.tolist()),),
+        )
+        return checks.figures("learned", found.fetchall())
+
+    def _as_trained(self) -> bool:
+        """Has nothing been learned since training?"""
+        if self._untaught is None:
+            self._untaught = self._connection.execute("SELECT 1 FROM learned LIMIT 1").fetchone() is None
+        return self._untaught
+
+    def _width(self) -> int:
+        return 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+
+    def look_up(self, tokens: Sequence[str]) -> Found:
+        """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
+        with self.reading():
+            self.totals()
+            rows, at = self._read_rows(tokens)
+            positions = np.flatnonzero(rows.present[at])
+            found = np.take(rows.table, at[positions], axis=1)
+            return Found(positions, found[2 * self._ids], found[2 * self._ids + 1], rows.views[at[positions]])
+
+    def _read_rows(self, tokens: Sequence[str]) -> tuple[Rows, np.ndarray]:
+        """The rows in memory, those of ``tokens`` among them, and where these are."""
+        numbers = self.numbers
+        if self._rows is None:
+            self._rows = Rows(self._width(), numbers, self.meta().get("top_words") is not None)
+        at = self._rows.at(tokens)
+        if missing := self._rows.missing(at):
+            keys = missing.keys
+            if self._ahead and self._trained is None:
+                self._trained = self._read_pages()
+            pages = self._trained or self._read_pages(keys)
+            learned = None if self._as_trained() else self._read_learned(keys)
+            self._rows.fill(missing, *pages.look_up(keys, len(self._rows.table)), learned)
+            held, occurring = self._rows.table[0::2, missing.at], self._rows.table[1::2, missing.at]
+            if (held < 0).any() or (held > self.class_sums()[:, :1]).any() or (held > occurring).any():
+                raise Damaged("sums of tokens that cannot be")
+        return self._rows, at
+
+    def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
+        """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
+
+        Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
+        """
+        with self.writing():
+            number = self.class_id(label)
+            meta = self.meta()
+            rows, at = self._read_rows(list(occurrences))
+            at, place = np.unique(at, return_inverse=True)  # two tokens of one key are one
+            repeats = np.bincount(place, list(occurrences.values()), len(at)).astype(np.int64)
+            if rows.closed:  # a model of chosen words keeps to them
+                known = rows.present[at]
+                at, repeats = at[known], repeats[known]
+            documents = rows.table[2 * number, at]
+            occurring = rows.table[2 * number + 1, at] + sign * repeats
+            if len(at) and (documents.min() + sign < 0 or occurring.min() < 0):
+                raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
+            new = ~rows.present[at]
+            rows.table[2 * number, at] = documents + sign
+            rows.table[2 * number + 1, at] = occurring
+            rows.present[at] = rows.closed | rows.table[:, at].any(axis=0)
+            rows.changed[at] = True
+            self._move_frequencies(number, documents, sign)
+            self._connection.execute(
+                "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
+                " occurrences = occurrences + ? WHERE id = ?",
+                (sign, sign * len(at), sign * int(repeats.sum()), number),
+            )
+            if change := int(rows.present[at].sum()) - int((~new).sum()):
+                self.put_meta({"vocabulary_size": meta["vocabulary_size"] + change})
+            self._totals = self._frequencies = None
+
+    def _move_frequencies(self, number: int, documents: np.ndarray, sign: int) -> None:
+        """Tokens that ``documents`` messages (k,) held are now held by ``sign`` more."""
+        moved = self._moved.setdefault(number, {})
+        if len(documents):
+            for n, tokens in zip(*(values.tolist() for values in np.unique_counts(documents))):
+                moved[n] = moved.get(n, 0) - tokens
+                moved[n + sign] = moved.get(n + sign, 0) + tokens
+
+    def _before_commit(self) -> None:
+        """Write what ``add`` changed. Once a transaction, not once a message: most tokens come back in the next one."""
+        execute = self._connection.executemany
+        if self._rows is not None and self._rows.changed.any():
+            tokens, since = self._rows.take_changes()
+            keys, some = tokens.keys, since.any(axis=0)
+            marks = ", ?" * len(since)
+            execute(
+                f"INSERT OR REPLACE INTO learned VALUES (?, ?{marks})",  # noqa: S608 (question marks only)
+                zip(keys[some].tolist(), tokens.some(np.flatnonzero(some)), *since[:, some].tolist()),
+            )
+            execute("DELETE FROM learned WHERE key = ?", zip(keys[~some].tolist()))
+            self._untaught = None
+        if not self._moved:
+            return
+        cells = [(number, n, change) for number, moved in self._moved.items() for n, change in moved.items()]
+        cells = [cell for cell in cells if cell[1] and cell[2]]
+        execute(
+            "INSERT INTO frequencies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
+            cells,
+        )
+        execute(
+            "DELETE FROM frequencies WHERE class = ? AND documents = ? AND tokens = 0",
+            [(number, n) for number, n, change in cells if change < 0],
+        )
+        self._moved = {}

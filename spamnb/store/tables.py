@@ -1,0 +1,299 @@
+"""All that a model file holds beside its sums: the tables, settings, what was learned, histograms, arrays, vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.formulas.calibration import BINS
+from spamnb.naming import check_class_name
+from spamnb.store import checks
+from spamnb.store.database import APPLICATION_ID, FORMAT, Database
+from spamnb.store.learned import LESSONS, MESSAGES, Learned, read_lessons, read_messages
+from spamnb.store.pages import MOST
+
+VECTOR = np.dtype("<f4")
+MOST_LESSONS = 10_000  # some 4 kB each
+MOST_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL DEFAULT 0,
+    document_counts INTEGER NOT NULL DEFAULT 0, occurrences INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE trained (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, held BLOB NOT NULL, cells BLOB NOT NULL,
+    lengths BLOB NOT NULL, text BLOB NOT NULL);
+CREATE TABLE learned (key INTEGER PRIMARY KEY, token TEXT NOT NULL);
+CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (class, documents)) WITHOUT ROWID;
+CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT)
+    WITHOUT ROWID;
+CREATE TABLE lessons (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
+    tokens TEXT NOT NULL);
+CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTEGER NOT NULL,
+    messages INTEGER NOT NULL, PRIMARY KEY (class, own, bin)) WITHOUT ROWID;
+CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL,
+    content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Records(Database):
+    """A model file, open; ``store.Store`` adds the sums."""
+
+    @classmethod
+    def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
+        """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
+        if str(path) != ":memory:" and Path(path).exists():
+            raise SpamnbError(f"{path}: exists already; choose another name or remove it")
+        store = cls.connect(path, writable=True)
+        with store._told():
+            store._connection.execute("PRAGMA journal_mode = WAL")
+            with store.writing():
+                for statement in SCHEMA.split(";\n"):
+                    store._connection.execute(statement)
+                store._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                store._connection.execute(f"PRAGMA user_version = {FORMAT}")
+                store.put_meta({**meta, "vocabulary_size": 0})
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path, *, writable: bool = False) -> Self:
+        """The model at ``path``; one clear line when there is none, or when it is something else."""
+        if not Path(path).is_file():
+            what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
+            raise SpamnbError(f"{path}: {what}; 'spamnb train' makes one, --model names another")
+        store = cls.connect(path, writable=writable)
+        try:
+            store._check_format()
+            store._check_tables()
+            store.meta()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _check_tables(self) -> None:
+        """Our tables and nothing else: what a view, a trigger or an index of somebody else's computes may never end."""
+        with self._told():
+            found = [sql for (sql,) in self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
+            classes = sum(str(sql).count(" documents_") for sql in found)
+            added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in _columns(classes)[2:])
+            ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
+            if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
+                raise Damaged("other tables, views, triggers or indexes than a model's")
+
+    def _drop_cache(self) -> None:
+        self._meta: dict[str, Any] | None = None
+        self._arrays: dict[str, np.ndarray] | None = None
+        self._class_ids: dict[str, int] | None = None
+        self._cells: dict[tuple[str, int, int], int] | None = None
+
+    def meta(self) -> dict[str, Any]:
+        """Settings and single figures."""
+        with self.reading():
+            if self._meta is None:
+                rows = checks.rows("meta", self._connection.execute("SELECT key, value FROM meta"), key=checks.text)
+                self._meta = {key: checks.parsed("meta", key, value) for key, value in rows}
+            return self._meta
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None:
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [
+                    (key, json.dumps(value, ensure_ascii=False, sort_keys=True))
+                    for key, value in changes.items()
+                ],
+            )
+            if self._meta is not None:
+                self._meta = {**self._meta, **json.loads(json.dumps(changes))}
+
+    def class_ids(self) -> dict[str, int]:
+        """The number of each class in the tables, in their order."""
+        with self.reading():
+            if self._class_ids is None:
+                rows = self._connection.execute("SELECT name, id FROM classes ORDER BY id")
+                found = checks.rows("classes", rows, name=checks.name)
+                columns = [row[0] for row in self._connection.execute("SELECT name FROM pragma_table_info('learned')")]
+                if [number for _, number in found] != list(range(len(found))) or columns != _columns(len(found)):
+                    raise Damaged("classes and the columns of table learned do not belong together")
+                self._class_ids = dict(found)
+            return self._class_ids
+
+    def class_id(self, name: str) -> int:
+        """The number of a class in the tables, a new one where there was none."""
+        known = self.class_ids()
+        if name in known:
+            return known[name]
+        number = len(known)
+        if number >= MOST_CLASSES:
+            raise SpamnbError(
+                f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
+            )
+        try:
+            check_class_name(name)
+        except ValueError as error:
+            raise SpamnbError(f"{self.path}: {error}") from None
+        self._before_commit()
+        self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
+        for column in _columns(number + 1)[-2:]:
+            self._connection.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+        self._drop_cache()
+        return number
+
+    # -- what was learned ------------------------------------------------------------------------------------
+
+    def learned(self, digest: bytes) -> Learned | None:
+        """How a message was learned, by its digest; None if it was not."""
+        with self.reading():
+            found = self._connection.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
+            return next((known for _, known in read_messages(found)), None)
+
+    def messages(self) -> list[tuple[bytes, Learned]]:
+        """(digest, how it was learned) of all messages, ascending by digest."""
+        with self.reading():
+            return read_messages(self._connection.execute(f"{MESSAGES} ORDER BY digest"))
+
+    def remember(self, messages: Iterable[tuple[bytes, Learned]]) -> None:
+        """These were learned, by digest."""
+        with self.writing():
+            ids = self.class_ids()
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
+                (
+                    (digest, ids[label], taught, None if bins is None else json.dumps(bins))
+                    for digest, (label, taught, bins) in messages
+                ),
+            )
+
+    def unremember(self, digest: bytes) -> None:
+        with self.writing():
+            self._connection.execute("DELETE FROM messages WHERE digest = ?", (digest,))
+            self._connection.execute("DELETE FROM lessons WHERE digest = ?", (digest,))
+
+    def lesson(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
+        """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
+        with self.reading():
+            found = self._connection.execute(f"{LESSONS} WHERE identity = ?", (identity,))
+            return next((lesson[1:] for lesson in read_lessons(found)), None)
+
+    def lessons(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
+        """(identity, digest, tokens) of all of them, the oldest first."""
+        with self.reading():
+            return read_lessons(self._connection.execute(f"{LESSONS} ORDER BY sequence"))
+
+    def put_lesson(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
+        """Keep what the filter learns by itself, and let go of the oldest of many."""
+        with self.writing():
+            tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
+            cursor = self._connection.execute(
+                "INSERT OR REPLACE INTO lessons (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
+            )
+            oldest = (cursor.lastrowid or 0) - MOST_LESSONS
+            self._connection.execute("DELETE FROM lessons WHERE sequence <= ?", (oldest,))
+
+    # -- histograms and arrays -------------------------------------------------------------------------------
+
+    def calibration(self) -> list[tuple[str, int, int, int]]:
+        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+        with self.reading():
+            if self._cells is None:
+                rows = self._connection.execute(
+                    "SELECT name, own, bin, messages FROM calibration"
+                    " LEFT JOIN classes ON classes.id = calibration.class"
+                )
+                # Below 0: a message of training was taken away with another score than it was added with.
+                cell = {"class": checks.name, "own": checks.whole(1), "bin": checks.whole(BINS - 1)}
+                found = checks.rows("calibration", rows, **cell, messages=checks.whole(MOST, -MOST))
+                self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}
+            return [(*cell, messages) for cell, messages in self._cells.items() if messages]
+
+    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
+        with self.writing():
+            cells = list(cells)
+            self._connection.executemany(
+                "INSERT INTO calibration VALUES (?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET messages = messages + excluded.messages",
+                [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
+            )
+            self._connection.execute("DELETE FROM calibration WHERE messages = 0")
+            if self._cells is not None:
+                for name, own, bin_, messages in cells:
+                    self._cells[name, own, bin_] = self._cells.get((name, own, bin_), 0) + messages
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name, read-only; the same object until one of them changes."""
+        with self.reading():
+            if self._arrays is None:
+                rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
+                found = checks.rows("arrays", rows, name=checks.text, dtype=checks.text, shape=checks.text)
+                self._arrays = {name: array_of(name, *stored) for name, *stored in found}
+            return self._arrays
+
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep arrays of numbers (never of objects) under their names."""
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)",
+                [
+                    (name, a.dtype.str, json.dumps(a.shape), np.ascontiguousarray(a).tobytes())
+                    for name, a in arrays.items()
+                ],
+            )
+            self._arrays = None
+
+    def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
+        """The vectors (d,) of those tokens that have one."""
+        with self.reading():
+            rows = self._connection.execute(
+                "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
+                (json.dumps(list(tokens), ensure_ascii=False),),
+            )
+            return _vectors(rows)
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """The vectors (d,) of all tokens that have one."""
+        with self.reading():
+            rows = self._connection.execute("SELECT token, vector FROM vectors")
+            return _vectors(rows)
+
+    def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
+        """Keep one vector a token, the rows of ``vectors`` (k, d)."""
+        with self.writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
+            )
+
+
+def _columns(classes: int) -> list[str]:
+    """The columns of table ``learned``."""
+    return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]
+
+
+def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
+    """The array that is kept so; ``shape`` is JSON. Damaged where that is none of finite numbers."""
+    try:
+        sides = json.loads(shape)
+        if not all(map(checks.whole(MOST), sides)):
+            raise ValueError("no shape")
+        array = np.frombuffer(content, np.dtype(dtype)).reshape(sides)
+        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+            raise ValueError("no finite numbers")
+    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: numpy, of some types
+        raise Damaged(f"array {name} does not hold what it should") from None
+    return array
+
+
+def _vectors(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
+    found = checks.rows("vectors", rows, token=checks.text, vector=checks.blob)
+    if any(len(vector) % VECTOR.itemsize for _, vector in found):
+        raise Damaged("vectors that were cut short")
+    if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():
+        raise Damaged("vectors that hold no numbers")
+    return {token: np.frombuffer(vector, VECTOR) for token, vector in found}

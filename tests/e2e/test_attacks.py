@@ -1,0 +1,242 @@
+"""What spammers do to slip past: variants of real spam, and how much of each gets through.
+
+Trained on 1,000 messages of the SpamAssassin corpus; 100 other spams, of whose header only From, To and Subject are
+left, are disguised in the ways below and judged at the score that 0.5 % of 400 other good messages exceed. The names
+of the cases say how many were missed, and in brackets how many without what is done about it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from spamnb.estimators.multinomial import token_log_probability
+from spamnb.formulas.pooling import pool
+from spamnb.message.parse import Message, parse
+from spamnb.sources.entries import entries, messages
+from spamnb.tokens.groups import views
+from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.tokenizer import Tokenizer
+
+HAM_ABOVE = 0.005
+KEPT = re.compile(rb"(?im)^(?:from|to|subject):[^\n]*\n(?:[ \t][^\n]*\n)*")
+LOOK_ALIKE = str.maketrans("aeopcxi", "аеорсхі")
+
+
+class Filter(NamedTuple):
+    """Sums of a few messages, and the score above which a message is spam."""
+
+    vocabulary: Vocabulary
+    table: np.ndarray  # (2, V) log p(token | ham, spam)
+    views: np.ndarray  # (V,)
+    threshold: float
+    pooling: str
+    tokenizer: Tokenizer
+
+    def score(self, message: Message) -> float:
+        columns = self.vocabulary.columns
+        known = sorted({columns[token] for token in self.tokenizer(message) if token in columns})
+        here = self.table[:, known]
+        rows = here, np.ones(len(known)), np.array([0, len(known)]), np.zeros(2), self.views[known]
+        s = pool(*rows, pooling=self.pooling)[0][0]
+        return float(s[1] - s[0])
+
+    def missed(self, spam: list[Message]) -> float:
+        return 100 * float(np.mean([self.score(message) <= self.threshold for message in spam]))
+
+
+class Mail(NamedTuple):
+    spam: list[bytes]
+    ham_text: list[str]
+    mean: Filter
+    summed: Filter
+
+
+TOKENIZER = Tokenizer()
+
+
+@pytest.fixture(scope="module")
+def mail(corpora: Path) -> Mail:
+    folder = corpora / "spamassassin"
+    specs = [f"ham={folder / part}" for part in ("easy_ham", "easy_ham_2", "hard_ham")]
+    specs += [f"spam={folder / part}" for part in ("spam", "spam_2")]
+    read = [
+        (entry.label, raw, hashlib.md5(Path(entry.name).name.encode()).digest())
+        for entry, raw in messages(entries(specs, pytest.fail), pytest.fail)
+    ]
+    read.sort(key=lambda one: one[2])
+    train = [(label, parse(raw)) for label, raw, _ in read[:1000]]
+    rest = read[1000:]
+    ham = [parse(raw) for label, raw, _ in rest if label == "ham"][:400]
+    vocabulary = Vocabulary()
+    X = vocabulary.matrix(TOKENIZER(message) for _, message in train)
+    X.data[:] = 1
+    y = np.array([label == "spam" for label, _ in train])
+    sums = np.stack([np.asarray(X[~y].sum(axis=0)).ravel(), np.asarray(X[y].sum(axis=0)).ravel()])
+    table = token_log_probability(sums, sums.sum(axis=1), sums.shape[1], 0.1)
+    filters = []
+    for pooling in ("mean", "sum"):
+        filter_ = Filter(vocabulary, table, views(vocabulary.tokens), 0.0, pooling, TOKENIZER)
+        scores = np.sort([filter_.score(message) for message in ham])
+        filters.append(filter_._replace(threshold=scores[-1 - int(HAM_ABOVE * len(ham))]))
+    spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]
+    return Mail(spam, ["\n".join(message.texts) for message in ham if message.texts], *filters)
+
+
+def visible(raw: bytes) -> str:
+    return "\n".join(parse(raw).texts)
+
+
+def with_body(raw: bytes, content_type: str, body: bytes, encoding: str = "8bit") -> bytes:
+    """The message with its own header but another body."""
+    head = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[0] + b"\n"
+    fields = f"Content-Type: {content_type}\nContent-Transfer-Encoding: {encoding}\n\n"
+    return b"".join(KEPT.findall(head)) + fields.encode() + body
+
+
+def plain(raw: bytes, text: str) -> bytes:
+    return with_body(raw, "text/plain; charset=utf-8", text.encode())
+
+
+def page(raw: bytes, inner: str) -> bytes:
+    return with_body(raw, "text/html; charset=utf-8", f"<html><body>{inner}</body></html>".encode())
+
+
+def inside_words(text: str, filler: str) -> str:
+    """``text`` with ``filler`` in the middle of every word of four letters or more."""
+    return re.sub(r"\b(\w\w)(\w\w+)\b", lambda found: found[1] + filler + found[2], text)
+
+
+def good_words(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    words = " ".join(rng.sample(ham, 20)).split()
+    return plain(raw, visible(raw) + "\n\n" + " ".join(rng.sample(words, 150)))
+
+
+def novel(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return plain(raw, visible(raw) + "\n" * 50 + "\n".join(rng.sample(ham, 20))[:20_000])
+
+
+def hidden(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    text = html.escape("\n".join(rng.sample(ham, 10))[:8_000])
+    return page(raw, f"<p>{html.escape(visible(raw))}</p><div style='display:none'>{text}</div>")
+
+
+def split_by_tags(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return page(raw, inside_words(html.escape(visible(raw), quote=False), "<b></b>"))
+
+
+def split_by_comments(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return page(raw, inside_words(html.escape(visible(raw), quote=False), f"<!--{rng.randrange(10**6)}-->"))
+
+
+def zero_width(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return plain(raw, inside_words(visible(raw), "\u200b"))
+
+
+def look_alike(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return plain(raw, visible(raw).translate(LOOK_ALIKE))
+
+
+def attached(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    body = "--b\nContent-Type: text/plain\n\n\n--b\nContent-Type: text/html; charset=utf-8; name=offer.html\n"
+    body += f"Content-Disposition: attachment; filename=offer.html\n\n<p>{html.escape(visible(raw))}</p>\n--b--\n"
+    return with_body(raw, "multipart/mixed; boundary=b", body.encode())
+
+
+def image_only(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return page(raw, "<a href='http://offer.example/'><img src='http://pictures.example/1.gif'></a>")
+
+
+def odd_base64(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    coded = base64.encodebytes(visible(raw).encode()).replace(b"\n", b"\n !\n")
+    return with_body(raw, "text/plain; charset=utf-8", b"\n\n" + coded + b"\n====\n", " BASE64 ")
+
+
+def giant_token(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return plain(raw, visible(raw) + "\n" + "".join(rng.choices("abcdefgh", k=300_000)))
+
+
+def undisguised(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+    return plain(raw, visible(raw))
+
+
+Attack = Callable[[bytes, list[str], random.Random], bytes]
+Naive = Callable[[Message], Message]
+
+
+def disguised(mail: Mail, attack: Attack) -> list[Message]:
+    rng = random.Random(attack.__name__)
+    return [parse(attack(raw, mail.ham_text, rng)) for raw in mail.spam]
+
+
+def seen_by_all(message: Message) -> Message:
+    facts = tuple(fact for fact in message.html if fact != "hidden")
+    return message._replace(texts=(*message.texts, message.hidden), hidden="", html=facts)
+
+
+def left_split(message: Message) -> Message:
+    facts = tuple(fact for fact in message.html if not fact.endswith("-split"))
+    return message._replace(texts=tuple(inside_words(text, " ") for text in message.texts), html=facts)
+
+
+def width_as_space(message: Message) -> Message:
+    return message._replace(texts=tuple(text.replace("\u200b", " ") for text in message.texts))
+
+
+# What may get through, in percent, some points above what was measured; and what is done about it, undone.
+@pytest.mark.parametrize(
+    ("attack", "at_most", "naive"),
+    [
+        pytest.param(undisguised, 10, None, id="undisguised: 4 %"),
+        pytest.param(split_by_tags, 8, left_split, id="words split by empty tags: 2 % [5]"),
+        pytest.param(split_by_comments, 8, left_split, id="words split by comments: 2 % [6]"),
+        pytest.param(zero_width, 10, width_as_space, id="words split by zero-width characters: 5 % [10]"),
+        pytest.param(hidden, 8, seen_by_all, id="good mail in hidden text: 2 % [72]"),
+        pytest.param(attached, 6, None, id="text in an attachment only: 0 %"),
+        pytest.param(image_only, 8, None, id="a linked picture only: 3 %"),
+        pytest.param(odd_base64, 8, None, id="base64 with stray characters: 2 %"),
+        pytest.param(giant_token, 11, None, id="one giant token: 4 %"),
+    ],
+)
+def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: int, naive: Naive | None) -> None:
+    spam = disguised(mail, attack)
+    missed = mail.mean.missed(spam)
+    assert missed <= at_most
+    if naive is not None:
+        assert mail.mean.missed([naive(message) for message in spam]) > missed
+
+
+def test_look_alike_letters_are_read_as_latin(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
+    """5 % [11]."""
+    spam = disguised(mail, look_alike)
+    missed = mail.mean.missed(spam)
+    monkeypatch.setattr("spamnb.tokens.words._LOOK_ALIKE", {})
+    unfolded = mail.mean._replace(tokenizer=Tokenizer()).missed(spam)
+    assert missed <= 10
+    assert unfolded > missed
+
+
+def test_good_words_sway_the_mean_less_than_the_sum(mail: Mail) -> None:
+    """150 words of good mail under the spam: 23 %, summed 29 %."""
+    spam = disguised(mail, good_words)
+    assert mail.mean.missed(spam) <= 27
+    assert mail.mean.missed(spam) <= mail.summed.missed(spam)
+
+
+def test_a_novel_under_the_spam_is_not_read_to_its_end(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 kB of good mail under the spam: 76 % [95]; were 2,000 words read 88 %, 500 56 %."""
+    spam = disguised(mail, novel)
+    missed = mail.mean.missed(spam)
+    monkeypatch.setattr("spamnb.tokens.tokenizer.MAX_WORDS", 10**9)
+    unread = mail.mean.missed(spam)
+    assert missed <= 82
+    assert missed < unread

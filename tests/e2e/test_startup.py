@@ -1,0 +1,150 @@
+"""What a start imports: a message on its way must not wait for libraries that it does not need.
+
+Modules are watched, not seconds: scipy.sparse takes 0.1 s to import, nltk over 1 s, numpy 0.06 s, click 0.02 s.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import folders, mail, message
+
+import spamnb
+from spamnb.classifier import Classifier
+from spamnb.cli import COMMANDS
+from spamnb.counts.class_counts import Cells, Sums
+from spamnb.settings import Settings
+from spamnb.store.snapshot import Content, fill
+from spamnb.store.store import Store
+from spamnb.tokens.token_array import Tokens
+
+HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
+REPORT = """
+import sys
+from spamnb.__main__ import main
+sys.argv = ["spamnb", *sys.argv[1:]]
+try:
+    main()
+finally:
+    sys.stderr.write("\\n" + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+THREADS = """
+import os, sys
+from spamnb.__main__ import main
+sys.argv = ["spamnb", *sys.argv[1:]]
+try:
+    main()
+finally:
+    sys.stderr.write(f"\\n{'numpy' in sys.modules} {len(os.listdir('/proc/self/task'))}")
+"""
+
+
+@functools.cache
+def bare() -> set[str]:
+    ran = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, timeout=60)
+    return {name.partition(".")[0] for name in ran.stdout.decode().split()}
+
+
+def imported(*arguments: str, stdin: bytes = b"") -> set[str]:
+    """Top-level packages that a run has imported, beyond those that Python itself starts with."""
+    ran = subprocess.run([sys.executable, "-c", REPORT, *arguments], input=stdin, capture_output=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr.decode()
+    return set(ran.stderr.decode().splitlines()[-1].split()) - bare()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model") / "m"
+    with Classifier.create(path) as classifier, classifier.store.writing():
+        for label, raw in mail(20):
+            classifier.learn(label, raw)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids="-".join
+)
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    assert not imported(*arguments) & (HEAVY | {"numpy", "sqlite3", "selectolax", "json"})
+
+
+@pytest.mark.parametrize("command", ["classify", "explain", "filter"])
+def test_one_message_imports_little(model: str, command: str) -> None:
+    found = imported(command, "-m", model, stdin=message("spam", 77))
+    assert "numpy" in found  # or this test sees nothing
+    assert not found & (HEAVY | {"selectolax"})
+
+
+def test_training_needs_no_scipy(tmp_path: Path) -> None:
+    folders(tmp_path, mail(4))
+    sources = [f"{label}={tmp_path / label}" for label in ("ham", "spam")]
+    found = imported("train", "-m", str(tmp_path / "model"), *sources)
+    assert "numpy" in found
+    assert not found & {"scipy", "nltk", "rich"}
+
+
+def test_selectolax_is_imported_for_html(model: str) -> None:
+    page = b"Subject: x\nContent-Type: text/html\n\n<p>cheap <b>pills</b></p>"
+    found = imported("classify", "-m", model, stdin=page)
+    assert "selectolax" in found
+    assert not found & HEAVY
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+def test_no_threads_are_started_for_a_message(model: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run(
+        [sys.executable, "-c", THREADS, "info", "-m", model], capture_output=True, timeout=60, env=environment
+    )
+    assert ran.stderr.decode().splitlines()[-1] == "True 1"
+
+
+def steps(path: Path) -> int:
+    """How many steps SQLite's machine takes to open a model and judge one message."""
+    taken = 0
+
+    def count() -> int:
+        nonlocal taken
+        taken += 1
+        return 0
+
+    with Classifier.open(path) as classifier:
+        classifier.store._connection.set_progress_handler(count, 1)
+        classifier.classify(message("spam", 77))
+    return taken
+
+
+def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Path) -> None:
+    def made(size: int) -> Path:
+        path = tmp_path / f"{size}"
+        named = Tokens.of({*message("spam", 77).decode().split(), *(f"token{n}" for n in range(size))})
+        tokens = named.some(np.argsort(named.keys))
+        ones = np.ones(len(tokens), np.int64)
+        cells = Cells(np.arange(len(tokens)), ones, ones)
+        sums = Sums(("ham", "spam"), np.array([3, 3]), len(tokens), (cells, cells))
+        content = Content(Settings().as_meta(), tokens, sums, [], [], {})
+        with Store.create(path, content.meta) as store:
+            fill(store, content)
+        return path
+
+    few, many = steps(made(60_000)), steps(made(240_000))
+    assert few > 100
+    assert many <= 1.1 * few  # some more of the tokens are on pages of their own
+
+
+def test_what_is_loaded_by_name_is_told_to_who_reads_types() -> None:
+    assert spamnb.__file__ is not None
+    read = ast.parse(Path(spamnb.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(read) if isinstance(node, ast.ImportFrom)]
+    told = {(node.module, each.name, each.asname) for node in imports for each in node.names}
+    names = {(f"spamnb.{place}", name, name) for name, place in spamnb._PUBLIC.items()}
+    assert told - names == {("__future__", "annotations", None), ("typing", "TYPE_CHECKING", None)} and names <= told

@@ -1,0 +1,230 @@
+"""Learning adds, forgetting subtracts, merging adds; samples come back; bad input is told in one line."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, issparse
+
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.categorical import CategoricalNB
+from spamnb.estimators.complement import ComplementNB
+from spamnb.estimators.multinomial import MultinomialNB
+
+MODELS: list[Any] = [MultinomialNB, BernoulliNB, ComplementNB, CategoricalNB]
+GENERATIVE: list[Any] = [MultinomialNB, BernoulliNB, CategoricalNB]
+
+
+def rows(seed: int, n: int, columns: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 3, size=(n, columns)), rng.choice(["a", "b", "c"], size=n)
+
+
+def numbers(model: Any) -> list[np.ndarray]:
+    """The sums of a model, dense."""
+    sums = model.sums_
+    cells = sums.cells if isinstance(model, CategoricalNB) else sums.columns
+    return [sums.documents, cells.toarray() if issparse(cells) else cells]
+
+
+def assert_same(a: Any, b: Any) -> None:
+    assert all(np.array_equal(x, y) for x, y in zip(numbers(a), numbers(b), strict=True))
+    X = rows(99, 20)[0]
+    assert np.array_equal(a.predict_joint_log_proba(X), b.predict_joint_log_proba(X))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 30), cut=st.integers(1, 3))
+def test_sums(model: Any, container: Any, seed: int, n: int, cut: int) -> None:
+    if model is CategoricalNB:
+        container = np.asarray
+    X, y = rows(seed, n)
+    X[0] = 2  # every category is seen from the start, so that categorical sums keep their width
+    classes = ["a", "b", "c"]
+    head, tail = (container(X[:cut]), y[:cut]), (container(X[cut:]), y[cut:])
+    whole = model().partial_fit(container(X), y, classes)
+    in_parts = model().partial_fit(*head, classes).partial_fit(*tail)
+    assert_same(whole, in_parts)
+    merged = model().partial_fit(*head, classes).merge(model().partial_fit(*tail, classes))
+    assert_same(whole, merged)
+    before = model().partial_fit(*head, classes)
+    after = model().partial_fit(*head, classes).partial_fit(*tail).forget(*tail)
+    assert_same(before, after)
+    weight = np.random.default_rng(seed).integers(1, 4, size=n)
+    repeated = model().partial_fit(container(np.repeat(X, weight, axis=0)), np.repeat(y, weight), classes)
+    weighted = model().partial_fit(container(X), y, classes, weight)
+    np.testing.assert_allclose(numbers(repeated)[1], numbers(weighted)[1])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_merge_joins_classes(model: Any) -> None:
+    X, y = rows(3, 40)
+    X[:2] = 2
+    first, second = y != "b", y != "a"
+    y_second = np.where(y == "c", "b", y)[second]
+    merged = model().fit(X[first], y[first]).merge(model().fit(X[second], y_second))
+    together = model().fit(np.vstack([X[first], X[second]]), np.concatenate([y[first], y_second]))
+    assert merged.classes_.tolist() == ["a", "b", "c"]
+    assert_same(merged, together)
+
+
+def test_forgetting_leaves_no_stored_zeros() -> None:
+    X, y = rows(4, 20)
+    model = MultinomialNB().fit(csr_array(X), y).forget(csr_array(X[3:]), y[3:])
+    assert model.sums_.columns.nnz == np.count_nonzero(model.feature_count_)
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+def test_weights_come_out_in_another_order_without_crumbs(container: Any) -> None:
+    # (0.1 + 0.2 + 0.3) − 0.1 − 0.2 − 0.3 is 5.6e-17, and with other orders it is below zero.
+    X, y = container(np.array([[1, 0]])), ["a"]
+    for order in itertools.permutations([0.1, 0.2, 0.3]):
+        model = MultinomialNB().fit(container(np.array([[0, 2]])), ["a"])
+        for weight in (0.1, 0.2, 0.3):
+            model.partial_fit(X, y, sample_weight=[weight])
+        for weight in order:
+            model.forget(X, y, sample_weight=[weight])
+        assert model.class_count_ == pytest.approx([1.0])
+        assert model.feature_count_.tolist() == [[0.0, 2.0]]
+        assert container is np.asarray or model.sums_.columns.nnz == 1
+
+
+def test_what_cannot_be_added_is_not_merged() -> None:
+    X, y = rows(5, 20)
+
+    class Frame(np.ndarray):
+        columns: Any
+
+    def framed(*names: str) -> Frame:
+        frame = X.view(Frame)
+        frame.columns = list(names)
+        return frame
+
+    refused: list[tuple[Any, Any, str]] = [
+        (MultinomialNB().fit(X, y), MultinomialNB().fit(X, np.arange(20) % 2), r"classes \[0 1\] into \['a' 'b' 'c'\]"),
+        (MultinomialNB().fit(X, y), MultinomialNB(binary=True).fit(X, y), "binary=True into one with binary=False"),
+        (BernoulliNB().fit(X, y), BernoulliNB(binarize=1.0).fit(X, y), "binarize=1.0 into one with binarize=0.0"),
+        (ComplementNB().fit(framed(*"abcde"), y), ComplementNB().fit(framed(*"edcba"), y), "feature names"),
+    ]
+    for model, other, message in refused:
+        before = numbers(model)
+        with pytest.raises(ValueError, match=message):
+            model.merge(other)
+        assert all(np.array_equal(a, b) for a, b in zip(before, numbers(model), strict=True))
+    named = ComplementNB().fit(framed(*"abcde"), y).merge(ComplementNB().fit(X, y))
+    assert named.class_count_.sum() == 40
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_refusals_leave_the_model_as_it_was(model: Any) -> None:
+    X, y = rows(6, 20)
+    fitted, untouched = model().fit(X, y), model().fit(X, y)
+    with pytest.raises(ValueError, match="more would be taken out than was learned"):
+        fitted.forget(np.vstack([X, X]), np.concatenate([y, y]))
+    with pytest.raises(ValueError, match=r"label\(s\) \['z'\] in y do not exist"):
+        fitted.partial_fit(X[:1], ["z"])
+    with pytest.raises(ValueError, match="cannot merge a model of 4 features into one of 5"):
+        fitted.merge(model().fit(X[:, :4], y))
+    with pytest.raises(ValueError, match="cannot merge a"):
+        fitted.merge((BernoulliNB if model is not BernoulliNB else MultinomialNB)().fit(X, y))
+    with pytest.raises(ValueError, match="not fitted yet"):
+        fitted.merge(model())
+    fitted.alpha = 0
+    for call in (lambda: fitted.partial_fit(X, y), lambda: fitted.fit(X[:3], y[:3])):
+        with pytest.raises(ValueError, match=r"alpha must be greater than 0.*Use a small number"):
+            call()
+    fitted.alpha = 1.0
+    assert_same(fitted, untouched)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("alpha", [0, -1.0, float("nan"), float("inf"), "much", [[1.0]], None])
+def test_alpha_must_be_above_zero(model: Any, alpha: Any) -> None:
+    with pytest.raises(ValueError, match="alpha"):
+        model(alpha=alpha).fit(*rows(7, 10))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_parameters_act_at_the_next_fit(model: Any) -> None:
+    X, y = rows(1, 20)
+    fitted = model().fit(X, y)
+    before = [np.copy(part) for part in fitted.feature_log_prob_]
+    fitted.set_params(alpha=5.0, class_prior="uniform")
+    assert all(np.array_equal(a, b) for a, b in zip(before, fitted.feature_log_prob_, strict=True))
+    assert np.array_equal(fitted.predict_proba(X), model().fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("model", GENERATIVE)
+def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
+    X, y = rows(8, 60, columns=3)
+    X[X[:, 0] > 1, 1] = 0
+    fitted = model(class_prior="dirichlet").fit(X, y)
+    drawn, labels = fitted.sample(60_000, random_state=1)
+    assert drawn.shape == (60_000, 3)
+    again = model().fit(drawn, labels)
+    np.testing.assert_allclose(np.exp(again.class_log_prior_), np.exp(fitted.class_log_prior_), atol=0.01)
+    for mine, back in zip(fitted.feature_log_prob_, again.feature_log_prob_, strict=True):
+        np.testing.assert_allclose(np.exp(back), np.exp(mine), atol=0.02)
+    once_more, _ = fitted.sample(60_000, random_state=1)
+    assert np.array_equal(drawn, once_more)
+
+
+def test_only_models_of_x_draw_samples() -> None:
+    assert not hasattr(ComplementNB(), "sample")
+    with pytest.raises(ValueError, match="not fitted yet"):
+        MultinomialNB().sample(3)
+    X, y = rows(2, 9)
+    forgotten = MultinomialNB(class_prior="uniform").fit(X, y).forget(X, y)
+    assert forgotten.sample(3)[0].sum(axis=1).tolist() == [1, 1, 1]
+
+
+def test_score_needs_a_label_per_row() -> None:
+    X, y = rows(2, 9)
+    model = MultinomialNB().fit(X, y)
+    assert model.score(X, y, sample_weight=model.predict(X) == y) == 1.0
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[9, 8\]"):
+        model.score(X, y[:-1])
+
+
+def test_boolean_multinomial_draws_zeros_and_ones() -> None:
+    X, _ = MultinomialNB(binary=True).fit(*rows(9, 30)).sample(50, random_state=2)
+    assert set(np.unique(X)) == {0, 1}
+
+
+def test_y_of_the_wrong_shape_or_kind() -> None:
+    X = np.ones((4, 2))
+    for y, message in [
+        ([0, 1, 0], r"inconsistent numbers of samples: \[4, 3\]"),
+        (np.zeros((4, 2)), "y should be a 1d array"),
+        ([0.5, 1, 0, 1], "continuous"),
+        ([None, 1, 0, 1], "all be strings or all be numbers"),
+        (np.array(["a", 1, 0, 1], dtype=object), "all be strings or all be numbers"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            BernoulliNB().fit(X, y)
+    for weight, message in [
+        ([1, 1, 1], "sample_weight.shape"),
+        ([1, 1, 1, -1], "Negative values"),
+        ([0, 0, 0, 0], "non-zero"),
+        ([1, 1, 1, np.nan], "sample_weight contains NaN"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            BernoulliNB().fit(X, [0, 1, 0, 1], sample_weight=weight)
+
+
+def test_the_callers_sparse_matrix_is_left_alone() -> None:
+    # Two entries for the same cell, unsorted, and a stored zero: made canonical in a copy.
+    data, indices, indptr = np.array([1, 2, 3, 0]), np.array([1, 1, 0, 1]), np.array([0, 2, 4])
+    X = csr_array((data, indices, indptr), shape=(2, 2))
+    for model in (MultinomialNB(), MultinomialNB(binary=True), BernoulliNB(), ComplementNB()):
+        found = model.fit(X, [0, 1]).predict_joint_log_proba(X)
+        dense = model.fit(X.toarray(), [0, 1]).predict_joint_log_proba(X.toarray())
+        np.testing.assert_allclose(found, dense, rtol=1e-13)
+        assert (X.data.tolist(), X.indices.tolist()) == ([1, 2, 3, 0], [1, 1, 0, 1])

@@ -1,0 +1,124 @@
+"""The discrete models inside scikit-learn: its own checks, its pipelines, searches, clone and pickle."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    estimator_checks_generator,
+)
+
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.categorical import CategoricalNB
+from spamnb.estimators.complement import ComplementNB
+from spamnb.estimators.multinomial import MultinomialNB
+
+MODELS = [
+    MultinomialNB(),
+    MultinomialNB(binary=True, class_prior="dirichlet"),
+    BernoulliNB(),
+    ComplementNB(),
+    ComplementNB(norm=True),
+    CategoricalNB(),
+]
+TEXT_MODELS = MODELS[:-1]
+
+TEXTS = [
+    "cheap pills",
+    "lunch at noon",
+    "cheap cheap offer",
+    "noon or later",
+    "pills offer",
+    "lunch later",
+] * 4
+LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"] * 4
+
+
+def checks() -> list[Any]:
+    with warnings.catch_warnings():  # that ours do not inherit from scikit-learn's base class is the point
+        warnings.simplefilter("ignore", UserWarning)
+        every = [pair for model in MODELS for pair in estimator_checks_generator(model)]
+    # It wants SCIPY_ARRAY_API set before scipy is imported, and skips itself without.
+    return [(model, check) for model, check in every if name_of(check) != "check_array_api_input"]
+
+
+def name_of(value: Any) -> str:
+    """A name that is the same in every process, which str() of a partial is not: parallel test runs compare them."""
+    return getattr(getattr(value, "func", value), "__name__", repr(value))
+
+
+@pytest.mark.parametrize(("estimator", "check"), checks(), ids=name_of)
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_data_frames_keep_their_column_names(model: Any) -> None:
+    pytest.importorskip("pandas")
+    check_dataframe_column_names_consistency(type(model).__name__, model)
+
+
+@pytest.mark.parametrize("model", TEXT_MODELS, ids=repr)
+def test_pipeline_with_count_vectorizer(model: Any) -> None:
+    pipeline = make_pipeline(CountVectorizer(), clone(model)).fit(TEXTS, LABELS)
+    assert pipeline.predict(["cheap offer", "lunch"]).tolist() == ["spam", "ham"]
+    assert pipeline.score(TEXTS, LABELS) == 1.0
+    assert cross_val_score(pipeline, TEXTS, LABELS, cv=3).tolist() == [1.0, 1.0, 1.0]
+    parameter = type(model).__name__.lower() + "__alpha"
+    search = GridSearchCV(pipeline, {parameter: [0.1, 1.0]}, cv=2, scoring="neg_log_loss").fit(TEXTS, LABELS)
+    assert search.best_params_[parameter] in (0.1, 1.0)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_clone_and_pickle(model: Any) -> None:
+    X = np.random.default_rng(1).integers(0, 3, size=(20, 4))
+    y = np.arange(20) % 2
+    fitted = clone(model).fit(X, y)
+    assert clone(fitted).get_params() == model.get_params()
+    assert not hasattr(clone(fitted), "classes_")
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    assert (again.predict_log_proba(X) == fitted.predict_log_proba(X)).all()
+
+
+def test_parameters() -> None:
+    model = BernoulliNB(alpha=0.5, class_prior="map")
+    assert repr(model) == "BernoulliNB(alpha=0.5, class_prior='map')"
+    assert repr(MultinomialNB(alpha=np.ones(2))) == "MultinomialNB(alpha=array([1., 1.]))"
+    assert model.set_params(binarize=2.0).get_params()["binarize"] == 2.0
+    with pytest.raises(
+        ValueError, match=r"Invalid parameter 'smoothing' for BernoulliNB: it has alpha, binar"
+    ):
+        model.set_params(smoothing=1)
+
+
+def test_no_scikit_learn_at_run_time_and_no_scipy_for_the_functions() -> None:
+    program = (
+        "import sys\n"
+        "import spamnb.estimators.bernoulli, spamnb.estimators.multinomial, spamnb.estimators.complement\n"
+        "import spamnb.estimators.categorical, spamnb.formulas.priors, spamnb.formulas.mutual_information\n"
+        "import spamnb.counts.counts, spamnb.tokens.matrix\n"
+        "import numpy as np\n"
+        "from spamnb.estimators.multinomial import MultinomialNB, token_log_probability\n"
+        "from spamnb.estimators.bernoulli import absent_log_probability, token_log_odds\n"
+        "token_log_probability(np.ones((2, 1)), np.ones(2), 3, 1.0)\n"
+        "token_log_odds(np.ones((2, 1)), np.ones(2), 1.0)\n"
+        "absent_log_probability([{0: 1}, {1: 1}], np.ones(2), 1.0)\n"
+        "spamnb.formulas.priors.class_log_prior([1, 2])\n"
+        "assert 'scipy' not in sys.modules\n"
+        "try: MultinomialNB().predict([[1]])\n"
+        "except ValueError as error: assert 'not fitted yet' in str(error)\n"
+        "MultinomialNB().fit([[1, 2], [2, 0]], [0, 1]).predict([[1, 1]])\n"
+        "assert 'sklearn' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,423 @@
+"""Gaussian naive Bayes, LDA and QDA against scikit-learn, scipy's densities, and their own samples."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm
+from sklearn.base import clone
+from sklearn.covariance import OAS
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SklearnLDA
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as SklearnQDA
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from spamnb.estimators import discriminant
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+
+PRIOR3 = np.array([0.2, 0.5, 0.3])
+
+
+def data(
+    seed: int, n: int = 300, d: int = 5, classes: int = 3, centre: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(classes).repeat(d + 3), rng.integers(0, classes, n - classes * (d + 3))])
+    means = rng.standard_normal((classes, d))
+    shapes = rng.standard_normal((classes, d, d))
+    X = np.einsum("nij,nj->ni", shapes[y], rng.standard_normal((n, d))) + means[y] + centre
+    return X, y
+
+
+TWINS = [
+    pytest.param(GaussianNB(), SklearnGaussianNB(), id="gaussian"),
+    pytest.param(GaussianNB(1e-2), SklearnGaussianNB(var_smoothing=1e-2), id="gaussian-smoothed"),
+    pytest.param(GaussianNB(class_prior=PRIOR3), SklearnGaussianNB(priors=PRIOR3), id="gaussian-prior"),
+    pytest.param(LinearDiscriminantAnalysis(None), SklearnLDA(), id="lda"),
+    pytest.param(LinearDiscriminantAnalysis(None), SklearnLDA(solver="lsqr"), id="lda-lsqr"),
+    pytest.param(LinearDiscriminantAnalysis(0.3), SklearnLDA(solver="lsqr", shrinkage=0.3), id="lda-shrunk"),
+    pytest.param(
+        LinearDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnLDA(priors=PRIOR3), id="lda-prior"
+    ),
+    pytest.param(QuadraticDiscriminantAnalysis(None), SklearnQDA(), id="qda"),
+    pytest.param(
+        QuadraticDiscriminantAnalysis(0.3), SklearnQDA(solver="eigen", shrinkage=0.3), id="qda-shrunk"
+    ),
+    pytest.param(
+        QuadraticDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnQDA(priors=PRIOR3), id="qda-prior"
+    ),
+]
+MODELS = [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()]
+by_name = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+
+
+@pytest.mark.parametrize(("ours", "twin"), TWINS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
+    if classes == 2:
+        ours, twin = clone(ours), clone(twin)
+        if ours.class_prior is not None:
+            ours.class_prior = PRIOR3[:2] / PRIOR3[:2].sum()
+            twin.set_params(priors=ours.class_prior)
+    X, y = data(classes, classes=classes)
+    unseen = data(9, classes=classes)[0]
+    names = np.array(["ham", "spam", "unsure"])[y]
+    ours, twin = ours.fit(X, names), twin.fit(X, names)
+    np.testing.assert_allclose(
+        ours.predict_log_proba(unseen), twin.predict_log_proba(unseen), atol=1e-8, rtol=1e-8
+    )
+    np.testing.assert_array_equal(ours.predict(unseen), twin.predict(unseen))
+    assert ours.score(unseen, names) == twin.score(unseen, names)
+    if hasattr(twin, "predict_joint_log_proba"):
+        expected = twin.predict_joint_log_proba(unseen)
+        np.testing.assert_allclose(ours.predict_joint_log_proba(unseen), expected, atol=1e-8)
+    if hasattr(twin, "decision_function"):
+        centre = 0.0 if classes == 2 else 1.0  # a common term per row is free with more than two classes
+        theirs, own = twin.decision_function(unseen), ours.decision_function(unseen)
+        if centre:
+            theirs, own = theirs - theirs[:, :1], own - own[:, :1]
+        np.testing.assert_allclose(own, theirs, atol=1e-8, rtol=1e-8)
+    if classes == 2 and isinstance(twin, SklearnLDA):
+        np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-8)
+        np.testing.assert_allclose(ours.intercept_, twin.intercept_, atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gaussian_weights_equal_the_twin(weighted: bool) -> None:
+    X, y = data(4)
+    weight = np.random.default_rng(0).uniform(0, 3, len(y)) if weighted else None
+    ours = GaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
+    twin = SklearnGaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(X), twin.predict_joint_log_proba(X), atol=1e-8, rtol=1e-10
+    )
+    np.testing.assert_allclose(ours.theta_, twin.theta_, atol=1e-12)
+    np.testing.assert_allclose(ours.var_, twin.var_, rtol=1e-12)
+    np.testing.assert_allclose(ours.class_count_, twin.class_count_)
+
+
+def test_joint_log_likelihood_is_the_density_scipy_computes() -> None:
+    X, y = data(5)
+    log_prior = np.log(np.bincount(y) / len(y))
+    lda = LinearDiscriminantAnalysis(None).fit(X, y)
+    residual = X - lda.means_[y]
+    shared = residual.T @ residual / len(y)
+    np.testing.assert_allclose(lda.covariance_, shared, rtol=1e-10)
+    qda = QuadraticDiscriminantAnalysis(None).fit(X, y)
+    naive = GaussianNB().fit(X, y)
+    for c in range(3):
+        own = np.cov(X[y == c].T, bias=True)
+        np.testing.assert_allclose(qda.covariance_[c], own, rtol=1e-10)
+        mean = X[y == c].mean(axis=0)
+        for model, expected in (
+            (lda, multivariate_normal(mean, shared).logpdf(X)),
+            (qda, multivariate_normal(mean, own).logpdf(X)),
+            (naive, norm(mean, np.sqrt(np.diag(own) + naive.epsilon_)).logpdf(X).sum(axis=1)),
+        ):
+            np.testing.assert_allclose(
+                model.predict_joint_log_proba(X)[:, c], log_prior[c] + expected, rtol=1e-9
+            )
+
+
+def test_closed_form_of_the_texts() -> None:
+    """w = Σ⁻¹(μ₁−μ₀), w₀ = −½μ₁ᵀΣ⁻¹μ₁ + ½μ₀ᵀΣ⁻¹μ₀ + ln π₁/π₀, and P = σ(wᵀx + w₀)."""
+    X, y = data(6, classes=2)
+    model = LinearDiscriminantAnalysis(None).fit(X, y)
+    inverse, (zero, one) = np.linalg.inv(model.covariance_), model.means_
+    w = inverse @ (one - zero)
+    w0 = -0.5 * one @ inverse @ one + 0.5 * zero @ inverse @ zero + np.log(np.mean(y == 1) / np.mean(y == 0))
+    np.testing.assert_allclose(model.coef_, w[None], rtol=1e-10)
+    np.testing.assert_allclose(model.intercept_, [w0], rtol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-(X @ w + w0))), rtol=1e-9)
+
+
+@by_name
+def test_batches_merging_and_forgetting_are_sums(model: Any) -> None:
+    X, y = data(7, centre=1e8)
+    at_once = clone(model).fit(X, y)
+    expected = at_once.predict_joint_log_proba(X)
+    batches, singly = clone(model), clone(model)
+    for i in range(0, 300, 100):
+        batches.partial_fit(X[i : i + 100], y[i : i + 100], classes=[0, 1, 2])
+    for i in range(300):
+        singly.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
+    halves = clone(model).fit(X[:150], y[:150]).merge(clone(model).fit(X[150:], y[150:]))
+    more, more_y = data(8, centre=1e8)
+    back = clone(at_once).fit(X, y).partial_fit(more, more_y).forget(more, more_y)
+    for other in (batches, singly, halves, back):
+        np.testing.assert_allclose(other.predict_joint_log_proba(X), expected, rtol=1e-9, atol=1e-7)
+
+
+@by_name
+def test_a_mean_of_1e8_changes_no_posterior(model: Any) -> None:
+    X, y = data(10)
+    X = np.round(X * 1024) / 1024  # so that the shifted numbers are exact
+    near = clone(model).fit(X, y).predict_log_proba(X)
+    far = clone(model).fit(X + 1e8, y).predict_log_proba(X + 1e8)
+    np.testing.assert_allclose(far, near, atol=1e-9, rtol=1e-9)
+
+
+@by_name
+def test_blocks_of_rows_make_no_difference(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data(10, centre=1e8)
+    fitted = clone(model).fit(X, y)
+    at_once = fitted.predict_joint_log_proba(X), fitted.predict_log_proba(X)
+    for size in (1, 50, 300 * 5, 299 * 5):
+        monkeypatch.setattr(discriminant, "BLOCK", size)
+        blocks = fitted.predict_joint_log_proba(X), fitted.predict_log_proba(X)
+        np.testing.assert_allclose(blocks, at_once, rtol=1e-12, atol=1e-12)
+
+
+@by_name
+def test_merge_joins_classes(model: Any) -> None:
+    X, y = data(11)
+    part = np.isin(y, [0, 2])
+    joined = clone(model).fit(X[part], y[part]).merge(clone(model).fit(X[~part], y[~part]))
+    np.testing.assert_array_equal(joined.classes_, [0, 1, 2])
+    expected = clone(model).fit(X, y).predict_joint_log_proba(X)
+    np.testing.assert_allclose(joined.predict_joint_log_proba(X), expected, rtol=1e-9)
+
+
+@by_name
+def test_weights_are_repetitions(model: Any) -> None:
+    X, y = data(12)
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    repeated = clone(model).fit(X.repeat(times, axis=0), y.repeat(times))
+    np.testing.assert_allclose(weighted.predict_log_proba(X), repeated.predict_log_proba(X), atol=1e-9)
+
+
+@by_name
+def test_a_class_without_rows_is_never_predicted(model: Any) -> None:
+    X, y = data(13)
+    seen = y != 1
+    for prior in (None, "uniform", "dirichlet"):
+        fitted = clone(model).set_params(class_prior=prior).partial_fit(X[seen], y[seen], classes=[0, 1, 2])
+        assert np.all(fitted.predict_proba(X)[:, 1] == 0)
+        assert not np.isnan(fitted.predict_log_proba(X)).any()
+        for unseen in (0, 1):
+            two = clone(fitted).partial_fit(X[y == 2], (y[y == 2] * 0 + 1 - unseen), classes=[0, 1])
+            np.testing.assert_array_equal(two.predict_proba(X)[:, unseen], 0)
+            np.testing.assert_array_equal(two.predict(X), 1 - unseen)
+
+
+@by_name
+def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
+    X, y = data(14)
+    fitted = (
+        clone(model).set_params(**({} if isinstance(model, GaussianNB) else {"shrinkage": None})).fit(X, y)
+    )
+    drawn, labels = fitted.sample(60_000, random_state=0)
+    again = clone(fitted).fit(drawn, labels)
+    # Standard errors: σ/√N_c for means, σ²√(2/N_c) for variances; 5 of them bound some 60 comparisons.
+    n = np.bincount(labels)
+    np.testing.assert_allclose(np.exp(again.class_log_prior_), np.exp(fitted.class_log_prior_), atol=0.01)
+    if isinstance(model, GaussianNB):
+        variance, again_variance = fitted.var_, again.var_
+    else:
+        variance, again_variance = (
+            np.broadcast_to(np.einsum("...ii->...i", one.covariance_), (3, 5)) for one in (fitted, again)
+        )
+    assert np.all(np.abs(again.means_ - fitted.means_) < 5 * np.sqrt(variance / n[:, None]))
+    assert np.all(np.abs(again_variance - variance) < 5 * variance * np.sqrt(2 / n[:, None]))
+    if not isinstance(model, GaussianNB):
+        scale = np.sqrt(np.einsum("...i,...j->...ij", variance, variance))
+        scale = scale[0] if isinstance(model, LinearDiscriminantAnalysis) else scale
+        assert np.abs((again.covariance_ - fitted.covariance_) / scale).max() < 5 * np.sqrt(2 / n.min())
+    same, same_labels = fitted.sample(60_000, random_state=0)
+    np.testing.assert_array_equal(drawn, same)
+    np.testing.assert_array_equal(labels, same_labels)
+
+
+def test_oas_is_scikit_learns() -> None:
+    X, y = data(15, n=60, d=10)
+    lda = LinearDiscriminantAnalysis("oas").fit(X, y)
+    twin = OAS(assume_centered=True).fit(X - lda.means_[y])
+    np.testing.assert_allclose(lda.covariance_, twin.covariance_, rtol=1e-10)
+    qda = QuadraticDiscriminantAnalysis("oas").fit(X, y)
+    for c in range(3):
+        np.testing.assert_allclose(qda.covariance_[c], OAS().fit(X[y == c]).covariance_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("shrinkage", ["oas", 0.3])
+def test_a_class_that_forgot_all_rows_but_one_is_as_if_it_had_learned_that_one(shrinkage: Any) -> None:
+    X, y = data(5)
+    for only in np.flatnonzero(y == 1)[:20]:
+        others = (y == 1) & (np.arange(len(y)) != only)
+        model = QuadraticDiscriminantAnalysis(shrinkage).fit(X, y).forget(X[others], y[others])
+        fresh = QuadraticDiscriminantAnalysis(shrinkage).fit(X[~others], y[~others])
+        np.testing.assert_allclose(model.covariance_, fresh.covariance_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X), fresh.predict_proba(X), atol=1e-9)
+
+
+def test_shrinking_is_no_remedy_where_it_was_done() -> None:
+    alike = np.ones((4, 3)), [0, 1, 0, 1]
+    for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(0.5), GaussianNB()):
+        with pytest.raises(ValueError, match=r"(singular|variance 0).*: more rows, and rows that differ$"):
+            model.fit(*alike)
+    with pytest.raises(ValueError, match=r"some var_smoothing$"):
+        GaussianNB(var_smoothing=0).fit(*alike)
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_a_single_class_has_a_single_column(kind: Any) -> None:
+    X = data(3)[0]
+    model = kind().fit(X, ["only"] * len(X))
+    for answers in (model.predict_proba(X), np.exp(model.predict_log_proba(X))):
+        assert answers.shape == (len(X), 1) and (answers == 1).all()
+    assert model.decision_function(X).shape == (len(X), 1)
+    assert (model.predict(X) == "only").all()
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_what_has_forgotten_everything_does_not_answer(kind: Any) -> None:
+    X, y = data(4)
+    model = kind(class_prior="dirichlet").fit(X, y).forget(X, y)
+    with pytest.raises(ValueError, match="has forgotten all rows"):
+        model.predict(X)
+    again = model.partial_fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(again, kind(class_prior="dirichlet").fit(X, y).predict_proba(X), atol=1e-12)
+
+
+def test_singular_covariances_name_the_remedy() -> None:
+    X, y = data(16)
+    copied = np.column_stack([X, X[:, 0] + X[:, 1]])
+    constant = np.column_stack([X, np.ones(len(X))])
+    shared, own = LinearDiscriminantAnalysis(None), QuadraticDiscriminantAnalysis(None)
+    with pytest.raises(
+        ValueError, match=r"shared covariance .* 6 features is singular \(rank 5\).*shrinkage="
+    ):
+        shared.fit(copied, y)
+    with pytest.raises(ValueError, match=r"rank 5, 1 constant"):
+        shared.fit(constant, y)
+    with pytest.raises(ValueError, match=r"covariance of class 0 .*shrinkage="):
+        own.fit(copied, y)
+    with pytest.raises(ValueError, match=r"class ham from 3 samples in 5 features"):
+        own.fit(X[:100], ["ham"] * 3 + ["spam"] * 97)
+    with pytest.raises(
+        ValueError, match=r"class 0 from 104 samples has 1 features of variance 0: .*var_smoothing"
+    ):
+        GaussianNB(0).fit(constant, np.zeros(300, dtype=int) + (np.arange(300) >= 104))
+    for model in (
+        LinearDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(),
+        shared.set_params(shrinkage=0.1),
+    ):
+        for singular in (copied, constant):
+            assert np.isfinite(model.fit(singular, y).predict_log_proba(singular)).all()
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        LinearDiscriminantAnalysis(1.5).fit(X, y)
+    with pytest.raises(ValueError, match="'auto' is unknown"):
+        QuadraticDiscriminantAnalysis("auto").fit(X, y)
+
+
+def test_partial_fit_waits_until_there_are_enough_rows() -> None:
+    X, y = data(17)
+    for model in (LinearDiscriminantAnalysis(None), QuadraticDiscriminantAnalysis(None), GaussianNB(0)):
+        model.partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+        with pytest.raises(ValueError, match=r"singular|variance 0"):
+            model.predict(X)
+        model.partial_fit(X[1:], y[1:])
+        expected = clone(model).fit(X, y).predict_log_proba(X)
+        np.testing.assert_allclose(model.predict_log_proba(X), expected, atol=1e-9)
+
+
+@by_name
+def test_numbers_too_large_to_square_are_refused(model: Any) -> None:
+    X, y = data(19)
+    fitted = clone(model).fit(X, y)
+    with pytest.raises(ValueError, match="overflow: scale its columns"):
+        fitted.partial_fit(X * 1e160, y)
+    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
+
+
+def test_predicting_imports_no_scipy() -> None:
+    code = """
+import sys, numpy as np
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
+for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis():
+    model._remember(np.arange(2), 2, None)
+    model._replace(model._sums(X, y, 2, None))._joint_log_likelihood(X)
+model = LogisticRegression()
+model._remember(np.arange(2), 2, None)
+model.coef_, model.intercept_ = np.ones((1, 2)), np.zeros(1)
+model._joint_log_likelihood(X)
+sys.exit(any(name.split('.')[0] in ('scipy', 'sklearn') for name in sys.modules))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@by_name
+def test_quadratic_form_is_the_score(model: Any) -> None:
+    X, y = data(18)
+    fitted = clone(model).fit(X, y)
+    quadratic, linear, constant = fitted.quadratic_form()
+    score = X @ linear.T + constant
+    if quadratic is not None:
+        score += np.einsum("ni,cij,nj->nc", X, quadratic, X)
+        np.testing.assert_allclose(score, fitted.predict_joint_log_proba(X), rtol=1e-9, atol=1e-9)
+    score -= score[:, :1]
+    joint = fitted.predict_joint_log_proba(X)
+    np.testing.assert_allclose(score, joint - joint[:, :1], atol=1e-9)
+
+
+@by_name
+def test_scikit_learns_own_checks(model: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(clone(model), on_fail=None, on_skip=None)
+    failed = [result for result in results if result["status"] == "failed"]
+    assert not failed, [(result["check_name"], str(result["exception"])) for result in failed]
+    assert sum(result["status"] == "passed" for result in results) >= 55
+
+
+@by_name
+def test_works_in_scikit_learns_tools(model: Any) -> None:
+    texts = ["cheap watches cheap", "buy watches now", "meeting at noon", "notes of the meeting"] * 8
+    labels = ["spam", "spam", "ham", "ham"] * 8
+    pipeline = make_pipeline(CountVectorizer(), FunctionTransformer(_dense), clone(model))
+    assert cross_val_score(pipeline, texts, labels, cv=4).min() == 1
+    name = type(model).__name__.lower()
+    grid = {f"{name}__class_prior": ["mle", "uniform"]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(texts, labels)
+    assert search.best_score_ == 1
+    copy = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
+    np.testing.assert_array_equal(copy.predict(texts), labels)
+    assert clone(model).get_params().keys() == model.get_params().keys()
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray()
+
+
+def test_what_is_derived_is_no_attribute_before_the_fit() -> None:
+    for model, names in (
+        (GaussianNB(), ("var_", "epsilon_")),
+        (LinearDiscriminantAnalysis(), ("covariance_",)),
+        (QuadraticDiscriminantAnalysis(), ("covariance_",)),
+    ):
+        assert not [name for name in names if hasattr(model, name)]
+        model.fit([[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1])
+        assert [name for name in names if hasattr(model, name)] == [*names]
+
+
+@pytest.mark.parametrize("smoothing", [-1e-9, float("nan")])
+def test_smoothing_is_not_negative(smoothing: float) -> None:
+    with pytest.raises(ValueError, match=r"var_smoothing=.*: must not be negative"):
+        GaussianNB(var_smoothing=smoothing).fit([[0.0], [1.0]], [0, 1])

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from spamnb.evaluate.probability import expected_calibration_error, reliability
+from spamnb.formulas.calibration import _MARGIN, BINS, ENOUGH, Calibration, _bins, _logistic, margins
+
+
+def binary(margin: np.ndarray) -> np.ndarray:
+    return np.stack([-margin / 2, margin / 2], axis=1)
+
+
+def drawn(n: int, seed: int, slope: float = 1.5, shift: float = -1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Margins, and classes that follow a logistic curve of them."""
+    rng = np.random.default_rng(seed)
+    margin = rng.normal(0, 3, n)
+    return margin, (rng.random(n) < expit(slope * margin + shift)).astype(int)
+
+
+def fitted(margin: np.ndarray, y: np.ndarray) -> Calibration:
+    calibration = Calibration(2)
+    calibration.add(binary(margin), y)
+    return calibration
+
+
+def test_probabilities_come_true() -> None:
+    calibration = fitted(*drawn(4000, 1))
+    margin, y = drawn(4000, 2)
+    p = calibration.probabilities(binary(margin))
+    assert expected_calibration_error(reliability(y, p, positive=1)) < 2.5  # 1.3 by chance alone at 4,000 messages
+    np.testing.assert_allclose(p[:, 1], expit(1.5 * margin - 1), atol=0.05)
+
+
+def test_the_curve_is_that_of_scikit_learn() -> None:
+    margin, y = drawn(5000, 3)
+    model = LogisticRegression(C=1e6).fit(margin[:, None], y)
+    x = np.linspace(-6, 6, 49)
+    ours = fitted(margin, y).probabilities(binary(x))[:, 1]
+    np.testing.assert_allclose(ours, model.predict_proba(x[:, None])[:, 1], atol=0.01)
+
+
+def test_bins_are_a_hundredth_of_a_nat_wide_near_nought_and_4_percent_of_the_margin_far_from_it() -> None:
+    margin = np.concatenate([sign * np.linspace(0, limit, 2001) for sign in (-1, 1) for limit in (0.5, 20, 5000)])
+    error = np.abs(_MARGIN[_bins(margin)] - margin)
+    assert (error <= (0.011 + 0.043 * np.abs(margin)) / 2).all()
+    assert _bins(np.array([-1e300, 0.0, 1e300])).tolist() == [0, BINS // 2, BINS - 1]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 4))
+def test_histograms_add_and_subtract(seed: int, n: int, classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores, y = rng.normal(0, 20, (n, classes)), rng.integers(0, classes, n)
+    whole, first, second = Calibration(classes), Calibration(classes), Calibration(classes)
+    whole.add(scores, y)
+    first.add(scores[: n // 2], y[: n // 2])
+    second.add(scores[n // 2 :], y[n // 2 :])
+    assert (first.histogram + second.histogram == whole.histogram).all()
+    whole.add(scores[n // 2 :], y[n // 2 :], sign=-1)
+    assert (whole.histogram == first.histogram).all()
+
+
+@given(st.integers(0, 10**6), st.integers(0, 40), st.integers(0, 40), st.floats(0.01, 1000))
+def test_always_defined_ordered_and_never_certain(seed: int, ham: int, spam: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [ham, spam])
+    calibration = fitted(rng.normal(2 * y - 1, 1, len(y)) * scale, y)
+    x = np.linspace(-5 * scale, 5 * scale, 101)
+    p = calibration.probabilities(binary(x))
+    assert np.isfinite(p).all()
+    assert ((p > 0) & (p < 1)).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (np.diff(p[:, 1]) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(("each", "surest"), [(0, 0.8), (5, 0.9), (50, 0.995)])
+def test_few_messages_make_no_certainty(each: int, surest: float) -> None:
+    y = np.repeat([0, 1], each)
+    calibration = fitted((2.0 * y - 1) * 4, y)
+    p = calibration.probabilities(binary(np.array([4.0])))[0, 1]
+    assert 0.5 < p < surest
+    assert calibration.enough == (each >= ENOUGH)
+
+
+def test_a_hundred_to_one() -> None:
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], [3000, 30])
+    calibration = fitted(rng.normal(4.0 * y - 2, 1), y)
+    p = calibration.probabilities(binary(np.array([-2.0, 0.0, 2.0])))[:, 1]
+    assert p[0] < 1e-3
+    assert p[1] < 0.2  # what is undecided is most likely what most messages are
+    assert p[2] > 0.7
+    assert calibration.enough
+
+
+def test_one_class_only() -> None:
+    calibration = fitted(np.full(40, -3.0), np.zeros(40, int))
+    assert not calibration.enough
+    p = calibration.probabilities(binary(np.array([-3.0, 0.0])))
+    assert p[0, 1] < 0.05
+    assert p[1, 1] < 0.3  # halfway to the one imagined message of the other class
+    single = Calibration(1)
+    single.add(np.zeros((5, 1)), np.zeros(5, int))
+    assert single.probabilities(np.zeros((2, 1))).tolist() == [[1.0], [1.0]]
+    assert not single.enough
+
+
+@given(st.integers(0, 10**6), st.integers(1, 300), st.integers(1, 300), st.floats(0.2, 200), st.floats(0.01, 2))
+def test_the_curve_is_the_likeliest(seed: int, ham: int, spam: int, distance: float, spread: float) -> None:
+    rng = np.random.default_rng(seed)
+    margin = np.concatenate([rng.normal(-1, spread, ham), rng.normal(1, spread, spam)]) * distance
+    assume(margin[ham:].mean() > margin[:ham].mean())
+    own, rest = (np.bincount(_bins(part), minlength=BINS) for part in (margin[ham:], margin[:ham]))
+    slope, intercept = _logistic(own, rest)
+    own[_bins(np.array(2.0))] += 1
+    rest[_bins(np.array(-2.0))] += 1
+    wanted = own * (spam + 2) / (spam + 3) + rest / (ham + 3)
+
+    def error(slope: float, intercept: float) -> float:
+        activation = slope * _MARGIN + intercept
+        return float(((own + rest) * np.logaddexp(0, activation) - wanted * activation).sum())
+
+    # The error is convex, so what no small change betters is the least there is; below 0 no slope may be.
+    unit = 1e-3 / np.sqrt(((own + rest) * _MARGIN**2).sum() / (own + rest).sum())
+    found = error(slope, intercept)
+    for a, b in itertools.product((-unit, 0, unit), (-1e-3, 0, 1e-3)):
+        assert slope + a < 0 or error(slope + a, intercept + b) >= found - 1e-9 * (1 + found)
+
+
+def test_few_that_are_told_from_many_are_told() -> None:
+    rng = np.random.default_rng(0)
+    for few, many in ((5, 50), (2, 200), (50, 1000)):
+        margin = np.concatenate([rng.normal(-2, 0.1, many), rng.normal(2, 0.1, few)])
+        p = fitted(margin, np.repeat([0, 1], [many, few])).probabilities(binary(np.array([-2.0, 2.0])))[:, 1]
+        assert p[0] < 0.05 and p[1] > 0.7, (few, many, p)
+
+
+def test_scores_that_tell_the_wrong_way_tell_nothing() -> None:
+    """Leave-one-out of a handful can be worse than chance; the curve never falls."""
+    y = np.repeat([0, 1], [30, 10])
+    p = fitted(np.where(y, -2.0, 2.0), y).probabilities(binary(np.array([-5.0, 5.0])))
+    assert p[0, 1] == pytest.approx(p[1, 1])
+    assert p[0, 1] == pytest.approx(0.25, abs=0.03)
+
+
+def test_many_classes() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 6, 6000)
+    scores = rng.normal(0, 1, (6000, 6))
+    scores[np.arange(6000), y] += 2.5
+    calibration = Calibration(6)
+    calibration.add(scores[:3000], y[:3000])
+    p = calibration.probabilities(scores[3000:])
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (p.argmax(axis=1) == scores[3000:].argmax(axis=1)).mean() > 0.97
+    assert expected_calibration_error(reliability(y[3000:], p)) < 4
+
+
+def test_two_classes_mirror_each_other() -> None:
+    margin, y = drawn(500, 6)
+    x = np.linspace(-4, 4, 9)
+    straight = fitted(margin, y).probabilities(binary(x))
+    turned = fitted(-margin, 1 - y).probabilities(binary(-x))
+    np.testing.assert_allclose(straight, turned[:, ::-1], atol=1e-6)
+
+
+def test_margins_of_more_classes_are_against_all_others() -> None:
+    assert margins(np.log([[0.5, 0.25, 0.25]]))[0] == pytest.approx([0, np.log(1 / 3), np.log(1 / 3)])
+
+
+def test_cells_are_the_histogram() -> None:
+    calibration = fitted(*drawn(200, 7))
+    cells = calibration.cells(["ham", "spam"])
+    assert (Calibration.from_cells(["ham", "spam"], cells).histogram == calibration.histogram).all()

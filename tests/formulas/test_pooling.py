@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import entropy
+from sklearn.naive_bayes import MultinomialNB
+
+from spamnb.formulas.pooling import DOUBT, POOLINGS, POWER, ROOT, information, pool
+from spamnb.tokens.groups import VIEWS
+
+
+class Ragged(NamedTuple):
+    """Messages of some tokens each."""
+
+    contributions: np.ndarray
+    occurrences: np.ndarray
+    indptr: np.ndarray
+    prior: np.ndarray
+    views: np.ndarray
+
+
+def ragged(seed: int, classes: int, lengths: list[int]) -> Ragged:
+    rng = np.random.default_rng(seed)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    nnz = indptr[-1]
+    prior, views = np.log(rng.dirichlet(np.ones(classes))), rng.integers(0, len(VIEWS), nnz)
+    return Ragged(rng.normal(-8, 3, (classes, nnz)), rng.integers(1, 5, nnz), indptr, prior, views)
+
+
+RAGGED = st.builds(
+    ragged, st.integers(0, 10**6), st.integers(1, 5), st.lists(st.integers(0, 6), min_size=1, max_size=8)
+)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@given(rows=RAGGED)
+def test_one_message_scores_as_among_many(pooling: str, rows: Ragged) -> None:
+    scores, weights = pool(*rows, pooling)
+    for i, (a, b) in enumerate(pairwise(rows.indptr)):
+        alone = rows._replace(
+            contributions=rows.contributions[:, a:b],
+            occurrences=rows.occurrences[a:b],
+            indptr=np.array([0, b - a]),
+            views=rows.views[a:b],
+        )
+        one = pool(*alone, pooling)
+        np.testing.assert_allclose(one[0][0], scores[i], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(one[1], weights[:, a:b], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@given(rows=RAGGED)
+def test_a_score_is_the_sum_of_what_its_tokens_gave(pooling: str, rows: Ragged) -> None:
+    scores, weights = pool(*rows, pooling)
+    start = rows.prior if pooling == "sum" else 0
+    for i, (a, b) in enumerate(pairwise(rows.indptr)):
+        np.testing.assert_allclose(weights[:, a:b].sum(axis=1) + start, scores[i], atol=1e-9)
+
+
+def test_sum_is_the_joint_log_likelihood_of_scikit_learn() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.poisson(0.6, (40, 15)), rng.integers(0, 3, 40)
+    X[7] = 0
+    model = MultinomialNB(alpha=0.3).fit(X, y)
+    rows, columns = np.nonzero(X)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=40))])
+    contributions = model.feature_log_prob_[:, columns]
+    views = np.zeros(len(rows), int)
+    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, views, pooling="sum")
+    np.testing.assert_allclose(scores, model.predict_joint_log_proba(X), atol=1e-10)
+
+
+def test_mean_is_its_formula() -> None:
+    rows = ragged(3, 4, [5, 0, 9])
+    scores, _ = pool(*rows)
+    for i, (a, b) in enumerate(pairwise(rows.indptr)):
+        above, known = np.zeros((len(VIEWS), 4)), np.zeros(len(VIEWS))
+        for t in range(a, b):
+            told = rows.contributions[:, t]
+            w = rows.occurrences[t] * (1 - entropy(np.exp(told) / np.exp(told).sum()) / np.log(4)) ** POWER
+            above[rows.views[t]] += w * (told - told.mean())
+            known[rows.views[t]] += w
+        means = above / np.where(known, known, 1)[:, None]
+        expected = known**ROOT @ means / (DOUBT + (known**ROOT).sum())
+        np.testing.assert_allclose(scores[i], expected, atol=1e-12)
+
+
+@given(arrays(float, (3, 7), elements=st.floats(-800, 800)))
+def test_information_lies_between_nothing_and_everything(contributions: np.ndarray) -> None:
+    told = information(contributions)
+    assert ((told >= 0) & (told <= 1)).all()
+    q = np.exp(contributions - contributions.max(axis=0))
+    np.testing.assert_allclose(told, 1 - entropy(q, axis=0) / np.log(3), atol=1e-9)
+
+
+@given(arrays(float, (2, 40), elements=st.floats(-800, 800)))
+def test_two_classes_are_as_many_to_the_last_bit(contributions: np.ndarray) -> None:
+    shifted = contributions - contributions.max(axis=0)
+    q = np.exp(shifted)
+    told = np.log(q.sum(axis=0)) - (q * shifted).sum(axis=0) / q.sum(axis=0)
+    assert np.array_equal(information(contributions), np.clip(1 - told / np.log(2), 0, 1))
+
+
+def test_a_token_that_tells_nothing_changes_nothing() -> None:
+    contributions = np.array([[-2.0, -5.0, -7.0], [-6.0, -4.0, -7.0]])
+    prior = np.log([0.5, 0.5])
+    views = np.array([0, 3, 4])
+    with_it, weights = pool(contributions, np.ones(3), np.array([0, 3]), prior, views)
+    without, _ = pool(contributions[:, :2], np.ones(2), np.array([0, 2]), prior, views[:2])
+    np.testing.assert_allclose(with_it, without)
+    assert (weights[:, 2] == 0).all()
+
+
+def test_more_of_the_same_evidence_is_surer_and_bounded() -> None:
+    def spam_margin(n: int) -> float:
+        contributions = np.tile([[-9.0], [-5.0]], n)
+        s = pool(contributions, np.ones(n), np.array([0, n]), np.zeros(2), np.zeros(n, int))[0][0]
+        return float(s[1] - s[0])
+
+    margins = [spam_margin(n) for n in (0, 1, 5, 50, 5000)]
+    assert margins[0] == 0
+    assert margins == sorted(set(margins))
+    assert margins[-1] < 4
+
+
+def test_many_tokens_of_one_view_drown_a_few_of_another_less() -> None:
+    """Two tokens of spam and 200 of good mail, which know as much each: in views of their own the two keep a voice."""
+    contributions = np.array([[-9.0] * 2 + [-5.0] * 200, [-5.0] * 2 + [-9.0] * 200])
+    many = np.ones(202), np.array([0, 202]), np.zeros(2)
+    together = pool(contributions, *many, np.zeros(202, int))[0][0]
+    apart = pool(contributions, *many, np.array([1] * 2 + [0] * 200))[0][0]
+    assert together[0] > apart[0] > apart[1] > together[1]
+
+
+def test_scores_do_not_depend_on_the_names_of_the_classes() -> None:
+    rows, order = ragged(5, 3, [4, 2]), [2, 0, 1]
+    scores, weights = pool(*rows)
+    turned = pool(*rows._replace(contributions=rows.contributions[order], prior=rows.prior[order]))
+    np.testing.assert_allclose(turned[0], scores[:, order])
+    np.testing.assert_allclose(turned[1], weights[order])
+
+
+def test_an_unknown_pooling_is_named() -> None:
+    with pytest.raises(ValueError, match=r"'max' is not one of mean, sum"):
+        pool(np.zeros((2, 0)), np.zeros(0), np.array([0]), np.zeros(2), np.zeros(0, int), pooling="max")

@@ -1,0 +1,266 @@
+"""Embeddings against a dense SVD, hand-made files of vectors, and a tiny model made here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from spamnb.errors import SpamnbError
+from spamnb.estimators.gaussian import GaussianNB
+from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.logistic import LogisticRegression
+from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb.learners.embeddings import embed, explain, parse_embedding
+from spamnb.tokens.matrix import Vocabulary
+
+MAIL = [
+    "cheap pills buy cheap pills now",
+    "buy cheap watches now",
+    "meeting agenda for the project",
+    "the project meeting is moved",
+    "cheap watches and pills",
+    "agenda of the meeting and lunch",
+]
+TOPICS = ["spam", "spam", "ham", "ham", "spam", "ham"]
+
+
+def counts(texts: list[str], subjects: bool = False) -> tuple[csr_array, list[str]]:
+    vocabulary = Vocabulary()
+    X = vocabulary.matrix([text.split() + ["subject:" + text.split()[0]] * subjects for text in texts])
+    return X, vocabulary.tokens
+
+
+def random_counts(n: int = 80, width: int = 60, seed: int = 0) -> csr_array:
+    rng = np.random.default_rng(seed)
+    return csr_array(rng.poisson(rng.gamma(0.5, 1, (n, 3)) @ rng.gamma(0.2, 1, (3, width))).astype(np.int32))
+
+
+def names(X: csr_array) -> list[str]:
+    return [f"word{j}" for j in range(X.shape[1])]
+
+
+def test_lsa_is_the_dense_svd_of_the_weighted_rows() -> None:
+    X = random_counts()
+    ours = parse_embedding("lsa:5").fit(X, names(X))
+    dense = X.toarray().astype(float)
+    document_frequency = (dense > 0).sum(axis=0)
+    share = dense / np.maximum(dense.sum(axis=0), 1)
+    weight = 1 + np.where(share > 0, share * np.log(np.where(share > 0, share, 1)), 0).sum(axis=0) / np.log(81)
+    weighted = np.where(dense > 0, 1 + np.log(np.maximum(dense, 1)), 0) * weight
+    kept = weighted[:, document_frequency >= 2]
+    unit = kept / np.maximum(np.linalg.norm(kept, axis=1, keepdims=True), 1e-300)
+    right = np.linalg.svd(unit, full_matrices=False)[2][:5]
+    right *= np.sign(right[np.arange(5), np.abs(right).argmax(axis=1)])[:, None]
+    np.testing.assert_array_equal(ours.columns_, np.flatnonzero(document_frequency >= 2))
+    np.testing.assert_allclose(ours.vectors_, (weight[ours.columns_] * right).T, atol=1e-6)
+    projected = unit @ right.T
+    expected = np.sqrt(5) * projected / np.maximum(np.linalg.norm(projected, axis=1, keepdims=True), 1e-300)
+    np.testing.assert_allclose(ours.transform(X), expected, atol=1e-5)
+
+
+def test_lsa_is_deterministic() -> None:
+    X = random_counts(seed=1)
+    first, again = (parse_embedding("lsa:7").fit(X, names(X)).vectors_ for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_lsa_of_little_mail_has_fewer_directions() -> None:
+    X, tokens = counts(MAIL)
+    fitted = parse_embedding("lsa").fit(X, tokens)
+    assert fitted.vectors_.shape[1] == 6
+    assert [tokens[j] for j in fitted.columns_] == [
+        "cheap", "pills", "buy", "now", "watches", "meeting", "agenda", "the", "project", "and"
+    ]  # fmt: skip
+    twice = parse_embedding("lsa:100").fit(X[[0, 0, 1, 1]], tokens)
+    assert twice.vectors_.shape[1] == 2  # two different messages: rank 2
+    with pytest.raises(SpamnbError, match="no token stands in two"):
+        parse_embedding("lsa:3").fit(*counts(["one", "two"]))
+
+
+def test_lsa_directions_have_poles_a_person_can_read() -> None:
+    X, tokens = counts(MAIL)
+    poles = parse_embedding("lsa:2").fit(X, tokens).poles(tokens)
+    offer, meeting = {"cheap", "pills", "buy", "watches", "now"}, {"meeting", "project", "agenda", "the"}
+    assert len(poles) == 2
+    for one_side, other_side in poles:
+        assert sorted([set(one_side) <= offer, set(other_side) <= offer]) == [False, True]
+        assert sorted([set(one_side) <= meeting, set(other_side) <= meeting]) == [False, True]
+
+
+def test_one_message_by_look_up_equals_its_row() -> None:
+    X = random_counts(seed=2)
+    fitted = parse_embedding("lsa:4").fit(X, names(X))
+    wider = csr_array(np.pad(X.toarray(), [(0, 0), (0, 3)], constant_values=1))  # tokens learned later
+    together = fitted.transform(wider)
+    np.testing.assert_array_equal(together, fitted.transform(X))
+    table = dict(zip(fitted.columns_, fitted.vectors_))
+    for i in range(X.shape[0]):
+        row = X[[i]]
+        known = [k for k, column in enumerate(row.indices) if column in table]
+        if known:
+            x, shares = embed(np.array([table[row.indices[k]] for k in known]), row.data[known])
+            np.testing.assert_array_equal(x, together[i])
+            np.testing.assert_allclose(x @ x, 4)
+            assert shares.min() > 0
+
+
+def test_a_message_without_known_tokens_is_zero() -> None:
+    X = random_counts(seed=3)
+    fitted = parse_embedding("lsa:4").fit(X, names(X))
+    np.testing.assert_array_equal(fitted.transform(csr_array(X.shape, dtype=np.int32)), np.zeros((80, 4)))
+    x, shares = embed(np.zeros((0, 4)), np.zeros(0, dtype=int))
+    assert x.tolist() == [0, 0, 0, 0] and shares.shape == (0,)
+
+
+def test_embed_imports_neither_scipy_nor_nltk() -> None:
+    code = (
+        "import sys, numpy as np; from spamnb.learners.embeddings import embed, explain, parse_embedding;"
+        "embed(np.ones((1, 2)), np.array([1])); parse_embedding('lsa:2');"
+        "sys.exit(any(m.split('.')[0] in ('scipy', 'nltk', 'rich', 'sklearn', 'model2vec') for m in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), GaussianNB(), LogisticRegression()],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_contributions_add_up_to_the_score(model, classes: int) -> None:
+    X = random_counts(seed=4)
+    y = np.random.default_rng(0).integers(0, classes, X.shape[0])
+    fitted = parse_embedding("lsa:6").fit(X, names(X))
+    Z = fitted.transform(X)
+    model = model.fit(Z, y)
+    scores = model.predict_log_proba(Z)
+    table = dict(zip(fitted.columns_, fitted.vectors_))
+    for i in range(10):
+        row = X[[i]]
+        known = [k for k, column in enumerate(row.indices) if column in table]
+        vectors = np.array([table[row.indices[k]] for k in known])
+        tokens, directions, constant = explain(model.quadratic_form(), vectors, row.data[known])
+        assert tokens.shape == (len(known), classes) and directions.shape == (6, classes)
+        for parts in (tokens, directions):
+            total = parts.sum(axis=0) + constant
+            np.testing.assert_allclose(total - total[0], scores[i] - scores[i, 0], atol=1e-6)
+
+
+GLOVE = "the 0.5 0.25 -1\ncheap 1 0 0\npills 0.9 0.1 0\nmeeting 0 1 0\nat example.org 0 0 1\n"
+
+
+def write(tmp_path: Path, content: str | bytes) -> str:
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return f"vectors:{path}"
+
+
+@pytest.mark.parametrize("header", ["", "5 3\n"], ids=["glove", "word2vec"])
+def test_word_vectors(tmp_path: Path, header: str) -> None:
+    X, tokens = counts(MAIL, subjects=True)
+    fitted = parse_embedding(write(tmp_path, header + GLOVE)).fit(X, tokens)
+    found = {tokens[j]: vector for j, vector in zip(fitted.columns_, fitted.vectors_)}
+    assert set(found) == {"the", "cheap", "pills", "meeting", "subject:cheap", "subject:meeting", "subject:the"}
+    weight = 1 - np.log(3) / np.log(7)  # once in each of three of six messages: an entropy of ln 3
+    np.testing.assert_allclose(found["the"], weight * np.array([0.5, 0.25, -1]), rtol=1e-6)
+    weight = 1 - np.log(2) / np.log(7)
+    np.testing.assert_allclose(found["subject:cheap"], [weight, 0, 0], rtol=1e-6)
+    uneven = 1 + (0.5 * np.log(0.5) + 2 * 0.25 * np.log(0.25)) / np.log(7)  # "cheap": 2, 1 and 1 occurrences
+    np.testing.assert_allclose(found["cheap"], [uneven, 0, 0], rtol=1e-6)
+    z = fitted.transform(X)[2]  # "meeting agenda for the project"
+    direction = found["meeting"] + found["the"] + found["subject:meeting"]
+    np.testing.assert_allclose(z, np.sqrt(3) * direction / np.linalg.norm(direction), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("the 1 2 3\ncheap 1 2\n", 2),
+        ("the 1 2 3\ncheap 1 two 3\n", 2),
+        ("the 1 2 3\ncheap 1 nan 3\n", 2),
+        ("the 1 2 3\ncheap 1 1e300 3\n", 2),
+        ("\nthe 1 2 3\n", 1),
+        ("5 3\nthe 1 2 3\n\ncheap 1 2 3\n", 3),
+        ("the\n", 1),
+        (b"\x00\x01\x02", 1),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path: Path, content: str | bytes, line: int) -> None:
+    with pytest.raises(SpamnbError, match=rf"vectors\.txt:{line}: not a word and (3|some) numbers"):
+        parse_embedding(write(tmp_path, content)).fit(*counts(MAIL))
+
+
+def test_files_of_no_use(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError, match="none of the words"):
+        parse_embedding(write(tmp_path, "zebra 1 2\n")).fit(*counts(MAIL))
+    with pytest.raises(SpamnbError, match="none of the words"):
+        parse_embedding(write(tmp_path, "")).fit(*counts(MAIL))
+    with pytest.raises(SpamnbError, match="No such file"):
+        parse_embedding(f"vectors:{tmp_path}/absent").fit(*counts(MAIL))
+    with pytest.raises(SpamnbError, match="no such directory"):
+        parse_embedding(f"model:{tmp_path}/absent").fit(*counts(MAIL))
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_give_vectors_or_one_line(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.txt"
+    path.write_bytes(content)
+    try:
+        assert np.isfinite(parse_embedding(f"vectors:{path}").fit(*counts(["a b", "1 0"])).vectors_).all()
+    except SpamnbError as error:
+        assert "\n" not in str(error)
+
+
+def test_the_first_of_two_lines_for_a_word_counts(tmp_path: Path) -> None:
+    X, tokens = counts(MAIL)
+    fitted = parse_embedding(write(tmp_path, "cheap 1 0\ncheap 0 1\n")).fit(X, tokens)
+    assert fitted.vectors_[0, 1] == 0
+
+
+def test_specifications() -> None:
+    assert parse_embedding("lsa").spec == "lsa:100"
+    assert parse_embedding("vectors:a:b").spec == "vectors:a:b"
+    for wrong in ("", "lsa:0", "lsa:x", "lsa:-3", "lsa:99999999", "vectors", "vectors:", "model:", "bert"):
+        with pytest.raises(SpamnbError):
+            parse_embedding(wrong)
+
+
+def test_glove_file_of_the_corpora(corpora: Path) -> None:
+    (path,) = (corpora / "glove").glob("*.txt")
+    texts = ["cheap watches for sale", "the king met the queen", "a good price for watches", "the queen and a king"]
+    X, tokens = counts(texts)
+    fitted = parse_embedding(f"vectors:{path}").fit(X, tokens)
+    assert fitted.vectors_.shape[1] == 50
+    Z = fitted.transform(X)
+    similarity = Z @ Z.T / 50
+    assert similarity[1, 3] > max(similarity[1, 0], similarity[1, 2], similarity[3, 0], similarity[3, 2])
+
+
+def test_sentence_model_from_a_local_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model2vec = pytest.importorskip("model2vec", reason="the extra spamnb[embeddings] is not installed")
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    words = {"[UNK]": 0, "cheap": 1, "pills": 2, "meeting": 3}
+    tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    vectors = np.array([[0, 0], [1, 0], [0.8, 0.2], [0, 1]], dtype=np.float32)
+    model2vec.StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(tmp_path / "tiny")
+    X, tokens = counts(MAIL, subjects=True)
+    fitted = parse_embedding(f"model:{tmp_path}/tiny").fit(X, tokens)
+    found = {tokens[j]: vector for j, vector in zip(fitted.columns_, fitted.vectors_)}
+    np.testing.assert_allclose(found["cheap"] / found["cheap"][0], [1, 0], atol=1e-6)
+    np.testing.assert_allclose(found["subject:meeting"] / found["subject:meeting"][1], [0, 1], atol=1e-6)
+    assert LinearDiscriminantAnalysis().fit(fitted.transform(X), TOPICS).score(fitted.transform(X), TOPICS) == 1
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SpamnbError, match="not a model that model2vec can load"):
+        parse_embedding(f"model:{tmp_path}/empty").fit(X, tokens)

@@ -1,0 +1,264 @@
+"""learners/: the kinds of model that are no sums, against the estimators they are made of, and what all kinds share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mail import mail, message, sums
+from sklearn.linear_model import LogisticRegression
+
+from spamnb.classifier import Classifier
+from spamnb.counts.csr_rows import Batch
+from spamnb.counts.training_set import Tally, tally
+from spamnb.errors import SpamnbError
+from spamnb.learners.logistic import HOLDERS, PENALTY, Logistic
+from spamnb.learners.registry import learner_for
+from spamnb.message.parse import parse
+from spamnb.settings import COUNT_MODELS, MODELS, Settings
+from spamnb.sources.entries import Entry
+from spamnb.store.jsonl import export
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.training import train
+
+counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
+
+
+def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
+    return tally(entries, Tokenizer(), folder / "rows", lambda name, error: pytest.fail(f"{name}: {error}"))
+
+
+@given(counters, st.sets(st.sampled_from("abcdef")))
+def test_a_batch_holds_its_messages_whatever_is_left_out(messages: list[dict[str, int]], known: set[str]) -> None:
+    batch = Batch.of(messages)
+    kept = batch.only(np.array([i for i, token in enumerate(batch.tokens) if token in known], np.intp))
+    for made, allowed in ((batch, set("abcdef")), (kept, known)):
+        rows: list[dict[str, int]] = [{} for _ in messages]
+        for row, column, repeats in zip(made.rows, made.columns, made.repeats):
+            rows[row][made.tokens[column]] = int(repeats)
+        assert rows == [{t: n for t, n in m.items() if t in allowed} for m in messages]
+        assert len(made.indptr) == len(messages) + 1
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> None:
+    settings = Settings(model_type=model_type)
+    train(tmp_path / "m", counted(tmp_path, mail(20)), settings)
+    with Classifier.open(tmp_path / "m") as classifier:
+        totals, tokenizer = classifier.store.totals(), Tokenizer()
+        messages = [Counter(tokenizer(parse(message(label, n)))) for label in ("ham", "spam") for n in range(90, 95)]
+        many = classifier.learner.score(classifier.store, totals, Batch.of([*messages, {}]))
+        for i, one in enumerate([*messages, {}]):
+            alone = classifier.learner.score(classifier.store, totals, Batch.of([one]))
+            np.testing.assert_allclose(many.scores[i], alone.scores[0], atol=1e-12)
+            cells = slice(many.known.indptr[i], many.known.indptr[i + 1])
+            given = dict(zip([many.known.tokens[j] for j in many.known.columns[cells]], many.weights[:, cells].T))
+            for j, token in enumerate(alone.known.tokens):
+                np.testing.assert_allclose(given[token], alone.weights[:, j], atol=1e-12)
+        spam, ham = (classifier.classify(message(label, 95)).probabilities["spam"] for label in ("spam", "ham"))
+        assert spam > 0.5 > ham
+
+
+@pytest.mark.parametrize("names", [("ham", "spam"), ("ham", "list", "spam")])
+def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: tuple[str, ...]) -> None:
+    messages = [(names[n % len(names)], message("spam" if n % len(names) else "ham", n % 37)) for n in range(90)]
+    messages = list({raw: label for label, raw in messages}.items())
+    made = counted(tmp_path, [(label, raw) for raw, label in messages])
+    fitted = Logistic(Settings(model_type="logistic")).fit(made)
+    held = np.asarray(made.sums.counts.document_counts.sum(axis=0)).ravel() >= HOLDERS
+    X = np.zeros((len(messages), len(made.tokens)))
+    for row, (raw, _) in enumerate(messages):
+        X[row, [made.tokens.index(token) for token in set(Tokenizer()(parse(raw)))]] = 1
+    X[:, ~held] = 0
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = [label for _, label in messages]
+    twin = LogisticRegression(C=PENALTY, tol=1e-8, max_iter=10_000).fit(X, y)
+    scores = np.concatenate([fitted.score(block)[0] for block in made.blocks()])
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), twin.predict_proba(X), atol=2e-3)
+    assert set(fitted.tokens[~held].ravel()) <= {0.0}
+
+
+STEPS = [Settings("logistic"), Settings("hybrid"), Settings("logistic", embedding="lsa:4")]
+
+
+@pytest.mark.parametrize("settings", STEPS, ids=lambda it: f"{it.model_type} {it.embedding}")
+def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, settings: Settings) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(20)), settings)
+    raw = message("spam", 500)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        before = classifier.classify(raw).scores
+        classifier.learn("ham", raw)
+        after = classifier.classify(raw).scores
+        assert after[0] - after[1] > before[0] - before[1]
+        lines = list(export(classifier.store))
+        with pytest.raises(SpamnbError, match="cannot forget"):
+            classifier.forget("ham", raw)
+        assert list(export(classifier.store)) == lines, "a refusal changes nothing"
+        assert classifier.learn("spam", raw), "a correction is a step the other way"
+        assert classifier.learned(raw) == "spam"
+        corrected = classifier.classify(raw).scores
+        assert corrected[0] - corrected[1] < after[0] - after[1]
+        other = message("spam", 501)
+        classifier.learn("spam", other, taught=False)
+        with pytest.raises(SpamnbError, match="cannot forget"):
+            classifier.forget("spam", b"Received: from a by b\n" + other)
+
+
+def test_logistic_regression_of_vectors_has_the_classes_of_its_training(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError, match="needs two classes"):
+        train(tmp_path / "m", counted(tmp_path, [("ham", raw) for _, raw in mail(5)]), STEPS[2])
+    train(tmp_path / "m", counted(tmp_path, mail(20)), STEPS[2])
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        lines = list(export(classifier.store))
+        with pytest.raises(SpamnbError, match="no class 'list' in this logistic regression; train again"):
+            classifier.learn("list", message("spam", 500))
+        assert list(export(classifier.store)) == lines, "a refusal changes nothing"
+
+
+@pytest.mark.parametrize("model_type", ["logistic", "hybrid"])
+def test_one_pass_from_nothing_learns_and_takes_new_classes(model_type: str) -> None:
+    classifier = Classifier.create(":memory:", Settings(model_type=model_type))
+    for label, raw in mail(40):
+        classifier.learn(label, raw)
+    asked = [(label, message(label, n)) for label in ("ham", "spam") for n in range(60, 80)]
+    assert sum(label == classifier.classify(raw).verdict for label, raw in asked) >= 36
+    for n in range(20):
+        classifier.learn("list", b"List-Id: <a.list.example>\n\nannouncement digest volume " + str(n).encode())
+    probabilities = classifier.classify(b"List-Id: <a.list.example>\n\nannouncement digest volume 77").probabilities
+    assert max(probabilities, key=probabilities.__getitem__) == "list"
+
+
+@pytest.mark.parametrize("chosen", [{"model_type": "gaussian"}, {"model_type": "lda"}, {"model_type": "qda"}])
+def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: Path, chosen: dict[str, str]) -> None:
+    settings = Settings(**chosen, embedding="lsa:8")  # type: ignore[arg-type]
+    train(tmp_path / "m", counted(tmp_path, mail(30)), settings)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        before = list(export(classifier.store))
+        for raw in (message("spam", 300), b"", b"not one word it knows: zzzz"):
+            for label in ("spam", "ham", "news"):
+                assert classifier.learn(label, raw)
+                assert list(export(classifier.store)) != before
+                assert classifier.forget(label, raw)
+                assert list(export(classifier.store)) == before
+        assert classifier.forget("ham", message("ham", 3)), "a message of training"
+        assert classifier.learn("ham", message("ham", 3))
+        assert sums(export(classifier.store)) == sums(before)
+
+
+@pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda"])
+def test_a_model_of_vectors_that_has_forgotten_everything_explains_nothing(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(5)), Settings(model_type=model_type, embedding="lsa:2"))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for label, raw in sorted(mail(5)):
+            assert classifier.forget(label, raw)
+        assert classifier.classify(message("spam", 1)).verdict == "unsure"
+        assert classifier.directions(message("spam", 1)) == []
+
+
+def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError, match="too few messages: the covariance of class spam from 1 samples"):
+        train(tmp_path / "m", counted(tmp_path, mail(1)), Settings(model_type="qda", embedding="lsa:1"))
+
+
+@pytest.mark.parametrize("chosen", [{}, {"embedding": "lsa:30"}, {"model_type": "lda", "embedding": "lsa:30"}])
+def test_classes_that_come_in_step_with_the_folds_are_left_out_like_any_others(tmp_path: Path, chosen: Any) -> None:
+    """Of ten classes in turn each was all in one fold of ten, and of its own tokens nobody else knew anything."""
+    in_turn = [
+        (label, (f"Subject: {n}\n\n" + " ".join(f"{label}{label}{(n + k) % 5}" for k in range(3))).encode())
+        for n in range(12)
+        for label in "abcdefghij"
+    ]
+    trained = learner_for(Settings(**{"model_type": "logistic", **chosen})).train(counted(tmp_path, in_turn))
+    assert trained.parts is not None
+    assert (trained.scores.argmax(axis=1) == trained.labels).mean() > 0.95
+
+
+@pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda", "logistic"])
+def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
+    with Classifier.open(tmp_path / "m") as classifier:
+        raw = message("spam", 77)
+        judgement = classifier.classify(raw)
+        constant = classifier.learner._of(classifier.store, classifier.store.totals())[1].constant  # type: ignore[attr-defined]
+        told = sum(evidence.weight for evidence in judgement.evidence)
+        sign = 1 if judgement.probabilities["spam"] > 0.5 else -1
+        difference = sign * ((judgement.scores - constant)[1] - (judgement.scores - constant)[0])
+        assert told == pytest.approx(difference, abs=1e-6)
+        along = sum(d.weights[1] - d.weights[0] for d in classifier.directions(raw))
+        assert sign * along == pytest.approx(difference, abs=1e-6)
+        assert all(d.up and d.down for d in classifier.directions(raw))
+
+
+def test_every_model_type_has_a_learner() -> None:
+    assert {learner_for(Settings(model_type=name)).settings.model_type for name in MODELS} == set(MODELS)
+    assert set(COUNT_MODELS) < set(MODELS)
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_of_no_messages_there_are_no_judgements(tmp_path: Path, model_type: str) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(12)), Settings(model_type=model_type))
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert classifier.classify_all([]) == []
+
+
+@pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda", *COUNT_MODELS])
+def test_the_prior_adds_to_the_scores(tmp_path: Path, model_type: str) -> None:
+    scores = {}
+    for prior in ("mle", "uniform"):
+        settings = Settings(model_type=model_type, prior=prior, pooling="sum")
+        train(tmp_path / prior, counted(tmp_path, [*mail(10), *mail(40)[1::2]]), settings)
+        with Classifier.open(tmp_path / prior) as classifier:
+            assert classifier.store.totals().documents.tolist() == [10, 40]
+            scores[prior] = classifier.classify(message("ham", 90)).scores
+    assert np.diff(scores["mle"] - scores["uniform"]) == pytest.approx(np.log(40 / 10))
+
+
+@pytest.mark.parametrize(
+    ("model_type", "spoil", "says"),
+    [
+        ("hybrid", {"hybrid_spread": [1.0]}, "hybrid_spread does not hold two"),
+        ("hybrid", {"hybrid_spread": [0.0, 1.0]}, "hybrid_spread does not hold two"),
+        ("hybrid", {"linear_intercept": [0.0]}, "linear_classes in table meta and the array"),
+        ("lda", {"dense_documents": [1, 2, 3]}, "do not belong together"),
+        ("lda", {"dense_documents": [1.0, 2.0]}, "do not belong together"),
+        ("lda", {"dense_first": np.zeros((2, 99), int)}, "do not belong together"),
+        ("lda", {"dense_second": np.zeros((2, 2), int)}, "do not belong together"),
+        ("gaussian", {"dense_second": np.zeros((2, 2, 2), int)}, "do not belong together"),
+        ("lda", {"dense_classes": ["ham"]}, "do not belong together"),
+        ("lda", {"dense_classes": ["ham", "other"]}, "dense_classes in table meta lack"),
+        ("lda", {"dense_classes": "ham"}, "dense_classes in table meta are no names"),
+        ("lda", {"vectors": np.ones((1, 3))}, "vectors in table vectors that have not 2 numbers"),
+        ("logistic", {"vectors": np.ones((1, 3))}, "vectors of more classes than there are"),
+    ],
+)
+def test_what_does_not_belong_together_is_told(
+    tmp_path: Path, model_type: str, spoil: dict[str, list], says: str
+) -> None:
+    embedding = "lsa:2" if model_type in ("lda", "gaussian") else None
+    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type, embedding=embedding))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for name, value in spoil.items():
+            if name == "vectors":
+                classifier.store.put_vectors(["meeting"], np.array(value))
+            elif name == "dense_classes":
+                classifier.store.put_meta({name: value})
+            else:
+                classifier.store.put_arrays({name: np.array(value)})
+        with pytest.raises(SpamnbError, match=says):
+            classifier.classify(b"\nmeeting")
+
+
+def test_directions_are_as_many_as_the_embedding_has(tmp_path: Path) -> None:
+    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type="lda", embedding="lsa:2"))
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert len(classifier.directions(message("ham", 1))) == 2
+        classifier.store.put_meta({"dense_directions": classifier.store.meta()["dense_directions"][:1]})
+        with pytest.raises(SpamnbError, match="dense_directions in table meta are not as many"):
+            classifier.directions(message("ham", 1))

@@ -1,0 +1,126 @@
+"""Where the messages of an mbox begin and end, against the standard library and at every size of read."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import mailbox
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spamnb.sources import mbox
+
+LINES = ["x", "", "", "words " * 12, "From", "from a 1:00", ">From a 1:00", ">>From b", " From c 1:00", "Fro", "F"]
+BODIES = st.lists(st.sampled_from(LINES), max_size=9)
+
+
+def split(raw: bytes, keep: bool = True) -> list[tuple[int, int, bytes | None, bool]]:
+    return list(mbox.split_mbox(io.BytesIO(raw), keep))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    bodies=st.lists(BODIES, min_size=1, max_size=5), chunk=st.integers(50, 200), crlf=st.booleans(), end=st.booleans()
+)
+def test_ranges_against_the_standard_library(
+    tmp_path: Path, bodies: list[list[str]], chunk: int, crlf: bool, end: bool
+) -> None:
+    written = [
+        f"From a@b Mon Jan  1 00:0{number}:00 2001\nSubject: {number}\n\n" + "\n".join(body) + "\n"
+        for number, body in enumerate(bodies)
+    ]
+    raw = ("\n".join(written) + ("\n" if end else "")).encode()
+    if crlf:
+        raw = raw.replace(b"\n", b"\r\n")
+    path = tmp_path / "box"
+    path.write_bytes(raw)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mbox, "_CHUNK", chunk)  # so that separators and ends fall across reads
+        patch.setattr(mbox, "_AHEAD", 48)
+        found = split(raw)
+        assert [(start, stop) for start, stop, _, _ in split(raw, keep=False)] == [item[:2] for item in found]
+    assert [raw[start:stop] for start, stop, _, _ in found] == [content for _, _, content, _ in found]
+    assert [only for *_, only in found] == [len(bodies) == 1] * len(bodies)
+    if not crlf:  # the standard library looks for the separators' blank lines in the platform's form only
+        box = mailbox.mbox(path)
+        assert [content for _, _, content, _ in found] == [box.get_bytes(key, from_=True) for key in box.iterkeys()]
+        box.close()
+    else:
+        plain = split(raw.replace(b"\r\n", b"\n"))
+        assert [(content or b"").replace(b"\r\n", b"\n") for _, _, content, _ in found] == [item[2] for item in plain]
+
+
+def test_prose_that_was_not_quoted_does_not_separate() -> None:
+    raw = (
+        b"From a@example.org Mon Jan  1 00:00:00 2001\nSubject: 1\n\nAs agreed.\n\n"
+        b"From now on we meet on Mondays.\nBring tea.\n\n"
+        b"From b@example.org\nSubject: no time, yet headers follow\n\n.\n\n"
+        b"From c@example.org Tue Jan  2 10:00:00 2001\n\nno headers, yet a time\n"
+    )
+    assert [content[:20] for _, _, content, _ in split(raw) if content] == [
+        b"From a@example.org M",
+        b"From b@example.org\nS",
+        b"From c@example.org T",
+    ]
+
+
+def test_first_message_counts_however_bare() -> None:
+    assert [content for _, _, content, _ in split(b"\n\nFrom nobody\n")] == [b"From nobody\n"]
+    assert split(b"") == split(b"Subject: none\n\n") == []
+
+
+def test_unquoted_takes_one_mark_and_leaves_the_headers() -> None:
+    raw = b"From a 1:00\n>From uucp!b\nSubject: x\n\n>From me\n>>From you\n> From\nx >From\n"
+    assert mbox.unquoted(raw) == b"From a 1:00\n>From uucp!b\nSubject: x\n\nFrom me\n>From you\n> From\nx >From\n"
+    assert mbox.unquoted(b"no body\n>From x\n") == b"no body\n>From x\n"
+
+
+def test_opened_tells_gzip_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(gzip.compress(b"one") + gzip.compress(b"two"))
+    with mbox.opened(str(path)) as stream:
+        assert stream.read() == b"onetwo"
+    path.write_bytes(b"\x1f\x8b then nothing like it")
+    with pytest.raises(OSError, match="broken gzip data"), mbox.opened(str(path)) as stream:
+        stream.read()
+
+
+def test_contents_are_a_range_or_all_of_it_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(b"0123456789")
+    assert mbox.contents(str(path)) == b"0123456789"
+    assert mbox.contents(str(path), 3, 5) == b"34"
+    assert mbox.contents(str(path), 8, 12) == b"89"  # shorter than asked for: the caller knows what that means
+    for written in (gzip.compress(b"x" * 100_000), b"x" * 100_000):
+        path.write_bytes(written)
+        monkeypatch.setattr(mbox, "MAX_MESSAGE", 100_000)
+        assert mbox.contents(str(path)) == b"x" * 100_000
+        monkeypatch.setattr(mbox, "MAX_MESSAGE", 99_999)
+        with pytest.raises(OSError, match="longer than"):
+            mbox.contents(str(path))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_message_over_the_bound_is_not_held_in_memory(keep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
+    monkeypatch.setattr(mbox, "_CHUNK", 10_000)
+    raw = b"From a 1:00\n" + b"x" * 5_000_000
+    tracemalloc.start()
+    found = split(raw, keep)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [(0, len(raw), None, True)]
+    assert held < len(raw) / 10
+
+
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OSError, match="not a file"):
+        mbox.contents(str(tmp_path / "fifo"))
+    with pytest.raises(OSError, match="not a file"), mbox.opened(str(tmp_path / "fifo")):
+        pytest.fail("opened a fifo")

@@ -1,0 +1,159 @@
+"""exchange.py: out and in again is the same model, and merging is adding."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message, never
+
+from spamnb.classifier import Classifier
+from spamnb.counts.training_set import tally
+from spamnb.errors import SpamnbError
+from spamnb.settings import Settings
+from spamnb.sources.entries import Entry
+from spamnb.store.jsonl import export, merge, parse_export
+from spamnb.store.pages import LONGEST
+from spamnb.store.snapshot import fill, fresh_model, load
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.training import train
+
+
+def learned(messages: list[tuple[str, bytes]], **chosen: object) -> Store:
+    classifier = Classifier.create(":memory:", Settings(**chosen))  # type: ignore[arg-type]
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    return classifier.store
+
+
+def test_export_and_import_round_trip(tmp_path: Path) -> None:
+    store = learned([*mail(5), ("日本", message("ham", 77))])
+    store.put_arrays({"w": np.eye(2)})
+    lines = list(export(store))
+    content = parse_export(lines, "-")
+    with fresh_model(tmp_path / "m", content.meta) as copy:
+        fill(copy, content)
+    with Classifier.open(tmp_path / "m", writable=True) as again:
+        assert list(export(again.store)) == lines
+        assert [again.store.frequencies(), again.store.totals().vocabulary_size] == [
+            store.frequencies(),
+            store.totals().vocabulary_size,
+        ]
+        again.learn("spam", message("spam", 88))
+        again.forget("spam", message("spam", 88))
+        assert list(export(again.store)) == lines
+
+
+@pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", "lsa:4"), ("hybrid", None)])
+def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
+    train(tmp_path / "m", tally(entries, Tokenizer(), tmp_path / "rows", never), Settings(kind, embedding=embedding))
+    with Classifier.open(tmp_path / "m") as first:
+        lines = list(export(first.store))
+        told = [first.classify(raw).probabilities for _, raw in mail(24)]
+    content = parse_export(lines, "-")
+    with fresh_model(tmp_path / "n", content.meta) as copy:
+        fill(copy, content)
+    with Classifier.open(tmp_path / "n") as again:
+        assert list(export(again.store)) == lines
+        assert told == [again.classify(raw).probabilities for _, raw in mail(24)]
+    if embedding:
+        at = next(i for i, line in enumerate(lines) if "vector" in line)
+        lines[at] = json.dumps({key: value for key, value in json.loads(lines[at]).items() if key != "vector"})
+        with pytest.raises(SpamnbError, match="vectors of its tokens are not of one length, or some are missing"):
+            parse_export(lines, "-")
+
+
+def test_merging_is_learning_both() -> None:
+    first, second = mail(4), [*[("spam", message("spam", n)) for n in range(20, 24)], ("list", message("ham", 30))]
+    merged, repeated = merge([load(learned(first)), load(learned(second))], ["a", "b"])
+    whole = load(learned([*first, *second]))
+    assert repeated == 0
+    assert list(merged.tokens) == list(whole.tokens)
+    assert merged.sums.counts == whole.sums.counts
+    assert sorted(digest for digest, _ in merged.messages) == [digest for digest, _ in whole.messages]
+
+
+def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
+    model = load(learned(mail(2)))
+    assert merge([model, model], ["a", "b"])[1] == 4
+    with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
+        merge([model, load(learned(mail(2), alpha=1.0))], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([], "empty"),
+        (["{"], "line 1 is not"),
+        (['{"spamnb": 99, "meta": {}}'], "made by a newer spamnb .*; upgrade"),
+        (['{"spamnb": 1, "meta": {}}'], "made by an older spamnb .*; train again"),
+        (['{"spamnb": 2, "meta": {}}', '{"token": "a", "counts": {"ham": [1, 1]}}'], "line 2 .*unknown class"),
+        (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": "many"}'], "line 2"),
+        (['{"spamnb": 2, "meta": {}}', '{"class": "ham", "documents": true}'], "line 2"),
+        (['{"spamnb": 2, "meta": {}}', '{"what": 1}'], "line 2 .*unknown record"),
+        (
+            [
+                '{"spamnb": 2, "meta": {}}',
+                '{"class": "ham", "documents": 1}',
+                '{"message": "%s", "class": "ham", "taught": true, "bins": {"ham": 999}}' % ("0" * 32),
+            ],
+            "line 3 .*bins",
+        ),
+        (['{"spamnb": 2, "meta": {}}', "[1, 2]"], "line 2"),
+    ],
+)
+def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
+    with pytest.raises(SpamnbError, match=says):
+        parse_export(lines, "file")
+
+
+def test_lines_are_plain_json(tmp_path: Path) -> None:
+    records = [json.loads(line) for line in export(learned(mail(1)))]
+    assert records[0]["spamnb"] == 2
+    assert {"class": "ham", "documents": 1} in records
+    for line in export(learned([("日本", message("ham", 77))])):
+        assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)
+
+
+ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda lines: lines[:-1], "cut short"),
+        (lambda lines: lines[:3], "cut short"),
+        (lambda lines: [*lines, lines[3]], "more after its end"),
+        (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
+        (lambda lines: [line.replace('"token": "meeting"', f'"token": "{"é" * (LONGEST // 2 + 1)}"') for line in lines],
+         "token that is too long"),
+        (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
+        (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
+        (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),
+        (lambda lines: [re.sub(r'"bin": \d+', '"bin": 1' + "0" * 23, line) for line in lines], "too large"),
+        (lambda lines: [re.sub(r'"bin": \d+', '"bin": 512', line) for line in lines], "too large"),
+        (lambda lines: [re.sub(r"\[(\d+), \d+\]", r"[\1, 0]", line) for line in lines], "more often than it occurs"),
+        (lambda lines: [re.sub(r'"message": "..', '"message": "', line) for line in lines], "16 bytes"),
+        (lambda lines: ["[" * 100_000, *lines[1:]], "line 1 "),
+        (lambda lines: [lines[0].replace('"meta": {', '"meta": {"x": "\\ud800", '), *lines[1:]], "line 1 .*surrogates"),
+        (lambda lines: [*lines[:-1], ARRAY.replace("<f8", "f8,("), lines[-1]], "array w"),
+        (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\u001b[2J").replace("f8", "x"), lines[-1]], r"array \\x1b"),
+        (lambda lines: [*lines[:-1], ARRAY.replace("8D8", "8H8"), lines[-1]], "array w"),  # not a number
+        (lambda lines: [*lines[:-1], ARRAY.replace("w", "\\ud800"), lines[-1]], "surrogates"),
+        (lambda lines: [line.replace('"token"', '"vector": {"a": 1}, "token"') for line in lines], "vectors"),
+        (lambda lines: [line.replace('"token"', f'"vector": [{10**400}], "token"') for line in lines], "vectors"),
+    ],
+)
+def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:
+    lines = list(export(learned(mail(20))))
+    parse_export(lines, "-")
+    damaged = change(lines)
+    assert damaged != lines
+    with pytest.raises(SpamnbError, match=says):
+        parse_export(damaged, "-")

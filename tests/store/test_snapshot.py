@@ -1,0 +1,130 @@
+"""content.py: a model appears whole or not at all, whoever else makes one, and whatever stands in its way."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.errors import InTheWay, SpamnbError
+from spamnb.settings import Settings
+from spamnb.store.pages import MOST
+from spamnb.store.snapshot import begin, fill, fresh_model, load
+from spamnb.store.store import Store
+
+
+def learned(messages: list[tuple[str, bytes]]) -> Store:
+    classifier = Classifier.create(":memory:")
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    return classifier.store
+
+
+def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), fresh_model(tmp_path / "m", Settings().as_meta()) as store:
+        store.add("spam", {"a": 1})
+        assert not (tmp_path / "m").exists()
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folders_of_a_new_model_are_made(tmp_path: Path) -> None:
+    begin(tmp_path / "a" / "b" / "m", Settings().as_meta())
+    with Store.open(tmp_path / "a" / "b" / "m") as store:
+        assert store.totals().classes == ()
+
+
+def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
+    with pytest.raises(SpamnbError) as error, fresh_model(tmp_path / "m", Settings().as_meta()) as store:
+        store.add("\x07", {"a": 1})
+    assert str(error.value).startswith(f"{tmp_path / 'm'}: ")
+
+
+def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) -> None:
+    content = load(learned(mail(2)))
+    cells = tuple(own._replace(occurrences=own.occurrences + MOST) for own in content.sums.cells)
+    huge = content._replace(sums=content.sums._replace(cells=cells))
+    told = pytest.raises(SpamnbError, match="m: a token was counted more than")
+    with told, fresh_model(tmp_path / "m", content.meta) as store:
+        fill(store, huge)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
+    path, content = tmp_path / "m", load(learned(mail(2)))
+    with fresh_model(path, content.meta) as store:
+        store._connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(SpamnbError, match="older spamnb"):
+        Store.open(path)
+    with pytest.raises(SpamnbError, match="--force"), fresh_model(path, content.meta):
+        pass
+    with fresh_model(path, content.meta, force=True) as store:
+        fill(store, content)
+    with Store.open(path) as store:
+        assert list(load(store).tokens) == list(content.tokens)
+
+
+def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
+    path, content = tmp_path / "m", load(learned(mail(2)))
+    with pytest.raises(InTheWay, match="exists already"), fresh_model(path, content.meta) as store:
+        fill(store, content)
+        with Classifier.create(path) as other:
+            other.learn("spam", message("spam", 50))
+    with Store.open(path) as store:
+        assert store.totals().documents.tolist() == [1]
+    assert sorted(item.name for item in tmp_path.iterdir() if not item.name.startswith("m-")) == ["m"]
+
+
+def _learn(path: Path, label: str, number: int) -> None:
+    begin(path, Settings().as_meta())
+    with Classifier.open(path, writable=True) as classifier:
+        classifier.learn(label, message(label, number))
+
+
+def test_many_processes_that_begin_one_model_lose_nothing(tmp_path: Path) -> None:
+    spawned = get_context("fork")
+    jobs = [(tmp_path / "m", label, number) for number in range(4) for label in ("ham", "spam")]
+    processes = [spawned.Process(target=_learn, args=job) for job in jobs]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
+    with Store.open(tmp_path / "m") as store:
+        assert store.totals().documents.tolist() == [4, 4]
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for name in ("file/m", "file/below/m"):
+        with pytest.raises(SpamnbError, match=r"m: cannot be written .its folder is a file"):
+            begin(tmp_path / name, Settings().as_meta())
+
+
+def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    old = [".m.17.new", ".m.17.new-wal", ".m.17.new-shm"]
+    kept = [".m.18.new", ".other.17.new", ".m.x.new", ".m.17.newer", "m.17.new"]  # the first is still being written
+    for name in (*old, *kept):
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (0, 0))
+    os.utime(tmp_path / kept[0])
+    begin(tmp_path / "m", Settings().as_meta())
+    assert {path.name for path in tmp_path.iterdir()} == {"m", *kept}
+
+
+def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Store.connect
+
+    def small(path: object, *, writable: bool) -> Store:
+        store = opened(path, writable=writable)  # type: ignore[arg-type]
+        store._connection.execute("PRAGMA max_page_count = 3")
+        return store
+
+    monkeypatch.setattr(Store, "connect", small)
+    with pytest.raises(SpamnbError, match=r"m: cannot be written .the disk is full."):
+        begin(tmp_path / "m", Settings().as_meta())
+    assert not list(tmp_path.iterdir())

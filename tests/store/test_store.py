@@ -1,0 +1,329 @@
+"""store.py and database.py: sums in a file, whole changes only, and clear words for what is no model."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spamnb.errors import SpamnbError
+from spamnb.formulas.calibration import BINS
+from spamnb.store.database import APPLICATION_ID, FORMAT
+from spamnb.store.jsonl import export
+from spamnb.store.learned import Learned
+from spamnb.store.snapshot import fill, load
+from spamnb.store.store import Store
+
+documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
+labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), documents), max_size=8)
+
+
+def filled(messages: list[tuple[str, dict[str, int]]], meta: dict[str, object] | None = None) -> Store:
+    store = Store.create(":memory:", meta or {})
+    for label, tokens in messages:
+        store.add(label, tokens)
+    return store
+
+
+def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
+    """A model of the same content, all of it as training writes it."""
+    out = Store.create(":memory:", meta or {})
+    content = load(store)
+    fill(out, content._replace(meta={**content.meta, **(meta or {})}))
+    return out
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled)
+def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
+    store = filled(messages)
+    totals = store.totals()
+    assert totals.classes == tuple(sorted({label for label, _ in messages}))
+    words = sorted({token for _, tokens in messages for token in tokens})
+    assert totals.vocabulary_size == len(words)
+    found = store.look_up([*words, "never seen"])
+    assert found.positions.tolist() == list(range(len(words)))
+    for c, name in enumerate(totals.classes):
+        own = [tokens for label, tokens in messages if label == name]
+        assert totals.documents[c] == len(own)
+        assert totals.occurrences[c] == sum(sum(tokens.values()) for tokens in own)
+        assert totals.document_counts[c] == sum(map(len, own))
+        holders = [sum(word in tokens for tokens in own) for word in words]
+        assert found.document_counts[c].tolist() == holders
+        assert found.occurrences[c].tolist() == [sum(tokens.get(word, 0) for tokens in own) for word in words]
+        assert +Counter(store.frequencies()[c]) == Counter(holders)
+
+
+@settings(max_examples=60, deadline=None)
+@given(labelled, st.sampled_from(["ham", "spam", "new"]), documents)
+def test_adding_then_taking_away_restores_the_export(
+    messages: list[tuple[str, dict[str, int]]], label: str, tokens: dict[str, int]
+) -> None:
+    store = filled(messages)
+    before = list(export(store))
+    store.add(label, tokens)
+    store.add(label, tokens, -1)
+    assert list(export(store)) == before
+
+
+@settings(max_examples=80, deadline=None)
+@given(labelled, st.integers(0, 8), st.sets(st.integers(0, 7)), st.booleans())
+def test_trained_and_learned_sums_add_up(
+    messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], ahead: bool
+) -> None:
+    both, learned = trained(filled(messages[:first])), filled(messages)
+    if ahead:
+        both.read_ahead()
+    for label, tokens in messages[first:]:
+        both.add(label, tokens)
+    for store in (both, learned):
+        for n in sorted(forgotten & set(range(len(messages)))):
+            store.add(messages[n][0], messages[n][1], -1)
+    assert list(export(both)) == list(export(learned))
+    words = sorted({token for _, tokens in messages for token in tokens})
+    assert both.look_up(words).positions.tolist() == learned.look_up(words).positions.tolist()
+    assert both.look_up(words).occurrences.tolist() == learned.look_up(words).occurrences.tolist()
+    assert both.frequencies() == learned.frequencies()
+    assert both.totals().vocabulary_size == learned.totals().vocabulary_size
+
+
+def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with Store.create(path, {}) as store:
+        fill(store, load(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
+        store.add("spam", {"a": 3, "c": 1})
+        assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (2,)
+        store.add("spam", {"a": 3, "c": 1}, -1)
+        assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (0,)
+        store.add("spam", {"b": 2}, -1)
+        assert (store.totals().vocabulary_size, store.look_up(["a", "b", "c"]).positions.tolist()) == (1, [0])
+        assert list(load(store).tokens) == ["a"]
+
+
+def test_what_was_never_added_cannot_be_taken_away() -> None:
+    store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
+    before = list(export(store))
+    for other in ({"a": 1, "b": 1}, {"a": 2}):
+        with pytest.raises(SpamnbError, match="not part of class 'ham'"):
+            store.add("ham", other, -1)
+        assert list(export(store)) == before
+
+
+def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.tables.MOST_CLASSES", 2)
+    store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
+    before = list(export(store))
+    with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
+        store.add("list", {"a": 1})
+    assert list(export(store)) == before
+    store.add("ham", {"b": 1})
+
+
+def test_a_model_of_chosen_words_keeps_to_them() -> None:
+    store = trained(filled([("ham", {"a": 1}), ("spam", {"b": 2})]), {"top_words": 2})
+    store.add("spam", {"a": 1, "c": 1})
+    store.add("ham", {"a": 1}, -1)
+    store.add("spam", {"a": 1, "c": 1}, -1)
+    assert store.totals().vocabulary_size == 2
+    assert store.look_up(["a", "b", "c"]).positions.tolist() == [0, 1]
+
+
+def test_a_failed_change_leaves_nothing(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "m", {})
+    with pytest.raises(ZeroDivisionError), store.writing():
+        store.add("spam", {"a": 1})
+        _ = 1 / 0
+    assert store.totals().classes == ()
+    assert store.look_up(["a"]).positions.tolist() == []
+
+
+def test_other_connections_are_seen_at_once_and_never_waited_for(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "m", {}) as writer, Store.open(tmp_path / "m") as reader:
+        writer.add("spam", {"a": 1})
+        assert reader.look_up(["a"]).document_counts.tolist() == [[1]]
+        with writer.writing():
+            writer.add("spam", {"a": 1})
+            assert reader.look_up(["a"]).document_counts.tolist() == [[1]]
+        assert reader.look_up(["a"]).document_counts.tolist() == [[2]]
+
+
+def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "m", {"note": "ü"}) as store:
+        store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
+        store.class_id("spam")
+        store.remember([(b"0" * 16, Learned("spam", False, None)), (b"2" * 16, Learned("spam", True, {"spam": 3}))])
+    with Store.open(tmp_path / "m") as store:
+        assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert store.learned(b"0" * 16) == ("spam", False, None)
+        assert store.learned(b"2" * 16) == ("spam", True, {"spam": 3})
+        assert store.learned(b"1" * 16) is None
+        assert store.meta()["note"] == "ü"
+        with pytest.raises(SpamnbError, match="cannot be written"):
+            store.remember([(b"1" * 16, Learned("spam", True, None))])
+
+
+def damaged(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        store.add("spam", {f"token{i}": 1 for i in range(5000)})
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    path.write_bytes(path.read_bytes()[:30_000])
+
+
+def damaged_page(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        fill(store, load(filled([("spam", {"a": 1})])))
+        store._connection.execute("UPDATE trained SET cells = substr(cells, 2)")
+
+
+def newer(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    connection.close()
+
+
+def older(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT - 1}")
+    connection.close()
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda path: None, "m: no model there"),
+        (lambda path: path.mkdir(), "m: a folder, and no model there"),
+        (lambda path: path.write_bytes(b""), "no spamnb model"),
+        (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "no spamnb model"),
+        (foreign, "no spamnb model"),
+        (newer, "newer spamnb"),
+        (damaged_page, "a damaged one .pages"),
+        (older, "older spamnb"),
+        (damaged, "damaged|no spamnb model"),
+    ],
+)
+def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "m"
+    make(path)
+    with pytest.raises(SpamnbError, match=says) as error, Store.open(path) as store:
+        store.look_up([f"token{i}" for i in range(5000)])
+    assert "\n" not in str(error.value)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("array", [[np.nan], [np.inf], ["x"], [1j], np.zeros(3, "M8[s]")])
+def test_arrays_hold_finite_numbers(array: Any) -> None:
+    store = filled([])
+    store.put_arrays({"w": np.array(array)})
+    with pytest.raises(SpamnbError, match="array w does not hold what it should"):
+        store.arrays()
+
+
+@pytest.mark.parametrize("shape", ["", "[", "3", "[-1]", "[4]", "[true, 3]", "[1.0, 3]", '["3"]', "[[3]]"])
+def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
+    store = filled([])
+    store.put_arrays({"w": np.arange(3)})
+    store._connection.execute("UPDATE arrays SET shape = ?", (shape,))
+    with pytest.raises(SpamnbError, match="array w does not hold what it should"):
+        store.arrays()
+
+
+def test_vectors_hold_finite_numbers() -> None:
+    store = filled([])
+    store.put_vectors(["a", "b"], np.array([[1.0, 2.0], [np.nan, 3.0]]))
+    assert store.look_up_vectors(["a", "c"])["a"].tolist() == [1.0, 2.0]
+    with pytest.raises(SpamnbError, match="vectors that hold no numbers"):
+        store.vectors()
+    store._connection.execute("UPDATE vectors SET vector = substr(vector, 2)")
+    with pytest.raises(SpamnbError, match="vectors that were cut short"):
+        store.look_up_vectors(["a"])
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("class", 99), ("own", 2), ("own", -1), ("bin", BINS), ("bin", -1), ("messages", "'x'")]
+)
+def test_cells_of_the_calibration_are_what_they_may_be(column: str, value: object) -> None:
+    store = filled([("ham", {"a": 1})])
+    store.add_calibration([("ham", 1, BINS - 1, 3)])
+    assert store.calibration() == [("ham", 1, BINS - 1, 3)]
+    store._connection.execute(f"UPDATE calibration SET {column} = {value}")  # noqa: S608
+    store._drop_cache()
+    with pytest.raises(SpamnbError, match=f"{column} in table calibration: "):
+        store.calibration()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        ("UPDATE classes SET documents = 0", "figures in table classes that do not fit"),
+        ("UPDATE classes SET document_counts = occurrences + 1", "figures in table classes that do not fit"),
+        ("UPDATE meta SET value = 1 WHERE key = 'vocabulary_size'", "figures in table classes that do not fit"),
+        ("UPDATE meta SET value = -1 WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
+        ("DELETE FROM meta WHERE key = 'vocabulary_size'", "vocabulary_size in table meta: -1"),
+        ("UPDATE frequencies SET documents = 2", "figures in table frequencies that do not fit those of classes"),
+        ("UPDATE frequencies SET tokens = tokens + 1", "figures in table frequencies that do not fit those of classes"),
+    ],
+)
+def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> None:
+    store = filled([("ham", {"a": 1, "b": 3})])
+    assert store.frequencies() == [{0: 0, 1: 2}]
+    store._connection.execute(spoil)
+    store._drop_cache()
+    with pytest.raises(SpamnbError, match=says):
+        store.frequencies()
+
+
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    with Store.create(path, {}):
+        pass
+    path.chmod(0)
+    if os.geteuid() == 0:  # whom permissions do not stop
+
+        def refused(*arguments: object, **options: object) -> None:
+            raise sqlite3.OperationalError("unable to open database file")
+
+        monkeypatch.setattr("spamnb.store.database.sqlite3.connect", refused)
+    for writable in (False, True):
+        with pytest.raises(SpamnbError, match=r"m: cannot be opened .unable to open"):
+            Store.open(path, writable=writable)
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "m", {}) as store:
+        store._connection.execute("PRAGMA max_page_count = 20")
+        with pytest.raises(SpamnbError, match="m: the disk is full; this change was not made"):
+            store.add("spam", {f"token{i}": 1 for i in range(5000)})
+        assert store.totals().classes == ()
+
+
+def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("mine")
+    with pytest.raises(SpamnbError, match="exists already"):
+        Store.create(tmp_path / "m", {})
+    assert (tmp_path / "m").read_text() == "mine"
+
+
+def test_the_cache_of_rows_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.store.CACHED_ROWS", 50)
+    store = filled([("spam", {f"t{i}": 1 for i in range(40)})])
+    for start in range(0, 1000, 30):
+        store.look_up([f"t{i}" for i in range(start, start + 30)])
+        assert len(store.numbers) <= 50 + 30
+    assert len(store.look_up([f"t{i}" for i in range(200)]).positions) == 40

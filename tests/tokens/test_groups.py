@@ -1,0 +1,56 @@
+"""views.py, and its compiled double."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.message.parse import parse
+from spamnb.sources.entries import entries
+from spamnb.tokens.groups import HEADERS, PAIRS, PLACES, STRUCTURE, SUBJECT, TEXT, view
+from spamnb.tokens.token_array import Numbers, Tokens
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import kernel, new_numbers, views_of
+
+SOME = ["", ":", "::", ":)", "a:", "A:b", "[:", "@:", "10:30", "\xe9:x", "p", "p:!", "p::", "html:", "htm:l", "htmlx:y"]
+
+PLACED = st.builds("{}:{}".format, st.sampled_from([*PLACES]), st.text())
+TOKEN = st.text() | st.sampled_from([*PLACES, *SOME]) | PLACED
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["offer", "$5!", "#$0!", "long:15", "10:30", ":-)"], TEXT),
+        (["click here", "subject: offer"], PAIRS),
+        (["subject:offer", "subject:p:!", "subject:length:3"], SUBJECT),
+        (["from:example.org", "header:x-mailer", "received:mail", "X-Odd:word", "attachments:no"], HEADERS),
+        (["url:example.org", "html:tag:font", "hidden:word", "attachment:exe", "p:!", "caps:4", "line:3"], STRUCTURE),
+    ],
+)
+def test_views(tokens: list[str], expected: int) -> None:
+    assert [view(token) for token in tokens] == [expected] * len(tokens)
+
+
+@given(st.lists(TOKEN))
+@example([*PLACES, *(place + ":x" for place in PLACES), *SOME])
+def test_everybody_sees_the_same(tokens: list[str]) -> None:
+    expected = [view(token) for token in tokens]
+    packed = Tokens.of(tokens)
+    assert packed.views.tolist() == views_of(packed).tolist() == expected
+    for numbers in (Numbers(), new_numbers()):
+        assert numbers.views(numbers.at(tokens)).tolist() == expected
+
+
+@pytest.mark.skipif(kernel is None, reason="the kernel is not built")
+def test_of_real_mail(corpora: Path) -> None:
+    tokenizer, tokens = Tokenizer(), set[str]()
+    for entry in entries([f"mail={corpora / 'spamassassin' / 'spam'}"], pytest.fail):
+        tokens |= set(tokenizer(parse(entry.read())))
+    packed = Tokens.of(sorted(tokens))
+    np.testing.assert_array_equal(views_of(packed), packed.views)
+    assert set(np.unique(packed.views)) == {TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE}

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spamnb.message.parse import Part, parse
+from spamnb.tokens.tokenizer import MAX_URLS, MAX_WORDS, PAIRED, Tokenizer, TokenOptions, part_tokens
+
+MAIL = b"""Return-Path: <list-owner@lists.example.net>
+Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
+ with ESMTP id Q1A2B3; Fri, 23 Aug 2002 12:20:43 +0100
+From: "Win Now" <offers@promo.example.com>
+To: you@example.org
+Subject: FREE offer, 50% off!
+Date: Fri, 23 Aug 2002 12:20:40 +0100
+Message-ID: <20020823.A1B2@promo.example.com>
+References: <abc@example.org>
+List-Unsubscribe: <mailto:leave@lists.example.net>
+X-Mailer: Mass Mailer 5.0
+X-Spam-Status: Yes
+X-Folder-Colour: green
+Newsgroups: misc.test
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=xyz
+
+--xyz
+Content-Type: text/html; charset=us-ascii
+
+<p>Click HERE</p><a href="http://shop.example.com/a?b=c">shop</a><i style="display:none">poetry</i>
+--xyz
+Content-Type: application/pdf; name=Offer.PDF
+Content-Transfer-Encoding: base64
+
+AAAA
+--xyz--
+"""
+
+
+def tokens(raw: bytes, **options: object) -> list[str]:
+    return Tokenizer(TokenOptions(**options))(parse(raw))  # type: ignore[arg-type]
+
+
+def test_every_place_has_its_tokens() -> None:
+    found = set(tokens(MAIL))
+    assert {
+        "click", "here", "click here", "caps:1", "subject:free", "subject:50%", "subject:#00%", "subject:caps:1",
+        "from:offers", "from:promo.example.com", "to:example.org", "header:from", "header:references",
+        "header:list-unsubscribe", "received:mx.example.net", "received:example.net", "received:192.0.2",
+        "sender:lists.example.net", "date:+0100", "date:#aaa,_00_aaa_0000_00:00:00_+0000", "from:#a",
+        "message-id:example.com", "message-id:#0.a0a0",
+        "x-mailer:mass", "x-mailer:5.0", "x-mailer:#0.0", "x-folder-colour:green", "url:shop.example.com",
+        "url:example.com", "html:tag:a", "html:hidden", "hidden:poetry", "part:application/pdf", "attachment:pdf",
+        "charset:us-ascii",
+    } <= found  # fmt: skip
+
+
+def test_what_is_no_evidence_leaves_no_token() -> None:
+    found = tokens(MAIL)
+    assert not [token for token in found if "spam-status" in token or "newsgroups" in token or "misc" in token]
+    assert not [token for token in found if token.startswith(("references:", "list-unsubscribe:", "date:2"))]
+    assert "poetry" not in found  # hidden words are not the reader's
+    assert not [token for token in found if token.startswith("received:") and "aug" in token]
+
+
+def test_of_a_signature_its_signer_counts_and_of_what_is_opaque_that_it_is_there() -> None:
+    signature = "".join(chr(65 + i * 7 % 26) + chr(97 + i * 5 % 26) + str(i % 10) + "/+"[i % 2] for i in range(80))
+    found = tokens(
+        f"DKIM-Signature: v=1; a=rsa-sha256; d=example.org; s=mail; t=1700000000;\n bh={signature[:40]}=;"
+        f" h=From:To;\n b={signature}\n {signature}==\nX-Gm-Message-State: {signature}\n\nx".encode()
+    )
+    assert [token for token in found if "dkim-signature" in token or "x-gm" in token] == [
+        "header:dkim-signature", "dkim-signature:v", "dkim-signature:1", "dkim-signature:#0", "dkim-signature:a",
+        "dkim-signature:rsa-sha256", "dkim-signature:#rsa-sha000", "dkim-signature:d", "dkim-signature:example.org",
+        "dkim-signature:s", "dkim-signature:mail", "dkim-signature:h", "dkim-signature:from", "dkim-signature:to",
+        "header:x-gm-message-state",
+    ]  # fmt: skip
+
+
+def test_ignored_headers_are_an_option() -> None:
+    assert "header:newsgroups" in tokens(MAIL, ignore_headers=())
+    assert not [token for token in tokens(MAIL, ignore_headers=("X-Mailer",)) if "x-mailer" in token]
+
+
+def test_body_only_is_the_text_alone() -> None:
+    words = tokens(MAIL, body_only=True)
+    assert {"click", "here", "shop"} <= set(words)
+    assert not [token for token in words if token.partition(":")[0] in ("subject", "header", "html", "url", "part")]
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\r"])
+def test_line_ends_make_no_other_tokens(end: bytes) -> None:
+    assert tokens(MAIL.replace(b"\n", end)) == tokens(MAIL)
+
+
+def test_line_ends_make_no_other_tokens_on_real_mail(corpora: Path) -> None:
+    tokenizer = Tokenizer()
+    for path in sorted((corpora / "spamassassin" / "spam_2").iterdir())[:60]:
+        raw = path.read_bytes().replace(b"\r\n", b"\n")
+        if b"\r" not in raw:
+            assert tokenizer(parse(raw.replace(b"\n", b"\r\n"))) == tokenizer(parse(raw)), path.name
+
+
+def test_delivery_adds_few_tokens() -> None:
+    """What a mail server puts on top must not turn a verdict."""
+    top = (
+        b"Return-Path: <x@other.example>\nDelivered-To: me@home.example\n"
+        b"Received: from relay.other.example (relay.other.example [198.51.100.3]) by home.example;\n"
+        b" Sat, 1 Jan 2022 00:00:00 +0000\n"
+    )
+    before, after = set(tokens(MAIL)), set(tokens(top + MAIL))
+    assert before <= after
+    assert len(after - before) <= 20
+
+
+def test_mailbox_fields_add_none() -> None:
+    assert tokens(b"Status: RO\nX-Mozilla-Status: 0001\nX-Bogosity: Spam\nX-UIDL: 17\n" + MAIL) == tokens(MAIL)
+
+
+def test_ngrams_join_the_first_words() -> None:
+    text = b"\n" + " ".join(f"w{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(PAIRED + 50)).encode()
+    pairs = [token for token in tokens(text, body_only=True) if " " in token]
+    assert len(pairs) == PAIRED - 1
+    assert pairs[:2] == ["waa wab", "wab wac"]
+    assert not [token for token in tokens(text, body_only=True, ngrams=1) if " " in token]
+    assert "waa wab wac" in tokens(text, body_only=True, ngrams=3)
+
+
+def test_only_the_first_words_are_read() -> None:
+    found = Counter(tokens(b"\n" + b"early " * MAX_WORDS + b"late", body_only=True, ngrams=1))
+    assert found["early"] == MAX_WORDS
+    assert "late" not in found
+    assert found["length:10"] == 1  # of all 1,001
+
+
+def test_words_of_the_subject_are_words_of_the_text_too() -> None:
+    found = tokens(b"Subject: Free lunch at noon !!\n\nNo lunch")
+    assert {"free", "lunch", "free lunch", "lunch at", "at noon", "subject:lunch", "subject:p:!!"} <= set(found)
+    assert {"subject:length:3", "length:2"} <= set(found)
+    assert found.count("lunch") == 2
+    assert "noon no" not in found  # neighbours are of one place
+    for other in ({"body_only": True}, {"ignore_headers": ("Subject",)}):
+        assert "free" not in tokens(b"Subject: Free lunch\n\nNo lunch", **other)
+
+
+def test_fields_that_name_the_same_people_tell_it_once() -> None:
+    head = b"Return-Path: <a@list.example>\nErrors-To: a@list.example\nSender: a@list.example\nTo: you@x.example\n"
+    found = tokens(head + b"Cc: you@x.example\nDelivered-To: you@x.example\n\n")
+    places = {token.partition(":")[0] for token in found if token.endswith((":list.example", ":x.example"))}
+    assert places == {"sender", "to"}
+    assert {"header:return-path", "header:errors-to", "header:cc"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"", {"line:0", "capitals:0"}),
+        (b"ABCD", {"line:3", "capitals:7"}),
+        (b"ab\n\n\ncd\n", {"line:1", "capitals:0"}),
+        (b"ABCDEFGH", {"line:4", "capitals:7"}),
+        (b"ABCDEFGH\n", {"line:4", "capitals:7"}),
+        (b"ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}),
+        (b"\n\n\n", {"line:0", "capitals:0"}),
+        ("ЯЯ Ab".encode(), {"line:3", "capitals:5"}),
+    ],
+)
+def test_layout_is_told_by_two_tokens(text: bytes, expected: set[str]) -> None:
+    found = tokens(b"Content-Type: text/plain; charset=utf-8\n\n" + text, body_only=True)
+    assert {token for token in found if token.startswith(("line:", "capitals:"))} == expected
+
+
+def test_stemming_joins_forms_of_a_word() -> None:
+    found = tokens(b"\nconnected connections connecting 25th", stem="english", body_only=True, ngrams=1)
+    assert found[:3] == ["connect"] * 3
+    assert "25th" in found
+
+
+@pytest.mark.parametrize("tokenizer", ["tweet", "treebank"])
+def test_endless_digits_do_not_stop_nltk_s_tokenizers(tokenizer: str) -> None:
+    assert "hello" in tokens(b"Subject: x\n\nhello " + b"7" * 200_000, tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("tokenizer", ["tweet", "treebank"])
+def test_tokenizers_of_nltk(tokenizer: str) -> None:
+    found = tokens(b"Subject: Hi\n\nHe isn't here, @you! Cheers", tokenizer=tokenizer)
+    assert {"cheers", "here", "subject:hi"} <= set(found)
+    assert ("isn't" in found) == (tokenizer == "tweet")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"tokenizer": "regex"}, "own, tweet"), ({"ngrams": 0}, "at least 1"), ({"stem": "klingon"}, "english")],
+)
+def test_options_that_do_not_exist_are_named(options: dict, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        Tokenizer(TokenOptions(**options))
+
+
+def test_urls_that_are_shown_are_told_as_those_of_links_are() -> None:
+    shown = b"\nSee https://Shop.example.net/a?b=c, HTTP://192.0.2.7:80/ (http://one.example) or ftp://two.example/\n"
+    assert {token for token in tokens(shown) if token.startswith("url:")} == {
+        "url:shop.example.net", "url:example.net", "url:192", "url:192.0", "url:192.0.2", "url:192.0.2.7",
+        "url:one.example",
+    }  # fmt: skip
+    many = [f"http://h{n}.example/" for n in range(MAX_URLS + 1)]
+    found = tokens(b"\n" + " ".join(many).encode())
+    assert f"url:h{MAX_URLS - 1}.example" in found and f"url:h{MAX_URLS}.example" not in found
+
+
+def test_what_a_part_says_of_itself_is_bounded() -> None:
+    long = "x" * 300
+    part = Part(f"text/{long}", long, long, "", f"a.b.{long}", 0)
+    assert part_tokens(part) == [
+        f"part:text/{long[:35]}", f"charset:{long[:20]}", f"encoding:{long[:20]}", f"attachment:{long[:12]}"
+    ]  # fmt: skip
+
+
+def test_hostile_headers_and_links_are_bounded() -> None:
+    header = b"".join(b"X-%d: %s\n" % (i, b"w%d " % i) for i in range(900))
+    links = b"".join(b'<a href="http://h%d.example/">x</a>' % i for i in range(900))
+    tokenizer = Tokenizer()
+    found = tokenizer(parse(header + b"Content-Type: text/html\n\n" + links))
+    assert len(found) < 6000
+    assert len(tokenizer._fields) <= 300
+    assert max(map(len, found)) < 130
+
+
+def test_one_message_needs_no_heavy_library() -> None:
+    program = (
+        "import sys; from spamnb.message.parse import parse; from spamnb.tokens.tokenizer import Tokenizer;"
+        "Tokenizer()(parse(b'\\n'));"
+        "print([name for name in ('nltk', 'scipy', 'numpy', 'rich') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=600))
+def test_any_bytes_have_tokens_that_can_be_stored(raw: bytes) -> None:
+    for token in tokens(raw):
+        assert token
+        token.encode()
+        assert "\n" not in token
+
+
+def test_the_order_in_which_messages_come_makes_no_other_tokens(corpora: Path) -> None:
+    """What a tokenizer remembers must not show."""
+    paths = sorted((corpora / "spamassassin" / "hard_ham").iterdir())[:80]
+    messages = [parse(path.read_bytes()) for path in paths]
+    one = Tokenizer()
+    forwards = [one(message) for message in messages]
+    assert [one(message) for message in reversed(messages)] == forwards[::-1]
+    assert [Tokenizer()(message) for message in messages[:10]] == forwards[:10]

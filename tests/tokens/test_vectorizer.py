@@ -1,0 +1,382 @@
+"""numbering.py: the compiled kernel gives what dictionaries give, for any mail, and both what a Counter gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spamnb.message.parse import Message, parse
+from spamnb.tokens import vectorizer as module
+from spamnb.tokens.hosts import fold_received
+from spamnb.tokens.token_array import Numbers, Tokens
+from spamnb.tokens.tokenizer import MAX_WORDS, PAIRED, TOKENS_VERSION, Found, Tokenizer, TokenOptions
+from spamnb.tokens.vectorizer import Numbering
+from spamnb.tokens.words import Folded, fold, fold_whole, raw_words
+
+needs_kernel = pytest.mark.skipif(
+    module.kernel is None, reason="the kernel is not built: needs a C compiler when spamnb is installed"
+)
+PIECES = st.sampled_from(
+    "a be FREE free Free! FREE!! $5 $1,000.00 don't -- ' ... 1.2.5i now.Click http://a.example/b?c=d café VIAGRA"
+    " vіagra 电子邮件 ส่วนลด ½ ﬁn x_y %41 #1 é e\u0301 \u200b \u00ad \u3000 \x00 \x1c \x85 \xa0 a\xa0b [x] <y>"
+    " \\ ~ | ^ ` “ ” € \U0001f600 𝔘".split(" ")
+) | st.sampled_from(["w" * 30, "w" * 31, "W" * 60, "W" * 61, "-" * 70, "1" * 40, "ä" * 29, "ä" * 31])  # fmt: skip
+TEXT = st.lists(PIECES | st.text(max_size=8), max_size=40).map(" ".join) | st.lists(PIECES, max_size=30).map("".join)
+ASCII = st.text(st.characters(max_codepoint=127), max_size=70)
+HOSTS = "1.2.3.4 a.2.3.4 .1.2.3. a.b.c.d1 a1.b.c.d.e ab cd.ef 12 g7LBx45 a..b.1 8.11.6 [1.2.3.4] -_ 1..2.3".split()
+HEADERS = st.lists(
+    st.tuples(st.sampled_from("Subject From Received Date Message-ID X-Odd List-Id".split()), TEXT), max_size=6
+)
+
+
+def made(headers: Iterable[tuple[str, str]], texts: Iterable[str], hidden: str) -> Message:
+    return Message(tuple(headers), tuple(texts), (), (), (), hidden, (), (), (), b"")
+
+
+def rows(numbering: Numbering, messages: Iterable[Message]) -> list[dict[str, int]]:
+    """Each message's {token: occurrences}, in the order of its row."""
+    lengths = [numbering.add(message) for message in messages]
+    numbers, repeats = numbering.take().T
+    assert len(numbers) == len(repeats) == sum(lengths)
+    assert numbers.dtype == repeats.dtype == np.int32
+    found = iter(zip(numbering.numbers.some(numbers), repeats.tolist()))
+    return [dict(next(found) for _ in range(length)) for length in lengths]
+
+
+def same(messages: list[Message], options: TokenOptions | None = None) -> None:
+    tokenizer = Tokenizer(options)
+    expected = [Counter(tokenizer(message)) for message in messages]
+    for compiled in (False, True):
+        numbering = Numbering(tokenizer, compiled=compiled)
+        found = rows(numbering, messages)
+        tokens = numbering.numbers.tokens()
+        assert list(tokens) == list({token: 0 for row in expected for token in row})
+        assert tokens.keys.tolist() == Tokens.of(tokens).keys.tolist()
+        assert [list(row.items()) for row in found] == [list(row.items()) for row in expected], compiled
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.builds(made, HEADERS, st.lists(TEXT, max_size=3), TEXT), max_size=4), st.sampled_from([1, 2, 3]))
+@example([made([("Subject", "A FREE OFFER")], ["two words", "", "x"], "")], 2)
+def test_rows_are_what_the_tokenizer_finds(messages: list[Message], ngrams: int) -> None:
+    same(messages, TokenOptions(ngrams=ngrams))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes(raw: bytes) -> None:
+    same([parse(raw), parse(b"Subject: x\n\n" + raw), parse(b"Content-Type: text/html\n\n" + raw)])
+
+
+def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> int:
+    """Bytes give the rows that their parsed messages give, in the same order; returns how many were plain letters."""
+    tokenizer = Tokenizer(options)
+    letters = 0
+    whole, parted = Numbering(tokenizer), Numbering(tokenizer)
+    for raw in raws:
+        message = parse(raw)
+        assert whole.read(raw) == (parted.add(message), message.digest, message.cut)
+        if module.kernel is not None:
+            letters += tokenizer.read_letter(raw, module.kernel.Kernel(module.new_numbers()), False) == b""
+    assert whole.take().tolist() == parted.take().tolist()
+    assert list(whole.numbers.tokens()) == list(parted.numbers.tokens())
+    return letters
+
+
+NAMES = st.sampled_from(
+    b"Subject|SUBJECT|From|To|Received|Date|Message-ID|List-Id|X-Spam-Status|Lines|Status|x-status|Newsgroups|X-Odd|\"#"
+    b"|Content-Type|content-type|Content-Transfer-Encoding|Content-Disposition|Bad Name|Odd\x7f|Path".split(b"|")
+)  # fmt: skip
+VALUES = st.sampled_from(
+    b"text/plain|text/html|text/x; charset=utf-7|text/plain; charset=us-ascii; name=a.txt|multipart/mixed; boundary=b"
+    b"|message/rfc822|base64|quoted-printable|7bit|x-uue|8BIT|attachment; filename=b.exe|=?utf-8?q?x?=| |a\tb|\x00"
+    b"|Free OFFER now!!|a@b.example|<i1@c.example>|Tue, 20 Aug 2002 10:00:00 +0200|from a.b.c (1.2.3.4) by d; x"
+    .split(b"|")
+) | st.text(st.characters(max_codepoint=127), max_size=12).map(str.encode)  # fmt: skip
+FOLDS = st.sampled_from([b"", b"\n ", b"\n\t", b" \n \n  ", b"\n"])
+EMPTY = st.sampled_from([b"\n", b"", b"\n\n"])
+COLONS = st.sampled_from([b":", b": ", b":\t", b" : ", b""])
+FIELDS = st.lists(st.tuples(NAMES, COLONS, VALUES, FOLDS, VALUES), max_size=6)
+BODIES = st.sampled_from([
+    b"", b"\n", b"\n\n", b"Hello", b"begin 644 a.txt\n#86)C\n`\nend\n", b"x\nbegin again\n", b"--b\n\none\n--b--\n",
+    b"see http://a.example/b HTTPS://B.example\n", b"caf\xc3\xa9", b"a\r\nb", b"Buy NOW!! $5, $5!!\n\n\n", b"\x00 a",
+])  # fmt: skip
+STARTS = st.sampled_from([
+    b"", b"From a Mon Jan  1 00:00:00 2001\n", b">From x\n", b"\xef\xbb\xbf", b"\n", b"stray\n", b"F: g\n",
+])  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(STARTS, FIELDS, EMPTY, BODIES, BODIES), min_size=1, max_size=4), st.booleans())
+def test_bytes_are_read_as_their_message(mail: list[Any], crlf: bool) -> None:
+    raws = [
+        start + b"".join(b"".join(field) + b"\n" for field in fields) + empty + body + more
+        for start, fields, empty, body, more in mail
+    ]
+    raws = [raw.replace(b"\n", b"\r\n") for raw in raws] if crlf else raws
+    for body_only in (False, True):
+        read_as_parsed(raws, TokenOptions(body_only=body_only))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_as_their_message(raw: bytes) -> None:
+    read_as_parsed([raw, b"Subject: x\n\n" + raw, b"Subject:" + raw])
+
+
+LETTER = b"From: a@b.example\nSubject: Lunch\n  today\nX-Spam-Flag: no\nLines: 2\n\nNoon? http://b.example\n\n"
+
+
+@needs_kernel
+def test_what_is_a_letter() -> None:
+    fields = [b"A: b\n"] * 250
+    letters = [
+        LETTER,
+        b"From a Mon Jan  1 00:00:00 2001\n" + LETTER,
+        b"Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: 8bit\n" + LETTER,
+        b"".join(fields) + b"\nx",
+        b"Lines: 2\n\n",
+        LETTER.replace(b"\n", b"\r\n"),
+        LETTER + b"a\rb",
+        LETTER.replace(b"\n", b"\r\n") + b"\r\n" * (1 << 19),
+        b"Subject: " + b"long words " * 400 + b"\n\n" + b"word " * 2000,
+        b"Subject:\n " + b"long\n words" * 400 + b"\n\n" + b"A\n\n" * 9000,
+    ]
+    assert read_as_parsed(letters) == len(letters)
+    others = [
+        b"", b"\n", b"Subject: x", b"Subject: x\n", b"no field\n\nx", b"\n" + LETTER, LETTER + b"\x80",
+        b"A: b\n" + b"".join(fields) + b"\nx", b"Subject: =?utf-8?q?x?=\n\nx", LETTER + b"begin 644 a\n#86)C\n`\nend\n",
+        b"Content-Type: text/html\n" + LETTER, b"Content-Type: multipart/mixed\n" + LETTER,
+        b"Content-Type: text/plain; charset=utf-7\n" + LETTER, b"Content-Transfer-Encoding: base64\n" + LETTER,
+        b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19), b"a" * 101 + b": b\n\nx",
+        b"Content-Type: text/plain; name=" + b"a" * 500 + b"\n\nx",
+        (b"Content-Type: text/plain; name=" + b"a" * 90 + b"\n") * 5 + b"\nx", b"Content-Type:\n" * 42 + b"\nx",
+        b"From " + b"a" * (3 << 20) + b"\n" + LETTER,
+    ]  # fmt: skip
+    assert read_as_parsed(others) == 0
+
+
+def test_real_mail_is_read_as_its_message(corpora: Path) -> None:
+    folders = ["spamassassin/easy_ham_2", "spamassassin/hard_ham", "20news-bydate/test/sci.med", "mime", "lingspam"]
+    paths = [p for folder in folders for p in sorted((corpora / folder).rglob("*")) if p.is_file()]
+    letters = read_as_parsed([path.read_bytes() for path in paths[::9]])
+    assert module.kernel is None or letters > len(paths) // 18
+
+
+@needs_kernel
+def test_a_kernel_forgets_names_and_parts_of_letters() -> None:
+    tokenizer = Tokenizer()
+    small, large = (module.kernel.Kernel(module.new_numbers(), 1 << 20, most) for most in (3, 2000))
+    for kernel in (small, large):
+        for n in range(30):
+            kernel.begin()
+            raw = b"X-%d: y\nContent-Type: text/plain; name=a.%d\nLines: 2\n\nz" % (n, n % 7)
+            assert tokenizer.read_letter(raw, kernel, True) == parse(raw).digest
+            kernel.end()
+    assert small.take().tolist() == large.take().tolist()
+
+
+@pytest.mark.parametrize(
+    "options", [TokenOptions(body_only=True), TokenOptions(stem="english"), TokenOptions("treebank")]
+)
+def test_other_options(options: TokenOptions) -> None:
+    same([made([("Subject", "Running runners")], ["He can't have run. He RUNS, running!", "and more"], "ran")], options)
+
+
+@pytest.mark.parametrize("count", [PAIRED - 1, PAIRED, PAIRED + 1, MAX_WORDS - 1, MAX_WORDS, MAX_WORDS + 1])
+def test_at_the_bounds(count: int) -> None:
+    words = [f"word{n % 700}" if n % 5 else f"Ab.c{'de' * (n % 3)}!" for n in range(count)]
+    half = count // 2
+    same([made([], [" ".join(words), "after ALL"], ""), made([], [" ".join(words[:half]), " ".join(words[half:])], "")])
+
+
+@pytest.mark.parametrize("gap", [0, 1, 62, 63, 64, 65, 130])
+@pytest.mark.parametrize(
+    "beyond",
+    ["café", "=\u0338", "\u0338", "a=\u0338b", "…!", "\u200b", "\u00a8x", "电", "\u3000", "\xa0", "\xa0\u0338"],
+)
+def test_ascii_between_other_characters(beyond: str, gap: int) -> None:
+    between = ("Now.Click! <$5> " * 9)[:gap]
+    ends = [
+        (before, sep, after)
+        for before in ("", "x ", "AB=")
+        for sep in ("", " ", "\n")
+        for after in ("", " E, e", "\tq")
+    ]
+    texts = [f"{before}{beyond}{sep}{between}{sep}{beyond}{after}" for before, sep, after in ends]
+    same([made([("Subject", text)], [text, text[::-1]], text) for text in texts])
+
+
+def test_real_mail(corpora: Path) -> None:
+    folders = ["spamassassin/spam_2", "spamassassin/hard_ham", "20news-bydate/train/sci.crypt", "mime", "lingspam/spam"]
+    paths = [p for folder in folders for p in sorted((corpora / folder).rglob("*")) if p.is_file()]
+    same([parse(path.read_bytes()) for path in paths[::4]])
+
+
+def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
+    for compiled in (False, True):
+        numbering = Numbering(Tokenizer(TokenOptions(body_only=True)), compiled=compiled)
+        messages = [made([], [f"lunch number{n % 3} today"], "") for n in range(6)]
+        first, second = rows(numbering, messages[:3]), rows(numbering, messages[3:])
+        assert first == second
+        assert len(numbering) == len(set(numbering.numbers.tokens()))
+        assert numbering.take().shape == (0, 2)
+
+
+def test_the_kernel_is_made_for_these_tokens() -> None:
+    source = (Path(__file__).parents[2] / "spamnb" / "tokens" / "_kernel.pyx").read_text()
+    assert f"MADE_FOR = {TOKENS_VERSION}, {module.KERNEL_VERSION}  #" in source
+
+
+@needs_kernel
+def test_the_kernel_is_used_where_it_is_built() -> None:
+    assert Numbering(Tokenizer())._kernel is not None
+    assert Numbering(Tokenizer(TokenOptions(ngrams=3)))._kernel is None
+    assert Numbering(Tokenizer(), Numbers())._kernel is None
+    assert Numbering(Tokenizer(), compiled=False)._kernel is None
+    assert isinstance(Numbering(Tokenizer(TokenOptions(ngrams=3))).numbers, module.kernel.Numbers)
+
+
+@needs_kernel
+@pytest.mark.parametrize("room", [0, 3, 50])
+def test_what_the_kernel_forgets_it_learns_again(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    kernel = module.kernel.Kernel
+    monkeypatch.setattr(module.kernel, "Kernel", lambda numbers: kernel(numbers, room, 2))
+    texts = [" ".join(f"w{n * i % 97} ä{i}" for i in range(30)) for n in range(20)]
+    same([made([(f"X-{n}", text), ("Subject", text)], [text], text[:40]) for n, text in enumerate(texts)])
+
+
+@needs_kernel
+def test_many_words_fields_and_pairs() -> None:
+    texts = [" ".join(f"w{(7 * n + i) * 31 % 9973} v{n}.{i} ü{n * i}" for i in range(400)) for n in range(60)]
+    same([made([(f"X-{n}", text)], [text], "") for n, text in enumerate(texts)])
+
+
+@needs_kernel
+def test_an_error_of_a_fold_is_passed_on() -> None:
+    def refuse(raw: str) -> Any:
+        raise RuntimeError(raw)
+
+    kernel = module.kernel.Kernel(module.new_numbers())
+    for _ in range(2):
+        kernel.begin()
+        with pytest.raises(RuntimeError, match="hello"):
+            kernel.words(Folded(refuse), "hello")
+    kernel.begin()
+    kernel.words(Folded(str.split), "hello")
+    assert kernel.end() == 1
+    assert kernel.take().tolist() == [[0, 1]]
+
+
+@given(
+    st.lists(ASCII | st.text("aB19.-_'", max_size=70) | PIECES, max_size=8),
+    st.sampled_from([fold, fold_whole, fold_received, str.split]),
+    st.sampled_from(["", "subject:", "hidden:", "café:"]),
+)
+@example(["ab.c'd" * 400, "%" * 3000 + "a", "x" * 30_000, "$", "$'%.$%", "a1" * 15, "-a1" * 11], fold, "")
+@example(HOSTS, fold_received, "received:")
+@example([c * n for c in ("a", "1", "a1", "1.", "a.") for n in (15, 16, 30, 31, 60, 61)], fold_received, "")
+@needs_kernel
+def test_words_are_folded_as_in_python(values: list[str], fold: Any, prefix: str) -> None:
+    kernel = module.kernel.Kernel(module.new_numbers())
+    folded = Folded(fold, prefix)
+    kernel.begin()
+    for value in values:
+        kernel.words(folded, value)
+    kernel.end()
+    numbers, repeats = kernel.take().T
+    expected = Counter(token for value in values for raw in raw_words(value) for token in Folded(fold, prefix)[raw])
+    assert list(zip(kernel.numbers.some(numbers), repeats)) == list(expected.items())
+
+
+@given(st.lists(st.text("aB\n é😀", max_size=60), max_size=3))
+@needs_kernel
+def test_the_layout_is_seen_as_in_python(texts: list[str]) -> None:
+    kernel, found = module.kernel.Kernel(module.new_numbers()), Found()
+    kernel.begin()
+    kernel.layout(texts)
+    found.layout(texts)
+    assert kernel.end() == 2
+    assert kernel.numbers.some(kernel.take()[:, 0]) == found.tokens
+
+
+@given(st.lists(st.lists(st.text(max_size=12) | PIECES, max_size=20), max_size=5))
+def test_numbers_of_both_kinds_agree(lists: list[list[str]]) -> None:
+    plain, other = Numbers(), module.new_numbers()
+    for tokens in lists:
+        at = other.at(tokens)
+        assert at.dtype == np.intp
+        assert at.tolist() == plain.at(tokens).tolist()
+        assert other.some(at) == tokens
+        assert other.keys(at).dtype == np.int64
+        assert other.keys(at).tolist() == plain.keys(at).tolist()
+        assert len(other) == len(plain)
+    for one, two in zip(vars_of(plain.tokens()), vars_of(other.tokens())):
+        assert one.dtype == two.dtype
+        assert one.tolist() == two.tolist()
+
+
+def vars_of(tokens: Tokens) -> tuple[np.ndarray, ...]:
+    return tokens.text, tokens.begins, tokens.lengths, tokens.keys
+
+
+def test_many_numbers() -> None:
+    tokens = [f"token {n * n}" for n in range(50_000)]
+    numbers = module.new_numbers()
+    before = numbers.tokens()
+    assert numbers.at(tokens).tolist() == numbers.at(iter(tokens)).tolist() == list(range(len(tokens)))
+    assert numbers.at(reversed(tokens)).tolist() == list(range(len(tokens)))[::-1]
+    assert list(numbers.tokens()) == tokens
+    assert len(before) == 0
+    assert len(set(numbers.tokens().keys.tolist())) == len(tokens)
+
+
+@needs_kernel
+def test_a_number_that_no_token_has_is_refused() -> None:
+    numbers = module.new_numbers()
+    numbers.at(["a", ""])
+    assert numbers.some(np.array([1, 0])) == ["", "a"]
+    for outside in (2, -1, 1 << 40):
+        with pytest.raises(IndexError):
+            numbers.some(np.array([outside]))
+    with pytest.raises(IndexError):
+        numbers.keys(np.array([2]))
+
+
+def test_numbers_are_shared() -> None:
+    numbers = module.new_numbers()
+    numbers.at(["before"])
+    first = Numbering(Tokenizer(TokenOptions(body_only=True)), numbers)
+    second = Numbering(Tokenizer(TokenOptions("treebank", body_only=True)), numbers)
+    assert rows(first, [made([], ["lunch before"], "")]) == [
+        {"lunch": 1, "before": 1, "lunch before": 1, "length:2": 1, "caps:0": 1, "line:4": 1, "capitals:0": 1}
+    ]
+    assert rows(second, [made([], ["lunch"], "")]) == [
+        {"lunch": 1, "length:1": 1, "caps:0": 1, "line:3": 1, "capitals:0": 1}
+    ]
+    assert first.numbers is second.numbers is numbers
+    assert list(numbers.tokens()) == [
+        "before", "lunch", "lunch before", "length:2", "caps:0", "line:4", "capitals:0", "length:1", "line:3",
+    ]  # fmt: skip
+
+
+# Found by lattice reduction: Fowler, Noll and Vo's hash is nearly linear, so anybody can find such words.
+ONE_KEY = "bbbbba1b6aa%0ad0bfcbbabb", "l%c%g-1$_bc,0!%p!9!acaac"
+
+
+def test_two_tokens_of_one_key_are_one_token() -> None:
+    keys = Tokens.of(ONE_KEY).keys
+    assert keys[0] == keys[1]
+    for numbers in (module.new_numbers(), Numbers()):
+        assert numbers.at(["a", *ONE_KEY, "b", *ONE_KEY[::-1]]).tolist() == [0, 1, 1, 2, 1, 1]
+        assert list(numbers.tokens()) == ["a", ONE_KEY[0], "b"]
+    for compiled in (True, False):
+        numbering = Numbering(Tokenizer(TokenOptions(body_only=True, ngrams=1)), compiled=compiled)
+        assert numbering.add(made([], [" ".join(ONE_KEY)], "")) == len(numbering.take())
+        assert len(set(numbering.numbers.tokens().keys.tolist())) == len(numbering)

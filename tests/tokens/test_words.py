@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.tokens.words import MAX_WORD, Folded, fold, fold_whole, punctuation, raw_words, word_text
+
+
+def words(text: str) -> list[str]:
+    return [token for raw in raw_words(text) for token in fold(raw)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Buy now, pay LATER", ["buy", "now", "pay", "later"]),
+        ("don't stop.Now!", ["don't", "stop", "now"]),
+        ("only $19.95 (50% off)", ["only", "$19.95", "#$00.00", "50%", "#00%", "off"]),
+        ("Call 0800-555-0199!!", ["call", "0800-555-0199!!", "#0000-000-0000!!"]),
+        ("-- ... ' $ % _", []),
+        ("straße STRASSE", ["strasse", "strasse"]),
+        ("Ｆｒｅｅ　ｏｆｆｅｒ", ["free", "offer"]),  # full-width letters
+        ("𝗙𝗿𝗲𝗲 ℌello", ["free", "hello"]),  # letters of mathematics
+        ("fi\u00adnance v\u200bi\u200dag\u2060ra\ufeff", ["finance", "viagra"]),
+        ("naïve Übung", ["naïve", "naive", "übung", "ubung"]),
+        ("Привет мир", ["привет", "мир"]),  # no disguise: one script
+        ("pаypаl сredit", ["paypal", "look-alike", "credit", "look-alike"]),
+        ("免费领取", ["免费", "费领", "领取"]),
+        ("iPhone手机buy", ["iphone", "手机", "buy"]),
+        ("สวัสดี", ["สว", "วั", "ัส", "สด", "ดี"]),
+        ("無料です。今すぐ", ["無料", "料で", "です", "今す", "すぐ"]),
+        ("무료 상품", ["무료", "상품"]),  # Korean puts spaces between words
+        ("هدية مجانية", ["هدية", "مجانية"]),
+        ("मुफ़्त", ["मुफ़्त"]),  # marks belong to their letters
+    ],
+)
+def test_words_of_every_script(text: str, expected: list[str]) -> None:
+    assert words(text) == [unicodedata.normalize("NFC", word) for word in expected]
+
+
+@pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each block of Unicode
+def test_scripts_without_spaces_are_cut_from_those_with_them_and_into_pairs(letter: str) -> None:
+    assert words(f"ab{letter * 3}") == ["ab", letter * 2, letter * 2]
+
+
+# Of Unicode's Default_Ignorable_Code_Point those that count as letters or as marks.
+@pytest.mark.parametrize("filler", "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180d\u180f\u3164\ufe00\ufe0f\uffa0")
+def test_what_has_no_width_parts_no_word(filler: str) -> None:
+    assert words(f"via{filler}gra") == ["viagra"]
+
+
+def test_marks_beyond_counting_are_cut_whatever_they_are_made_of() -> None:
+    """Normalising takes quadratic time in what is a mark once it is taken apart, letters of katakana among them."""
+    marks = [chr(i) for i in range(0x110000) if unicodedata.combining(unicodedata.normalize("NFKD", chr(i))[0])]
+    assert {"\u0301", "\uff9e", "\uff9f"} < set(marks)
+    for mark in marks:
+        assert len(word_text("a" + ("\u0301" + mark) * 100)) < 100
+
+
+def test_a_long_word_is_summarised() -> None:
+    assert words("x" * 31) == ["long:x:30"]
+    assert words("é" * 100_000) == ["long:é:1000"]
+    assert fold_whole("host." * 20 + "example") == ("long:h:100",)
+
+
+def test_what_names_something_stays_whole() -> None:
+    assert fold_whole("Mail.Example.ORG") == ("mail.example.org",)
+    assert fold_whole("X-Mailer-5.0") == ("x-mailer-5.0", "#x-mailer-0.0")
+
+
+def test_punctuation_of_text() -> None:
+    assert punctuation("Wow!!! 100% free; £5 → now……") == ["!!!", "%", ";", "£", "→", "……"]
+    assert punctuation("a" + "=" * 70 + "b") == ["===="]
+    assert punctuation("plain words") == []
+
+
+@given(st.text(max_size=300))
+def test_tokens_are_short_words_without_space_or_control(text: str) -> None:
+    for token in words(text):
+        assert token
+        assert len(token) <= 4 * MAX_WORD
+        assert not any(char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in token)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=200))
+def test_both_paths_agree_on_ascii(text: str) -> None:
+    """A character beyond ASCII elsewhere in the text sends all of it the other way: the words stay the same."""
+    beside = " 语"
+    assert raw_words(text + beside)[:-1] == raw_words(text)
+    assert punctuation(text + beside) == punctuation(text)
+
+
+@given(st.text(max_size=100))
+def test_case_and_composition_make_no_other_words(text: str) -> None:
+    assert words(unicodedata.normalize("NFD", text)) == words(text)
+
+
+@given(st.lists(st.text(min_size=1, max_size=10), max_size=30))
+def test_folding_once_is_folding_always(raws: list[str]) -> None:
+    remembered = Folded(room=5)
+    for raw in raws + raws:
+        assert remembered[raw] == fold(raw)
+        assert len(remembered) <= 5
+
+
+def test_long_words_are_not_remembered() -> None:
+    remembered = Folded(room=5)
+    for length in (2 * MAX_WORD, 2 * MAX_WORD + 1):
+        assert remembered["x" * length] == fold("x" * length)
+    assert list(remembered) == ["x" * 2 * MAX_WORD]
