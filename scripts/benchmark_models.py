@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.counts.counts import Counts, presence
+from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
 from spamnb.estimators.complement import ComplementNB
@@ -27,8 +27,10 @@ from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb.formulas.class_sums import presence
 from spamnb.formulas.mutual_information import mutual_information
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 WORD = re.compile(r"\w+")
 
@@ -97,7 +99,7 @@ def compare_information(X: Any, labels: np.ndarray, columns: int) -> None:
     """Mutual information of every column, beside scikit-learn's time for the first ``columns`` of them."""
     from sklearn.feature_selection import mutual_info_classif
 
-    counts = Counts.from_matrix(X, labels.tolist())
+    counts = ClassCounts.from_matrix(X, labels.tolist())
     times = [
         seconds(lambda: mutual_information(counts.document_counts, counts.documents, 0)) for _ in range(9)
     ]
@@ -120,8 +122,8 @@ def main() -> None:
     news = options.corpora / "20news-bydate"
     vocabulary = Vocabulary()
     y, documents = zip(*posts(news / "train"))
-    X = vocabulary.matrix(documents)
-    X_test = vocabulary.matrix((words for _, words in posts(news / "test")), grow=False)
+    X = document_term_matrix(documents, vocabulary)
+    X_test = document_term_matrix((words for _, words in posts(news / "test")), vocabulary, grow=False)
     labels = np.array(y)
     pairs: list[tuple[Any, Any]] = [
         (MultinomialNB(), twin.MultinomialNB()),

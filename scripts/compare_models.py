@@ -23,7 +23,7 @@ from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import tally
+from spamnb.counts.training_set import count_messages
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
 from spamnb.estimators.complement import ComplementNB
@@ -37,8 +37,9 @@ from spamnb.learners.embeddings import parse_embedding
 from spamnb.message.parse import parse
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, entries
-from spamnb.tokens.matrix import Vocabulary
 from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.training import train
 
 
@@ -85,7 +86,7 @@ def estimators(
 def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
     with tempfile.TemporaryDirectory() as folder:
-        made = tally(enumerate(learn), Tokenizer(), Path(folder) / "rows", complain)
+        made = count_messages(enumerate(learn), Tokenizer(), Path(folder) / "rows", complain)
         for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                      {"model_type": "logistic"}, {"model_type": "hybrid"}):  # fmt: skip
             started = time.perf_counter()
@@ -107,12 +108,12 @@ def main() -> None:
     for name in parser.parse_args().corpus or ["20news", "spamassassin"]:
         learn, ask = corpus(name, corpora_folder())
         tokenizer, vocabulary = Tokenizer(), Vocabulary()
-        X = vocabulary.matrix(tokenizer(parse(entry.read())) for entry in learn)
-        T = vocabulary.matrix((tokenizer(parse(entry.read())) for entry in ask), grow=False)
+        X = document_term_matrix((tokenizer(parse(entry.read())) for entry in learn), vocabulary)
+        T = document_term_matrix((tokenizer(parse(entry.read())) for entry in ask), vocabulary, grow=False)
         y, truth = (np.array([entry.label for entry in part]) for part in (learn, ask))
         print(f"{name}: {len(learn)} learned, {len(ask)} judged, {len(vocabulary)} tokens")
         print(f"  {'accuracy %':>10}  {'seconds':>8}")
-        for what, model, rows, asked in estimators(X, y, T, vocabulary.tokens):
+        for what, model, rows, asked in estimators(X, y, T, list(vocabulary.tokens())):
             started = time.perf_counter()
             right = (model.fit(rows, y).predict(asked) == truth).mean()
             print(f"  {100 * right:>10.2f}  {time.perf_counter() - started:>8.2f}  {what}", flush=True)

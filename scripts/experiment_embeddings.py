@@ -28,8 +28,9 @@ from spamnb.evaluate.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
 from spamnb.message.parse import parse
 from spamnb.sources.entries import entries
-from spamnb.tokens.matrix import Vocabulary
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 MODELS: dict[str, Callable[[], Any]] = {
     "LDA": LinearDiscriminantAnalysis, "QDA": QuadraticDiscriminantAnalysis,
@@ -50,11 +51,11 @@ class Split(NamedTuple):
 def split(train: Iterable[Any], test: Iterable[Any]) -> Split:
     tokenizer, vocabulary = Tokenizer(TokenOptions(ngrams=1)), Vocabulary()
     train, test = list(train), list(test)
-    X = vocabulary.matrix(tokenizer(parse(entry.read())) for entry in train)
-    X_test = vocabulary.matrix((tokenizer(parse(entry.read())) for entry in test), grow=False)
+    X = document_term_matrix((tokenizer(parse(entry.read())) for entry in train), vocabulary)
+    X_test = document_term_matrix((tokenizer(parse(entry.read())) for entry in test), vocabulary, grow=False)
     X_test.resize(X_test.shape[0], len(vocabulary))
     labels = [np.array([entry.label for entry in part]) for part in (train, test)]
-    return Split(X, labels[0], X_test, labels[1], vocabulary.tokens)
+    return Split(X, labels[0], X_test, labels[1], list(vocabulary.tokens()))
 
 
 def splits(corpora: Path) -> dict[str, Split]:

@@ -1,6 +1,6 @@
 """What the default tokens and pooling owe their form to: each choice beside its alternatives, on every corpus.
 
-    SPAMNB_CORPORA=DIR python scripts/experiment_evidence.py [--only pooling|views|alpha|pairs|tokens] [--salts 3]
+    SPAMNB_CORPORA=DIR python scripts/experiment_evidence.py [--only pooling|groups|alpha|pairs|tokens] [--salts 3]
                                                              [--at HM] [--in-order]
 
 Prints 1-ROCA% (a mean over 2 × salts halvings of each corpus by md5(file name + salt), either half trained on in turn;
@@ -27,13 +27,14 @@ from spamnb.formulas import pooling as evidence
 from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import entries, messages
 from spamnb.tokens import tokenizer as tokens
-from spamnb.tokens.groups import views
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.groups import token_groups
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1
-# Contributions (C, nnz), indptr and views → scores (n, C).
+# Contributions (C, nnz), indptr and groups → scores (n, C).
 Pooling = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -68,28 +69,28 @@ class Corpus:
 
 
 def rows(corpus: Corpus, tokenizer: Tokenizer, without: tuple[str, ...] = ()) -> tuple[csr_array, np.ndarray]:
-    """0/1 matrix of a corpus and its columns' views; tokens that begin with one of ``without`` are left out."""
+    """0/1 matrix of a corpus and its columns' groups; tokens that begin with one of ``without`` are left out."""
     documents = (
         [token for token in tokenizer(message) if not (without and token.startswith(without))]
         for message in corpus.messages
     )
     vocabulary = Vocabulary()
-    X = csr_array(vocabulary.matrix(documents))
+    X = csr_array(document_term_matrix(documents, vocabulary))
     X.data = np.ones_like(X.data)
-    return X, views(vocabulary.tokens)
+    return X, token_groups(list(vocabulary.tokens()))
 
 
 def scores(
-    X: csr_array, views: np.ndarray, y: np.ndarray, train: np.ndarray, pooling: Pooling, alpha: float = ALPHA
+    X: csr_array, groups: np.ndarray, y: np.ndarray, train: np.ndarray, pooling: Pooling, alpha: float = ALPHA
 ) -> np.ndarray:
     """Scores (n, C) of the rest by the sums of the rows in ``train``."""
     classes = int(y.max()) + 1
     sums = np.stack([np.asarray(X[train & (y == c)].sum(axis=0)).ravel() for c in range(classes)])
     known = sums.sum(axis=0) > 0
     test = csr_array(X[~train][:, known])
-    sums, views = sums[:, known], views[known]
+    sums, groups = sums[:, known], groups[known]
     table = token_log_probability(sums, sums.sum(axis=1), sums.shape[1], alpha)
-    return pooling(table[:, test.indices], test.indptr, views[test.indices])
+    return pooling(table[:, test.indices], test.indptr, groups[test.indices])
 
 
 def missed_at(margin: np.ndarray, spam: np.ndarray, hm: float) -> float:
@@ -98,34 +99,34 @@ def missed_at(margin: np.ndarray, spam: np.ndarray, hm: float) -> float:
 
 
 def pooled(
-    power: float = evidence.POWER,
-    root: float = evidence.ROOT,
-    doubt: float = evidence.DOUBT,
+    power: float = evidence.INFORMATION_EXPONENT,
+    root: float = evidence.GROUP_EXPONENT,
+    doubt: float = evidence.PRIOR_WEIGHT,
     of: str = "01234",
 ) -> Pooling:
-    """The mean with other constants; ``of`` says which view each view is made part of."""
+    """The mean with other constants; ``of`` says which group each group is made part of."""
 
-    def run(contributions: np.ndarray, indptr: np.ndarray, views: np.ndarray) -> np.ndarray:
-        before = evidence.POWER, evidence.ROOT, evidence.DOUBT
-        evidence.POWER, evidence.ROOT, evidence.DOUBT = power, root, doubt  # type: ignore[assignment]
+    def run(contributions: np.ndarray, indptr: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        before = evidence.INFORMATION_EXPONENT, evidence.GROUP_EXPONENT, evidence.PRIOR_WEIGHT
+        evidence.INFORMATION_EXPONENT, evidence.GROUP_EXPONENT, evidence.PRIOR_WEIGHT = power, root, doubt  # type: ignore[assignment]
         try:
-            ones, views = np.ones(contributions.shape[1]), np.array(list(of), int)[views]
-            return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), views)[0]
+            ones, groups = np.ones(contributions.shape[1]), np.array(list(of), int)[groups]
+            return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), groups)[0]
         finally:
-            evidence.POWER, evidence.ROOT, evidence.DOUBT = before
+            evidence.INFORMATION_EXPONENT, evidence.GROUP_EXPONENT, evidence.PRIOR_WEIGHT = before
 
     return run
 
 
-def summed(contributions: np.ndarray, indptr: np.ndarray, views: np.ndarray) -> np.ndarray:
+def summed(contributions: np.ndarray, indptr: np.ndarray, groups: np.ndarray) -> np.ndarray:
     ones = np.ones(contributions.shape[1])
-    return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), views, pooling="sum")[0]
+    return evidence.pool(contributions, ones, indptr, np.zeros(len(contributions)), groups, pooling="sum")[0]
 
 
 def floored(floor: float) -> Pooling:
     """The mean over tokens that tell two classes apart by at least ``floor`` nats."""
 
-    def run(contributions: np.ndarray, indptr: np.ndarray, views: np.ndarray) -> np.ndarray:
+    def run(contributions: np.ndarray, indptr: np.ndarray, groups: np.ndarray) -> np.ndarray:
         told = contributions.max(axis=0) - contributions.min(axis=0) >= floor
         total = np.stack([np.add.reduceat(np.append(row * told, 0.0), indptr[:-1]) for row in contributions], axis=1)
         used = np.add.reduceat(np.append(told, 0.0), indptr[:-1])
@@ -181,7 +182,7 @@ class Table:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["pooling", "views", "alpha", "pairs", "tokens"])
+    parser.add_argument("--only", choices=["pooling", "groups", "alpha", "pairs", "tokens"])
     parser.add_argument("--salts", type=int, default=3)
     parser.add_argument("--at", type=float, metavar="HM")
     parser.add_argument("--in-order", action="store_true")
@@ -190,14 +191,14 @@ def main() -> None:
     if arguments.only in (None, "pooling"):
         table.line("sum", summed)
         table.line("mean of tokens of 2 nats", floored(2.0))
-        table.line("one view, weights I^2, doubt 2", pooled(2.0, 1.0, 2.0, "00000"))
+        table.line("one group, weights I^2, doubt 2", pooled(2.0, 1.0, 2.0, "00000"))
         for power in (0.0, 1.0, 1.5, 2.0, 3.0):
-            table.line(f"views, weights I^{power:g}", pooled(power))
+            table.line(f"groups, weights I^{power:g}", pooled(power))
         for root in (0.0, 0.5, 0.8, 1.0):
-            table.line(f"views to the power of {root:g}", pooled(root=root))
+            table.line(f"groups to the power of {root:g}", pooled(root=root))
         for doubt in (0.0, 1.0, 5.0, 10.0):
-            table.line(f"views, doubt {doubt:g}", pooled(doubt=doubt))
-    if arguments.only in (None, "views"):
+            table.line(f"groups, doubt {doubt:g}", pooled(doubt=doubt))
+    if arguments.only in (None, "groups"):
         for name, of in (
             ("one", "00000"),
             ("text and headers", "00110"),

@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 from mail_corpora import corpora_folder, sources
 
-from spamnb.counts.training_set import Tally, tally
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.evaluate.roc import one_minus_roca
 from spamnb.learners import logistic
 from spamnb.learners.hybrid import _spread
-from spamnb.learners.naive_bayes import NaiveBayes, base, log_likelihoods, score, totals_of
+from spamnb.learners.naive_bayes import NaiveBayes, intercept, log_likelihoods, pooled_scores
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, entries
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import views_of
+from spamnb.tokens.vectorizer import token_groups
 
 CORPORA = ("spamassassin", "enron1", "enron2", "lingspam", "sms")
 
@@ -41,14 +41,14 @@ def half(specs: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
             yield number, entry
 
 
-def bayes_scores(settings: Settings, made: Tally, asked: Tally) -> np.ndarray:
+def bayes_scores(settings: Settings, made: TrainingSet, asked: TrainingSet) -> np.ndarray:
     """Scores of the messages of ``asked``, whose columns are those of ``made``."""
-    totals = totals_of(made.sums)
-    start, views, out = base(settings, totals, ()), views_of(made.tokens), []
-    counts = made.sums.counts.document_counts.toarray(), made.sums.counts.occurrences.toarray()
-    for block in asked.blocks():
-        told = log_likelihoods(settings, totals, counts[0][:, block.columns], counts[1][:, block.columns])
-        out.append(score(settings, told, block.repeats, block.indptr, start, views[block.columns])[0])
+    totals = made.counts.totals()
+    start, groups, out = intercept(settings, totals, ()), token_groups(made.tokens), []
+    counts = made.counts.document_counts.toarray(), made.counts.occurrences.toarray()
+    for batch in asked.batches():
+        told = log_likelihoods(settings, totals, counts[0][:, batch.rows.ids], counts[1][:, batch.rows.ids])
+        out.append(pooled_scores(settings, told, batch.rows, start, groups[batch.rows.ids])[0])
     return np.concatenate(out)
 
 
@@ -58,25 +58,27 @@ def main() -> None:
     for name in parser.parse_args().corpus or CORPORA:
         specs = sources(name, corpora_folder())
         with tempfile.TemporaryDirectory() as folder:
-            tallies = [
-                tally(half(specs, learned), Tokenizer(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
+            parts = [
+                count_messages(half(specs, learned), Tokenizer(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
                 for learned in (True, False)
             ]
-            made, asked = tallies
+            made, asked = parts
             column = {token: j for j, token in enumerate(made.tokens)}
             mapping = np.array([column.get(token, -1) for token in asked.tokens])
-            asked = asked._replace(rows=tuple(rows._replace(columns=mapping[rows.columns]) for rows in asked.rows))
-            truth = np.concatenate([block.labels for block in asked.blocks()]) == 1
+            asked = asked._replace(
+                shards=tuple(shard._replace(columns=mapping[shard.columns]) for shard in asked.shards)
+            )
+            truth = np.concatenate([batch.labels for batch in asked.batches()]) == 1
             settings = Settings()
             bayes = bayes_scores(settings, made, asked)
             spread = _spread(NaiveBayes(settings).train(made).scores)
             figures = {"naive Bayes": bayes[:, 1] - bayes[:, 0]}
-            for logistic.PENALTY, logistic.HOLDERS in ((100.0, 1), (1000.0, 1), (100.0, 2), (1000.0, 2)):
+            for logistic.C, logistic.MIN_DF in ((100.0, 1), (1000.0, 1), (100.0, 2), (1000.0, 2)):
                 learner = logistic.Logistic(Settings(model_type="logistic"))
                 fitted = learner.fit(made)
-                linear = np.concatenate([fitted.score(block)[0] for block in asked.blocks()])
+                linear = np.concatenate([fitted.score(batch.rows)[0] for batch in asked.batches()])
                 both = bayes / spread + linear / _spread(learner.left_out(made)[1])
-                what = f"C={logistic.PENALTY:g}, of {logistic.HOLDERS}"
+                what = f"C={logistic.C:g}, of {logistic.MIN_DF}"
                 figures[f"logistic {what}"] = linear[:, 1] - linear[:, 0]
                 figures[f"sum {what}"] = both[:, 1] - both[:, 0]
         print(name, len(truth), "messages judged; 1-ROCA%")

@@ -21,11 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from spamnb.counts.counts import Counts
+from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information, top_columns
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -55,12 +56,12 @@ def by_date(corpora: Path) -> tuple[Split, list[str]]:
     parts = []
     for part in ("train", "test"):
         labels, documents = zip(*posts(corpora / "20news-bydate" / part))
-        parts.append((vocabulary.matrix(documents), np.array(labels)))
+        parts.append((document_term_matrix(documents, vocabulary), np.array(labels)))
     (X_train, y_train), (X_test, y_test) = parts
     X_train = csr_array(
         (X_train.data, X_train.indices, X_train.indptr), shape=(len(y_train), len(vocabulary))
     )
-    return Split(X_train, y_train, X_test, y_test), vocabulary.tokens
+    return Split(X_train, y_train, X_test, y_test), list(vocabulary.tokens())
 
 
 def at_random(split: Split, seed: int) -> Split:
@@ -73,7 +74,7 @@ def at_random(split: Split, seed: int) -> Split:
 
 def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
     """Accuracy per model, for each of SIZES and last for all words seen more than once in training."""
-    counts = Counts.from_matrix(split.X_train, split.y_train.tolist())
+    counts = ClassCounts.from_matrix(split.X_train, split.y_train.tolist())
     seen = np.flatnonzero(counts.occurrences.sum(axis=0) > 1)
     information = mutual_information(counts.document_counts, counts.documents)
     ranked = seen[top_columns(information[seen], len(seen), [tokens[j] for j in seen])]

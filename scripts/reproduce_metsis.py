@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from spamnb.counts.counts import Counts
+from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
-BATCH, LEAST, ATTRIBUTES = 100, 5, 3000
+BATCH, MIN_LOG_PRIOR, ATTRIBUTES = 100, 5, 3000
 MODELS = {
     "multinomial tf": MultinomialNB(alpha=1.0),
     "Bernoulli": BernoulliNB(alpha=1.0),
@@ -47,13 +48,13 @@ def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
     """Occurrences (n, V) and labels of all messages, in the order of their numbers."""
     files = sorted(folder.glob("*/*.txt"), key=lambda path: int(path.name.split(".", 1)[0]))
     texts = (path.read_bytes().decode("latin-1").split() for path in files)
-    return Vocabulary().matrix(texts), np.array([path.parent.name for path in files])
+    return document_term_matrix(texts, Vocabulary()), np.array([path.parent.name for path in files])
 
 
-def chosen(X: csr_array, y: np.ndarray) -> np.ndarray:
+def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
     """The columns that the training messages choose."""
-    counts = Counts.from_matrix(X, y.tolist())
-    often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= LEAST)
+    counts = ClassCounts.from_matrix(X, y.tolist())
+    often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_LOG_PRIOR)
     gain = mutual_information(counts.document_counts, counts.documents, alpha=0)[often]
     return np.sort(often[np.argsort(-gain, kind="stable")[:ATTRIBUTES]])
 
@@ -64,7 +65,7 @@ def recalls(X: csr_array, y: np.ndarray) -> dict[str, tuple[float, float]]:
     rates = diags_array(1 / np.maximum(length, 1)) @ X
     said: dict[str, list[np.ndarray]] = {name: [] for name in MODELS}
     for end in range(BATCH, len(y), BATCH):
-        columns = chosen(X[:end], y[:end])
+        columns = select_features(X[:end], y[:end])
         learned, asked = slice(0, end), slice(end, end + BATCH)
         for name, model in MODELS.items():
             table: Any = rates if name == "Gaussian" else X

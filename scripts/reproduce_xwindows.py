@@ -19,10 +19,10 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
-from spamnb.counts.counts import Counts
+from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.top_words import top_words
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.multinomial import MultinomialNB
-from spamnb.formulas.mutual_information import words
 
 CLASSES = {1: "X", 2: "MS"}
 
@@ -63,7 +63,7 @@ def load(corpora: Path) -> Posts:
 def ours(posts: Posts) -> dict[str, Any]:
     """The same quantities as PUBLISHED, to the same digits."""
     X_train, y_train, X_test, y_test, vocabulary = posts
-    report = words(Counts.from_matrix(X_train, y_train), vocabulary, n=5, alpha=1.0)
+    report = top_words(ClassCounts.from_matrix(X_train, y_train), vocabulary, n=5, alpha=1.0)
     found: dict[str, Any] = {
         name: [(word, round(theta, 3)) for word, theta in likeliest]
         for name, likeliest in [*report.likeliest.items(), ("information", report.informative)]

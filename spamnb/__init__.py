@@ -1,6 +1,6 @@
 """spamnb: naive Bayes for mail and text. A model is a sum.
 
-    sources → message → tokens → tally → sums → learners → calibration → decision
+    sources → message → tokens → training_set → sums → learners → calibration → decision
     mailbox   bytes     text     rows    counts scores     P(c|x)        verdict
 
 ``store`` keeps the sums in one SQLite file, ``training`` makes such a file, ``classifier`` is the whole way as one

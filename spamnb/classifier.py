@@ -17,17 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.csr_rows import Batch
+from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration, bins_of
 from spamnb.learners.learner import Direction
 from spamnb.learners.registry import learner_for
 from spamnb.message import parse as message
 from spamnb.settings import Settings
-from spamnb.store.learned import Learned
-from spamnb.store.store import Store, Totals
+from spamnb.store.learned import LearnedMessage
+from spamnb.store.store import Store
+from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import Numbering, Row
+from spamnb.tokens.vectorizer import RowInfo, Vectorizer
+from spamnb.tokens.vocabulary import TokenIds
 
 
 class Evidence(NamedTuple):
@@ -66,7 +68,7 @@ class Classifier:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._charges: dict[str, float] = {}
-        self._calibrated: tuple[Totals, Calibration] | None = None
+        self._calibrated: tuple[ClassTotals, Calibration] | None = None
         self._meta = store.meta()
         self._prepare()
 
@@ -78,7 +80,7 @@ class Classifier:
             self.tokenizer = Tokenizer(self.settings.tokens)
         except ValueError as error:
             raise SpamnbError(f"{self.store.path}: {error}; train again") from None
-        self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
+        self._vectorizer = Vectorizer(self.tokenizer, vocabulary=self.store.vocabulary)
         self.learner = learner_for(self.settings)
 
     def _follow(self) -> None:
@@ -143,18 +145,19 @@ class Classifier:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            batch, totals = self._batch([raw])[0], self.store.totals()
-            return self.learner.directions(self.store, totals, batch) if totals.classes else []
+            tokens, rows, _ = self._batch([raw])
+            totals = self.store.totals()
+            return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
     def classify_all(self, raws: Iterable[bytes], tokens: int | None = None, of_spam: bool = False) -> list[Judgement]:
         """``classify`` for many messages at once; ``tokens`` is the most evidence kept of each (None: all)."""
         with self.store.reading():
             self._follow()
             totals = self.store.totals()
-            batch, cuts = self._batch(raws)
+            known, rows, cuts = self._batch(raws)
             if not totals.classes:
                 return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, cut) for cut in cuts]
-            scored = self.learner.score(self.store, totals, batch)
+            scored = self.learner.score(self.store, totals, known, rows)
             calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
@@ -183,24 +186,23 @@ class Classifier:
             )
         return out
 
-    def _batch(self, raws: Iterable[bytes]) -> tuple[Batch, list[tuple[str, ...]]]:
-        """The messages as rows, and what was cut from each."""
-        rows, numbers, repeats = self._read(raws, identify=False)
-        batch = Batch.numbered(self._numbering.numbers, numbers, repeats, [row.length for row in rows])
-        return batch, [row.cut for row in rows]
+    def _batch(self, raws: Iterable[bytes]) -> tuple[TokenIds, CsrRows, list[tuple[str, ...]]]:
+        """The messages' tokens, the messages as rows over them, and what was cut from each."""
+        found, rows = self._read(raws, identify=False)
+        ids, rows = rows.renumbered()
+        return TokenIds(self._vectorizer.vocabulary, ids), rows, [row.cut for row in found]
 
-    def _read(self, raws: Iterable[bytes], identify: bool) -> tuple[list[Row], np.ndarray, np.ndarray]:
-        """The messages' rows, and the numbers and occurrences of their tokens, row after row."""
-        if self._numbering.numbers is not self.store.numbers:
-            self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
+    def _read(self, raws: Iterable[bytes], identify: bool) -> tuple[list[RowInfo], CsrRows]:
+        """What is known of each message, and the messages as rows of the vocabulary's ids."""
+        if self._vectorizer.vocabulary is not self.store.vocabulary:
+            self._vectorizer = Vectorizer(self.tokenizer, vocabulary=self.store.vocabulary)
         try:
-            rows = [self._numbering.read(raw, identify) for raw in raws]
-            return rows, *self._numbering.take().T
+            return [self._vectorizer.read(raw, identify) for raw in raws], self._vectorizer.take_rows()
         except BaseException:  # what was read until then must not become the next message's
-            self._numbering = Numbering(self.tokenizer, numbers=self.store.numbers)
+            self._vectorizer = Vectorizer(self.tokenizer, vocabulary=self.store.vocabulary)
             raise
 
-    def _calibration(self, totals: Totals) -> Calibration:
+    def _calibration(self, totals: ClassTotals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""
         if self._calibrated is None or self._calibrated[0] is not totals:
             cells = self.store.calibration()
@@ -226,8 +228,8 @@ class Classifier:
             known = self.store.learned(digest)
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
-                    self.store.unremember(digest)
-                    self.store.remember([(digest, known._replace(taught=True))])
+                    self.store.delete_message(digest)
+                    self.store.add_messages([(digest, known._replace(taught=True))])
                 return False
             if known:
                 self._take_back(digest, known, counted)
@@ -236,12 +238,12 @@ class Classifier:
                     return False
                 self._take_back(*lesson)
             if not taught:
-                self.store.put_lesson(own, digest, counted)
+                self.store.put_autolearned_message(own, digest, counted)
             bins = self._bins(label, counted)
             self._count_score(label, bins, 1)
             self.store.add(label, counted)
             self.learner.learn(self.store, label, counted)
-            self.store.remember([(digest, Learned(label, taught, bins))])
+            self.store.add_messages([(digest, LearnedMessage(label, taught, bins))])
         return True
 
     def forget(self, label: str, raw: bytes) -> bool:
@@ -268,21 +270,21 @@ class Classifier:
 
     def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
         """A message's digest, and its tokens with their occurrences."""
-        (row,), numbers, repeats = self._read([raw], identify=True)
-        return row.digest, dict(zip(self._numbering.numbers.some(numbers), repeats.tolist()))
+        (row,), rows = self._read([raw], identify=True)
+        return row.digest, dict(zip(self._vectorizer.vocabulary.take(rows.ids), rows.counts.tolist()))
 
-    def _own_lesson(self, own: bytes) -> tuple[bytes, Learned, dict[str, int]] | None:
+    def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, dict[str, int]] | None:
         """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""
-        lesson = self.store.lesson(own)
+        lesson = self.store.autolearned_message(own)
         known = self.store.learned(lesson[0]) if lesson else None
         return (lesson[0], known, lesson[1]) if lesson and known else None
 
-    def _take_back(self, digest: bytes, known: Learned, counted: Mapping[str, int]) -> None:
+    def _take_back(self, digest: bytes, known: LearnedMessage, counted: Mapping[str, int]) -> None:
         label, _, bins = known
         self.store.add(label, counted, -1)
         self.learner.forget(self.store, label, counted)
         self._count_score(label, self._bins(label, counted) if bins is None else bins, -1)
-        self.store.unremember(digest)
+        self.store.delete_message(digest)
 
     def _bins(self, label: str, counted: Mapping[str, int]) -> dict[str, int]:
         """Where in the calibration a message stands by its score in the model without it, by class; nowhere while there
@@ -290,7 +292,7 @@ class Classifier:
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:
             return {}
-        scores = self.learner.score(self.store, totals, Batch.of([counted])).scores
+        scores = self.learner.score(self.store, totals, *CsrRows.of([counted])).scores
         return dict(zip(totals.classes, bins_of(scores)[0].tolist()))
 
     def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:

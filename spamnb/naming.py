@@ -21,28 +21,28 @@ def check_class_name(name: str) -> str:
     return name
 
 
-def shown(text: str) -> str:
+def escape(text: str) -> str:
     """A path or token for a terminal: bytes that are no UTF-8 and control characters as escapes.
 
-    >>> shown("caf\\x1b[2J")
+    >>> escape("caf\\x1b[2J")
     'caf\\\\x1b[2J'
     """
     return text if text.isprintable() else ascii(text)[1:-1]
 
 
-def counted(number: int, what: str) -> str:
+def pluralize(number: int, what: str) -> str:
     """A number of things.
 
-    >>> counted(1, "message"), counted(1200, "message")
+    >>> pluralize(1, "message"), pluralize(1200, "message")
     ('1 message', '1,200 messages')
     """
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def shown_json(value: Any) -> str:
+def escape_json(value: Any) -> str:
     """A value as one line of JSON for a terminal: JSON itself escapes control characters of ASCII alone.
 
-    >>> shown_json("café"), shown_json("\\x9b2J")
+    >>> escape_json("café"), escape_json("\\x9b2J")
     ('"café"', '"\\\\u009b2J"')
     """
     import json  # --help does without

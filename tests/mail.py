@@ -8,6 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from spamnb.counts.class_counts import ClassCounts
+
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
 BOTH = "the a of and to in is for on with this that you we are it at by from as be".split()
@@ -48,3 +52,15 @@ def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
     """What an export holds beside the calibration, in which a message's place depends on the messages before it."""
     records = [record for record in map(json.loads, lines) if "calibration" not in record]
     return [{key: value for key, value in record.items() if key != "bins"} for record in records]
+
+
+def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
+    """Are the classes and all sums of the two the same?"""
+    return one.classes == other.classes and all(
+        np.array_equal(a, b)
+        for a, b in [
+            (one.documents, other.documents),
+            (one.document_counts.toarray(), other.document_counts.toarray()),
+            (one.occurrences.toarray(), other.occurrences.toarray()),
+        ]
+    )

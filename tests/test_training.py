@@ -10,21 +10,22 @@ import pytest
 from mail import mail, message, never, sums
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import Tally, tally
+from spamnb.counts.top_words import top_words
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
-from spamnb.store.snapshot import whole
+from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import leave_one_out, prepare, train
 
 
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
+def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    return tally(entries, Tokenizer(), folder / "rows", never)
+    return count_messages(entries, Tokenizer(), folder / "rows", never)
 
 
 THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("list", message("spam", 60))]]
@@ -77,10 +78,12 @@ def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
     expected = [(label, raw) for label, raw in mail(3) if raw != message("ham", 1)] + [("spam", message("ham", 1))]
     (tmp_path / "other").mkdir()
     plain = counted(tmp_path / "other", expected)
-    assert dict(zip(made.sums.classes, made.sums.documents)) == {"ham": 2, "spam": 4}
+    assert dict(zip(made.counts.classes, made.counts.documents)) == {"ham": 2, "spam": 4}
     order, other = np.argsort(made.tokens), np.argsort(plain.tokens)
     assert np.array(made.tokens)[order].tolist() == np.array(plain.tokens)[other].tolist()
-    assert made.sums.counts.columns(order) == plain.sums.counts.columns(other)
+    for name in ("document_counts", "occurrences"):
+        found, expected_counts = (getattr(part.counts, name).toarray() for part in (made, plain))
+        assert np.array_equal(found[:, order], expected_counts[:, other])
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -119,17 +122,16 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
 
 
 def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path) -> None:
-    from spamnb.formulas.mutual_information import words
 
     full = counted(tmp_path, mail(20))
-    report = words(full.sums.counts, full.tokens, 10)
+    report = top_words(full.counts, full.tokens, 10)
     train(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
-        tokens, sums = whole(store)
+        tokens, sums = read_counts(store)
     bits = {word.token: word.value for word in report.informative}
     assert len(tokens) == 10
     assert set(tokens) >= {token for token, value in bits.items() if value > min(bits.values()) + 1e-12}
-    assert {word.token: word.value for word in words(sums.counts, tokens, 10).informative}.keys() == set(tokens)
+    assert {word.token: word.value for word in top_words(sums, tokens, 10).informative}.keys() == set(tokens)
 
 
 def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: 
     texts = [" ".join(f"w{word}x" for word in rng.choice(1500, 150, replace=False)) for _ in range(120)]
     noise = [("ab"[n % 2], f"Subject: x\n\n{text}\n".encode()) for n, text in enumerate(texts)]
     left_out = train(tmp_path / "m", counted(tmp_path, noise), Settings(**model, top_words=40))
-    assert left_out.parts == 10
+    assert left_out.n_folds == 10
     assert 40 <= (left_out.scores.argmax(axis=1) == left_out.labels).sum() <= 80, "of 120; chosen by all of them 100"
 
 

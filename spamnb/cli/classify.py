@@ -18,7 +18,7 @@ from spamnb.cli.options import (
     tell,
     workers_option,
 )
-from spamnb.naming import shown, shown_json
+from spamnb.naming import escape, escape_json
 
 if TYPE_CHECKING:
     from spamnb.classifier import Judgement
@@ -108,7 +108,7 @@ def _classify(
         verdicts[verdict] = spam
         out.write(text)
     if not verdicts and not unreadable.count:
-        tell(f"spamnb: no messages in {' '.join(map(shown, sources)) or 'standard input'}")
+        tell(f"spamnb: no messages in {' '.join(map(escape, sources)) or 'standard input'}")
     return verdicts, unreadable.count
 
 
@@ -122,13 +122,13 @@ def _line(name: str, judgement: Judgement, form: str) -> str:
             "posterior": judgement.posterior,
             "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence],
         }
-        return shown_json(record) + "\n"
+        return escape_json(record) + "\n"
     if form == "csv":
         figures = [f"{p:.6g}" for p in (judgement.score, *judgement.probabilities.values())]
         return _row([name, judgement.verdict, *figures])
     best = max(judgement.probabilities.values(), default=0.0)
     head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
-    return head + "".join(f"    {weight:+7.2f}  {shown(token)}\n" for token, weight in judgement.evidence)
+    return head + "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
 
 
 def _row(cells: list[str]) -> str:

@@ -108,7 +108,7 @@ def command(
     """
     from spamnb.evaluate.figures import as_json, figures
     from spamnb.evaluate.scores import read_scores, write_scores
-    from spamnb.naming import shown_json
+    from spamnb.naming import escape_json
 
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
     if sum(chosen) > 1:
@@ -141,7 +141,7 @@ def command(
             write_page(result, found, report)
     finally:  # where there is no room for these, the figures are not lost with them
         if form == "json":
-            click.echo(shown_json({**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}))
+            click.echo(escape_json({**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}))
         else:
             _print(found, test, compare)
 
@@ -221,9 +221,9 @@ def _held_out(
     subjects = _subjects(sources) if explained else protocols.no_subjects
     with scratch() as folder:
         with progress("Reading") as show:
-            tally = count(named(), settings.tokens, folder, unreadable, show, workers)
-        mail = mail_of(tally, names)
-        if not len(mail.numbers):
+            training_set = count(named(), settings.tokens, folder, unreadable, show, workers)
+        mail = mail_of(training_set, names)
+        if not len(mail.positions):
             raise SpamnbError("no messages in the sources: nothing to evaluate on")
         if len(mail.classes) < 2:
             raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
@@ -232,14 +232,14 @@ def _held_out(
         if isinstance(way, int):
             return protocols.folds(mail, settings, way, seed, subjects)
         if way == "md5":
-            learned = protocols.even_names([names[number] for number in mail.numbers])
+            learned = protocols.even_names([names[number] for number in mail.positions])
             return protocols.split(mail, settings, learned, "Split by md5 of the file name", subjects)
         try:
             fraction = float(way)
         except ValueError:
             raise SpamnbError(f"--split {way}: give a fraction between 0 and 1, or md5") from None
         learned = protocols.halves(mail, fraction, seed)
-        return protocols.split(mail, settings, learned, f"Trained on {fraction:g} of the mail", subjects)
+        return protocols.split(mail, settings, learned, f"FitResult on {fraction:g} of the mail", subjects)
 
 
 def _subjects(sources: tuple[str, ...]) -> Callable[[set[int]], dict[int, str]]:

@@ -36,19 +36,19 @@ def command(file: TextIO, model: Path, force: bool) -> None:
       gunzip -c model.jsonl.gz | spamnb import -m copy.spamnb
     """
     from spamnb.classifier import Classifier
-    from spamnb.naming import counted
+    from spamnb.naming import pluralize
     from spamnb.store.jsonl import parse_export
-    from spamnb.store.snapshot import fill, fresh_model, load
+    from spamnb.store.snapshot import atomic_replace, read_snapshot, write
 
     try:
         content = parse_export(file, file.name)
     except UnicodeDecodeError:
         raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
-    with fresh_model(model, content.meta, force=force) as store:
-        fill(store, content)
+    with atomic_replace(model, content.meta, force=force) as store:
+        write(store, content)
         # What cannot be read again must not take the place of a model that can.
         store.path = file.name
-        load(store)
+        read_snapshot(store)
         Classifier(store)
-    messages = counted(int(content.sums.documents.sum()), "message")
-    click.echo(f"{model}: {messages}, {counted(len(content.tokens), 'token')}")
+    messages = pluralize(int(content.sums.documents.sum()), "message")
+    click.echo(f"{model}: {messages}, {pluralize(len(content.tokens), 'token')}")

@@ -19,7 +19,7 @@ def command(model: Path, form: str) -> None:
     Example:
       spamnb info --format json
     """
-    from spamnb.naming import counted, shown, shown_json
+    from spamnb.naming import escape, escape_json, pluralize
     from spamnb.store.store import Store
 
     with Store.open(model) as store:
@@ -29,13 +29,13 @@ def command(model: Path, form: str) -> None:
     settings = {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"}
     if form == "json":
         facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
-        click.echo(shown_json(facts))
+        click.echo(escape_json(facts))
         return
-    click.echo(f"{model}: {size / 1e6:.1f} MB, {counted(tokens, 'token')}")
+    click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}")
     for name, documents in messages.items():
-        click.echo(f"  {name}: {counted(documents, 'message')}")
+        click.echo(f"  {name}: {pluralize(documents, 'message')}")
     for key, value in settings.items():
-        click.echo(f"  {shown(key.replace('_', ' '))}: {shown(_plain(value))}")
+        click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
 
 
 def _plain(value: object) -> str:

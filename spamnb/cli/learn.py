@@ -26,12 +26,12 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.naming import check_class_name, shown
+    from spamnb.naming import check_class_name, escape
     from spamnb.settings import Settings
-    from spamnb.store.snapshot import begin
+    from spamnb.store.snapshot import create_empty
 
     if not sources and ("/" in label or Path(label).is_file()):
-        raise SpamnbError(f"{shown(label)}: a file and no class; write 'spamnb learn CLASS {shown(label)}'")
+        raise SpamnbError(f"{escape(label)}: a file and no class; write 'spamnb learn CLASS {escape(label)}'")
     try:
         check_class_name(label)
     except ValueError as error:
@@ -43,7 +43,7 @@ def command(label: str, sources: tuple[str, ...], model: Path) -> None:
         if not first:
             raise SpamnbError(f"{model}: no model, and no message to begin one with")
         entries = chain(first, entries)
-        begin(model, Settings().as_meta())
+        create_empty(model, Settings().as_meta())
         tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes

@@ -23,19 +23,19 @@ def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     Example:
       spamnb merge alice.spamnb bob.spamnb -m both.spamnb
     """
-    from spamnb.naming import counted
-    from spamnb.store.jsonl import merge
-    from spamnb.store.snapshot import fill, fresh_model, load
+    from spamnb.naming import pluralize
+    from spamnb.store.jsonl import merge_models
+    from spamnb.store.snapshot import atomic_replace, read_snapshot, write
     from spamnb.store.store import Store
 
     contents = []
     for path in models:
         with Store.open(path) as store:
-            contents.append(load(store))
-    merged, repeated = merge(contents, [str(path) for path in models])
-    with fresh_model(model, merged.meta, force=force) as store:
-        fill(store, merged)
-    messages = counted(int(merged.sums.documents.sum()), "message")
-    click.echo(f"{model}: {messages}, {counted(len(merged.tokens), 'token')}")
+            contents.append(read_snapshot(store))
+    merged, repeated = merge_models(contents, [str(path) for path in models])
+    with atomic_replace(model, merged.meta, force=force) as store:
+        write(store, merged)
+    messages = pluralize(int(merged.sums.documents.sum()), "message")
+    click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
     if repeated:
-        tell(f"spamnb: learned by more than one of them, and counted for each: {counted(repeated, 'message')}")
+        tell(f"spamnb: learned by more than one of them, and counted for each: {pluralize(repeated, 'message')}")

@@ -215,7 +215,7 @@ def standard_output() -> TextIO:
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
     from spamnb.sources.entries import Entry, unlabelled
-    from spamnb.sources.mbox import MAX_MESSAGE, split_mbox, too_long, undone
+    from spamnb.sources.mbox import MAX_MESSAGE, decompress, split_mbox, too_long
 
     if sources not in ((), ("-",)):
         return unlabelled(sources, unreadable)
@@ -223,7 +223,7 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
     try:
         if len(raw) > MAX_MESSAGE:
             raise too_long("-")
-        raw = undone(raw, "-")
+        raw = decompress(raw, "-")
     except OSError as error:
         raise SpamnbError(f"standard input: {error.strerror}") from None
     # Not split: one message comes this way from a mail server, and what stands in its body is its sender's choice.

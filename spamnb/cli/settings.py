@@ -122,16 +122,16 @@ def _taken(given: dict[str, Any]) -> Settings:
         if ":" in name or " " in name:
             raise click.UsageError(f"--ignore-header {name!r}: a header's name has neither colon nor space")
 
-    def chosen(names: Iterable[str]) -> dict[str, Any]:
+    def select_features(names: Iterable[str]) -> dict[str, Any]:
         return {name: value for name in names if (value := given.pop(name)) is not None}
 
-    model = chosen(OF_MODEL)
+    model = select_features(OF_MODEL)
     if "embedding" in model:
         from spamnb.learners.embeddings import parse_embedding
 
         parse_embedding(model["embedding"])  # now, not when all the mail has been read
     try:
-        tokens = Tokenizer(TokenOptions(**chosen(OF_TOKENS))).options
+        tokens = Tokenizer(TokenOptions(**select_features(OF_TOKENS))).options
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    return Settings(**model, tokens=tokens, loss=Loss(**chosen(OF_LOSS)))
+    return Settings(**model, tokens=tokens, loss=Loss(**select_features(OF_LOSS)))

@@ -26,7 +26,7 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
     """
     from spamnb.classifier import Classifier
     from spamnb.message.spam_fields import rewritten
-    from spamnb.naming import shown
+    from spamnb.naming import escape
     from spamnb.serve.moves import is_junk
     from spamnb.serve.score import score
     from spamnb.sources import maildir
@@ -49,10 +49,10 @@ def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, ev
             except FileNotFoundError:
                 continue  # a mail reader moved it on since it was listed
             except OSError as error:
-                unreadable(shown(str(path)), error)
+                unreadable(escape(str(path)), error)
                 continue
             action = "tagged" if tag else f"to {into}" if into else "stays"
-            click.echo(f"{found.verdict}\t{found.text}\t{action}\t{shown(path.name)}")
+            click.echo(f"{found.verdict}\t{found.text}\t{action}\t{escape(path.name)}")
     if unreadable.count:
         raise SystemExit(1)
 
@@ -67,9 +67,9 @@ def _tag(path: Path, raw: bytes, tagged: bytes) -> None:
 def _move(box: Path, path: Path, into: str, raw: bytes, crosses: bool) -> None:
     """Move a message and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
     from spamnb.message.parse import digest
-    from spamnb.serve.moves import Places
+    from spamnb.serve.moves import SeenFolders
     from spamnb.sources import maildir
 
-    with Places.of(box) as places, places.writing():
+    with SeenFolders.of(box) as places, places.writing():
         maildir.move(path, maildir.folder(box, into))
         places.put(digest(raw), crosses)

@@ -60,10 +60,10 @@ def command(
     unreadable = Unreadable()
     with scratch() as folder:
         with progress("Reading") as show:
-            tally = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
-        beside = aside if len(tally.rows) > 1 else nullcontext  # one process counted: one process trains
-        left_out = train(model, tally, settings, force=force, aside=beside)
-    for name in sorted({*tally.sums.classes} - {*left_out.classes}):
+            training_set = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
+        beside = aside if len(training_set.shards) > 1 else nullcontext  # one process counted: one process trains
+        left_out = train(model, training_set, settings, force=force, aside=beside)
+    for name in sorted({*training_set.counts.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
-    read = int(tally.sums.documents.sum())
+    read = int(training_set.counts.documents.sum())
     click.echo(training_report(model, left_out, settings.spam, read, unreadable.count))

@@ -32,8 +32,8 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.naming import shown
-    from spamnb.serve.moves import Places
+    from spamnb.naming import escape
+    from spamnb.serve.moves import SeenFolders
     from spamnb.serve.users import class_named
 
     stop = threading.Event()
@@ -44,7 +44,7 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
     missed = False
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
-        watched = [stack.enter_context(Places.of(box)) for box in boxes]
+        watched = [stack.enter_context(SeenFolders.of(box)) for box in boxes]
         while not stop.is_set():
             for places in watched:
                 for lesson in places.lessons(junk, unreadable):
@@ -56,7 +56,7 @@ def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, on
                         missed = True
                         continue
                     places.put(lesson.digest, lesson.spam)
-                    click.echo(f"{'learned' if changed else 'known'}\t{label}\t{shown(str(lesson.path))}")
+                    click.echo(f"{'learned' if changed else 'known'}\t{label}\t{escape(str(lesson.path))}")
             if once:
                 break
             stop.wait(interval)

@@ -26,22 +26,22 @@ def command(model: Path, top: int, body: bool, form: str) -> None:
     """
     import numpy as np
 
+    from spamnb.counts.class_counts import inverse_index
+    from spamnb.counts.top_words import top_words
     from spamnb.errors import SpamnbError
-    from spamnb.formulas.mutual_information import words
     from spamnb.report.words import words_csv, words_json, words_text
-    from spamnb.store.snapshot import whole
+    from spamnb.store.snapshot import read_counts
     from spamnb.store.store import Store
 
     with Store.open(model) as store:
-        tokens, sums = whole(store)
-    if not sums.classes:
+        tokens, counts = read_counts(store)
+    if not counts.classes:
         raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
-    counts = sums.counts
     if body:
         # Tokens from elsewhere have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
         told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
         chosen = np.array(told, np.intp)
-        counts, tokens = counts.columns(chosen), tokens.some(chosen)
-    report = words(counts, tokens, top)
+        counts, tokens = counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
+    report = top_words(counts, tokens, top)
     show = {"text": words_text, "json": words_json, "csv": words_csv}[form]
     click.echo(show(report), nl=False)

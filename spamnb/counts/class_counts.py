@@ -1,33 +1,54 @@
-"""The sums of a mail model, class by class: in numpy's arrays alone, since importing scipy's would take 0.1 s."""
+"""The sums that a naive Bayes mail model is: per class the messages, and per class and token how many messages hold it
+and how often it occurs.
+
+Whole numbers: adding and then subtracting the same messages gives back the same sums. Log-probabilities are derived
+from these and never kept. Kept class by class in numpy's arrays alone, since importing scipy's would take 0.1 s.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.counts import Counts
 
-
-def places_among(kept: np.ndarray, size: int) -> np.ndarray:
-    """(``size``,) where each stands among those that are kept, −1 where it is left out."""
+def inverse_index(kept: np.ndarray, size: int) -> np.ndarray:
+    """For each of ``size`` places where it stands among ``kept`` (k,), −1 where it is left out: (size,)."""
     places = np.full(size, -1, np.intp)
     places[kept] = np.arange(len(kept))
     return places
 
 
-class Cells(NamedTuple):
-    """One class's sums over the tokens that it holds."""
+class ClassTotals(NamedTuple):
+    """The sums over all tokens: what a score needs besides the counts of a message's own tokens."""
 
-    columns: np.ndarray  # (k,), ascending in sums
+    classes: tuple[str, ...]  # sorted names of the C classes that hold a message
+    documents: np.ndarray  # (C,) N_c
+    document_counts: np.ndarray  # (C,) Σ_j N_jc
+    occurrences: np.ndarray  # (C,) Σ_j T_jc
+    vocabulary_size: int
+
+
+class TokenCounts(NamedTuple):
+    """The counts of those tokens that a model knows, of a list of tokens that was asked for."""
+
+    positions: np.ndarray  # (k,) places in that list
+    document_counts: np.ndarray  # (C, k) N_jc
+    occurrences: np.ndarray  # (C, k) T_jc
+    groups: np.ndarray  # (k,) the tokens' groups
+
+
+class SparseRow(NamedTuple):
+    """One class's sums over the tokens that its messages hold."""
+
+    columns: np.ndarray  # (k,), ascending in a ClassCounts
     document_counts: np.ndarray  # (k,) N_jc
     occurrences: np.ndarray  # (k,) T_jc
 
     @classmethod
-    def added(cls, parts: Iterable[Cells], size: int) -> Cells:
-        """The sum of parts whose columns, below ``size``, come in any order and as often as they like; nothing that
-        is 0."""
+    def sum(cls, parts: Iterable[SparseRow], size: int) -> SparseRow:
+        """The sum of parts whose columns, below ``size``, come in any order and may repeat; cells of 0 are dropped."""
         document_counts, occurrences = np.zeros((2, size), np.int64)
         for columns, held, occurring in parts:
             # Values of another type take forty times as long: 43 ms a million.
@@ -36,96 +57,129 @@ class Cells(NamedTuple):
         columns = np.flatnonzero(document_counts | occurrences)
         return cls(columns, document_counts[columns], occurrences[columns])
 
-    def less(self, other: Cells) -> Cells:
-        """These sums without those of ``other``, which are part of them; both ascending."""
-        _, document_counts, occurrences = left = Cells(*map(np.copy, self))
-        at = np.searchsorted(self.columns, other.columns)
-        document_counts[at] -= other.document_counts
-        occurrences[at] -= other.occurrences
-        return left.at(np.flatnonzero(document_counts))
+    def subtract(self, other: SparseRow) -> SparseRow:
+        """These sums without those of ``other``, which are part of them; columns ascending in both."""
+        _, document_counts, occurrences = left = SparseRow(*map(np.copy, self))
+        places = np.searchsorted(self.columns, other.columns)
+        document_counts[places] -= other.document_counts
+        occurrences[places] -= other.occurrences
+        return left.take(np.flatnonzero(document_counts))
 
-    def at(self, places: np.ndarray) -> Cells:
+    def take(self, places: np.ndarray) -> SparseRow:
         """The cells at these places."""
-        return Cells(*(values[places] for values in self))
+        return SparseRow(*(values[places] for values in self))
 
-    def moved(self, columns: np.ndarray) -> Cells:
+    def reindex(self, columns: np.ndarray) -> SparseRow:
         """Column j becomes ``columns[j]``; it is left out where that is −1."""
         moved = self._replace(columns=columns[self.columns])
         if moved.columns.min(initial=0) >= 0:
             return moved
-        return moved.at(np.flatnonzero(moved.columns >= 0))
+        return moved.take(np.flatnonzero(moved.columns >= 0))
 
 
-class Sums(NamedTuple):
-    """Sums over labelled messages.
+class ClassCounts(NamedTuple):
+    """Sums over labelled messages: C classes × V tokens.
 
-    >>> ham = Cells(np.array([0, 2]), np.array([1, 1]), np.array([3, 1]))
-    >>> sums = Sums(("ham",), np.array([1]), 3, (ham,))
-    >>> other = sums.moved(np.array([0, 1, 3]), 4, ("ham", "spam"))
-    >>> Sums.total([other, other]).counts.occurrences.toarray()
+    >>> ham = SparseRow(np.array([0, 2]), np.array([1, 1]), np.array([3, 1]))
+    >>> counts = ClassCounts(("ham",), np.array([1]), 3, (ham,))
+    >>> other = counts.reindex(np.array([0, 1, 3]), 4, ("ham", "spam"))
+    >>> (other + other).occurrences.toarray()
     array([[6, 0, 0, 2],
            [0, 0, 0, 0]])
     """
 
     classes: tuple[str, ...]  # sorted, C of them
     documents: np.ndarray  # (C,) N_c
-    size: int  # V
-    cells: tuple[Cells, ...]  # one a class
+    vocabulary_size: int  # V
+    rows: tuple[SparseRow, ...]  # one a class
 
     @classmethod
-    def of_cells(
-        cls, classes: Sequence[str], documents: np.ndarray, size: int, label: np.ndarray, cells: Cells
-    ) -> Sums:
-        """From cells in any order, ``label`` (k,) the class number of each."""
-        parts = [cells.at(np.flatnonzero(label == c)) for c in range(len(classes))]
-        return cls(tuple(classes), documents, size, tuple(Cells.added([part], size) for part in parts))
+    def from_cells(
+        cls, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int, label: np.ndarray, cells: SparseRow
+    ) -> ClassCounts:
+        """From k cells in any order; ``label`` (k,) is the class number of each."""
+        parts = [cells.take(np.flatnonzero(label == c)) for c in range(len(classes))]
+        rows = tuple(SparseRow.sum([part], vocabulary_size) for part in parts)
+        return cls(tuple(classes), documents, vocabulary_size, rows)
 
     @classmethod
-    def total(cls, parts: Sequence[Sums]) -> Sums:
-        """The sum of parts of the same classes and columns."""
+    def from_matrix(cls, X: Any, y: Sequence[str]) -> ClassCounts:
+        """The sums of the messages in the CSR array X (n, V) of occurrences, labelled y (n,).
+
+        >>> from scipy.sparse import csr_array
+        >>> X = csr_array(np.array([[2, 1, 0], [0, 1, 1], [1, 0, 0]]))
+        >>> ClassCounts.from_matrix(X, ["spam", "ham", "spam"]).occurrences.toarray()
+        array([[0, 1, 1],
+               [3, 1, 0]])
+        """
+        if X.shape[0] != len(y):
+            raise ValueError(f"{X.shape[0]} rows but {len(y)} labels")
+        names = [str(name) for name in y]  # numpy's own strings would reach files and messages
+        classes = sorted(set(names))
+        label = np.array([classes.index(name) for name in names], np.intp)
+        cells = SparseRow(X.indices, (X.data != 0).astype(np.int64), X.data)
+        documents = np.bincount(label, minlength=len(classes))
+        return cls.from_cells(classes, documents, X.shape[1], np.repeat(label, np.diff(X.indptr)), cells)
+
+    @classmethod
+    def sum(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
+        """The sum of one or more parts of the same classes and vocabulary."""
         first = parts[0]
-        cells = tuple(Cells.added(own, first.size) for own in zip(*(part.cells for part in parts)))
-        return first._replace(documents=np.sum([part.documents for part in parts], axis=0), cells=cells)
+        rows = tuple(SparseRow.sum(own, first.vocabulary_size) for own in zip(*(part.rows for part in parts)))
+        return first._replace(documents=np.sum([part.documents for part in parts], axis=0), rows=rows)
 
-    def __sub__(self, other: Sums) -> Sums:
+    def __add__(self, other: ClassCounts) -> ClassCounts:  # type: ignore[override]
+        return ClassCounts.sum([self, other])
+
+    def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""
-        cells = tuple(own.less(taken) for own, taken in zip(self.cells, other.cells))
-        return self._replace(documents=self.documents - other.documents, cells=cells)
+        rows = tuple(own.subtract(taken) for own, taken in zip(self.rows, other.rows))
+        return self._replace(documents=self.documents - other.documents, rows=rows)
 
-    def moved(self, columns: np.ndarray, size: int, classes: tuple[str, ...] | None = None) -> Sums:
-        """The same on another vocabulary: column j becomes ``columns[j]`` of ``size``, or is left out where that is −1;
+    def reindex(self, columns: np.ndarray, vocabulary_size: int, classes: tuple[str, ...] | None = None) -> ClassCounts:
+        """The same on another vocabulary: column j becomes ``columns[j]``, or is left out where that is −1.
+
         ``classes``, a superset of ours in sorted order, adds classes without messages."""
         classes = self.classes if classes is None else classes
-        none = Cells(*np.zeros((3, 0), np.int64))
-        own = dict(zip(self.classes, zip(self.documents.tolist(), self.cells)))
-        documents, cells = zip(*(own.get(name, (0, none)) for name in classes)) if classes else ((), ())
-        return Sums(classes, np.array(documents, np.int64), size, tuple(each.moved(columns) for each in cells))
+        none = SparseRow(*np.zeros((3, 0), np.int64))
+        own = dict(zip(self.classes, zip(self.documents.tolist(), self.rows)))
+        documents, rows = zip(*(own.get(name, (0, none)) for name in classes)) if classes else ((), ())
+        moved = tuple(row.reindex(columns) for row in rows)
+        return ClassCounts(classes, np.array(documents, np.int64), vocabulary_size, moved)
 
-    def present(self) -> Sums:
+    def nonempty_classes(self) -> ClassCounts:
         """Without the classes that hold no message."""
         held = np.flatnonzero(self.documents)
-        names, cells = tuple(self.classes[c] for c in held), tuple(self.cells[c] for c in held)
-        return Sums(names, self.documents[held], self.size, cells)
+        names, rows = tuple(self.classes[c] for c in held), tuple(self.rows[c] for c in held)
+        return ClassCounts(names, self.documents[held], self.vocabulary_size, rows)
 
-    def totals(self) -> np.ndarray:
-        """(2, C) Σ_j N_jc and Σ_j T_jc."""
-        sums = [[values.sum(dtype=np.int64) for values in cells[1:]] for cells in self.cells]
-        return np.array(sums, np.int64).reshape(-1, 2).T
+    def totals(self) -> ClassTotals:
+        """The sums over all tokens."""
+        sums = [[values.sum(dtype=np.int64) for values in row[1:]] for row in self.rows]
+        document_counts, occurrences = np.array(sums, np.int64).reshape(-1, 2).T
+        return ClassTotals(self.classes, self.documents, document_counts, occurrences, self.vocabulary_size)
 
-    def holders(self) -> np.ndarray:
-        """(V,) Σ_c N_jc, how many messages hold each token."""
-        held = np.zeros(self.size, np.int64)
-        for cells in self.cells:
-            held[cells.columns] += cells.document_counts
+    def document_frequency(self) -> np.ndarray:
+        """Σ_c N_jc, how many messages hold each token, (V,)."""
+        held = np.zeros(self.vocabulary_size, np.int64)
+        for row in self.rows:
+            held[row.columns] += row.document_counts
         return held
 
     @property
-    def counts(self) -> Counts:
-        """As matrices, for estimators and rankings."""
+    def document_counts(self) -> Any:
+        """N_jc as a scipy CSR array (C, V), made anew when it is asked for."""
+        return self._matrix(1)
+
+    @property
+    def occurrences(self) -> Any:
+        """T_jc as a scipy CSR array (C, V), made anew when it is asked for."""
+        return self._matrix(2)
+
+    def _matrix(self, field: int) -> Any:
         from scipy.sparse import csr_array
 
-        indptr = np.cumsum([0, *(len(cells.columns) for cells in self.cells)])
+        indptr = np.cumsum([0, *(len(row.columns) for row in self.rows)])
         none = np.zeros(0, np.int64)
-        columns, *counted = (np.concatenate([none, *(cells[i] for cells in self.cells)]) for i in range(3))
-        tables = [csr_array((data, columns, indptr), shape=(len(self.classes), self.size)) for data in counted]
-        return Counts(self.classes, self.documents, *tables)
+        columns, data = (np.concatenate([none, *(row[i] for row in self.rows)]) for i in (0, field))
+        return csr_array((data, columns, indptr), shape=(len(self.classes), self.vocabulary_size))

@@ -86,7 +86,7 @@ def _work(
     """A worker's part."""
     with Classifier.open(path) as classifier:
         classifier.charge(*charges)
-        classifier.store.read_ahead()
+        classifier.store.preload()
         for chunk in chunks:
             reply(judge(classifier, chunk))
 

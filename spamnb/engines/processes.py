@@ -1,4 +1,4 @@
-"""Counting on all of this machine's cores: each process reads its own files and hands back one portion of the tally.
+"""Counting on all of this machine's cores: each process reads its own files and hands back one portion.
 
 The result is the same to the last count whatever the number of processes: sums do not care who added them.
 """
@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from spamnb.counts.training_set import Tally, merge, tally
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.portions import Portion, portion
 from spamnb.engines.workers import cores, spread
 from spamnb.errors import reason
@@ -30,7 +30,7 @@ LISTED = 512  # chunks listed ahead, while waiting, to know how many messages th
 LISTED_BYTES = 1 << 24  # … or so much mail, where entries carry their bytes
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
-Numbered = tuple[int, Entry]
+TokenIds = tuple[int, Entry]
 
 
 def count(
@@ -40,8 +40,10 @@ def count(
     on_unreadable: Callable[[str, Exception], None],
     on_progress: Progress = lambda done, total: None,
     workers: int | None = None,
-) -> Tally:
-    """The tally of all messages, counted by ``workers`` processes (default: one a core); rows lie in ``folder``."""
+) -> TrainingSet:
+    """The training set of all messages, counted by ``workers`` processes (default: one a core).
+
+    Rows lie in ``folder``."""
     source = iter(entries)
     workers = workers or cores()
     first = Portion([], 0, False) if workers == 1 else portion(source, FEW, FEW_BYTES)
@@ -57,7 +59,7 @@ def _alone(
     folder: Path,
     on_unreadable: Callable[[str, Exception], None],
     on_progress: Progress,
-) -> Tally:
+) -> TrainingSet:
     done = 0
 
     def on_message() -> None:
@@ -66,7 +68,7 @@ def _alone(
         if not done % CHUNK:
             on_progress(done, None)
 
-    return tally(enumerate(entries), Tokenizer(options), folder / "rows", on_unreadable, on_message)
+    return count_messages(enumerate(entries), Tokenizer(options), folder / "rows", on_unreadable, on_message)
 
 
 class _Chunks:
@@ -78,10 +80,10 @@ class _Chunks:
         self._given = self._listed = self._carried = 0  # messages handed out, and listed; bytes of those ahead
         self.total: int | None = None
 
-    def __iter__(self) -> Iterator[list[Numbered]]:
+    def __iter__(self) -> Iterator[list[TokenIds]]:
         return self
 
-    def __next__(self) -> list[Numbered]:
+    def __next__(self) -> list[TokenIds]:
         if not self._ahead and not self.list_one():
             raise StopIteration
         chunk, size, _ = self._ahead.popleft()
@@ -106,13 +108,13 @@ class _Chunks:
 def _count(
     options: TokenOptions,
     folder: Path,
-    chunks: Iterator[list[Numbered]],
+    chunks: Iterator[list[TokenIds]],
     reply: Callable[[Any], None],
 ) -> None:
     """A worker's part."""
     unreadable: list[tuple[str, str]] = []
 
-    def entries() -> Iterator[Numbered]:
+    def entries() -> Iterator[TokenIds]:
         for chunk in chunks:
             yield from chunk
             reply((len(chunk), list(unreadable)))
@@ -121,7 +123,7 @@ def _count(
     def on_unreadable(name: str, error: Exception) -> None:
         unreadable.append((name, reason(error)))
 
-    own = tally(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
+    own = count_messages(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
     reply(own.save(folder / f"sums{os.getpid()}"))
 
 
@@ -132,12 +134,12 @@ def _shared(
     on_unreadable: Callable[[str, Exception], None],
     on_progress: Progress,
     workers: int,
-) -> Tally:
+) -> TrainingSet:
     done = 0
-    tallies: list[Tally] = []
+    parts: list[TrainingSet] = []
     for number, value in spread(partial(_count, options, folder), chunks, workers, chunks.list_one):
         if number is None:
-            tallies.append(Tally.load(*value))
+            parts.append(TrainingSet.load(*value))
             value[0].unlink()
             continue
         messages, unreadable = value
@@ -145,4 +147,4 @@ def _shared(
             on_unreadable(name, OSError(why))
         done += messages
         on_progress(done, chunks.total)
-    return merge(tallies)
+    return TrainingSet.sum(parts)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.counts.counts import class_sums, subtract
 from spamnb.estimators.base import GenerativeClassifier
 from spamnb.estimators.discrete import check_alpha
+from spamnb.formulas.class_sums import class_sums, subtract
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.counts.counts import class_sums, subtract
 from spamnb.estimators.base import SumClassifier
+from spamnb.formulas.class_sums import class_sums, subtract
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,28 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.counts.counts import presence
 from spamnb.estimators.base import GenerativeClassifier
 from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, values
-
-
-def token_log_probability(
-    sums: np.ndarray,
-    totals: np.ndarray,
-    vocabulary_size: int | np.ndarray,
-    alpha: float,
-    lengths: np.ndarray | None = None,
-) -> np.ndarray:
-    """log φ_jc = log(T_jc + α) − log(T_c + αV) of some columns, in nats.
-
-    ``sums`` (C, k) holds T_jc of the columns asked for, ``totals`` T_c over all columns and ``vocabulary_size`` V:
-    (C,) and a number, or (C, n) and (n,) where the first ``lengths[0]`` columns see other ones than the next do.
-
-    >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6, 1.0).round(4).tolist()
-    [[-1.0116], [-1.5041]]
-    """
-    log_totals = np.log(np.reshape(totals, (len(totals), -1)) + alpha * vocabulary_size)
-    return np.log(sums + alpha) - (log_totals if lengths is None else np.repeat(log_totals, lengths, axis=1))
+from spamnb.formulas.class_sums import presence
 
 
 class MultinomialNB(GenerativeClassifier, DiscreteNB):

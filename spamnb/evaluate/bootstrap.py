@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spamnb.evaluate.metrics import expit, logit_rate, macro_f1
 from spamnb.evaluate.rates import Estimate, share
-from spamnb.evaluate.roc import Steps, misordered, spam_missed_at
+from spamnb.evaluate.roc import RocCounts, misordered, spam_missed_at
 
 REPLICATES = 1000
 Z = 1.959963984540054  # 97.5 % of a standard normal lies below
@@ -51,7 +51,7 @@ class RocEstimates(NamedTuple):
 
 
 def roc_estimates(
-    step: Steps, hm_levels: tuple[float, ...] = (), replicates: int = REPLICATES, seed: int = 0
+    step: RocCounts, hm_levels: tuple[float, ...] = (), replicates: int = REPLICATES, seed: int = 0
 ) -> RocEstimates:
     """1-ROCA% and sm% at each of ``hm_levels`` (percent) with intervals, from one resampling.
 
@@ -68,7 +68,7 @@ def roc_estimates(
     rows = max(1, _CHUNK // len(step.ham))
     for start in range(0, replicates, rows):
         size = min(rows, replicates - start)
-        drawn = Steps(
+        drawn = RocCounts(
             rng.multinomial(ham, step.ham / ham, size=size),
             rng.multinomial(spam, step.spam / spam, size=size),
         )

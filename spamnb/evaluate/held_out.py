@@ -1,8 +1,8 @@
 """Some counted messages judged by the sums of others: what every protocol that is no stream comes down to.
 
-The messages were read, parsed and counted once, into a tally. A model of some of them is the sum of their rows, or
-all sums less the others'; asking it about a message is one look at the rows of the message's own tokens. Nothing is
-read or parsed twice, however many folds there are.
+The messages were read, parsed and counted once, into a training set. A model of some of them is the sum of their rows,
+or all sums less the others'. Asking it about a message is one look at the counts of the message's own tokens. Nothing
+is read or parsed twice, however many folds there are.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.counts.csr_rows import Batch
-from spamnb.counts.training_set import Tally, at
+from spamnb.counts.training_set import TrainingSet
 from spamnb.evaluate.metrics import UNSURE
-from spamnb.evaluate.result import Remark, Result
+from spamnb.evaluate.result import ErrorDetail, Result
 from spamnb.formulas.calibration import Calibration
 from spamnb.learners.registry import learner_for
 from spamnb.settings import Settings
-from spamnb.training import LeftOut, model_of
+from spamnb.training import LeaveOneOutResult, model_of
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
 BATCH = 512  # messages scored at once
@@ -29,84 +28,85 @@ BATCH = 512  # messages scored at once
 class Mail(NamedTuple):
     """Labelled messages, counted. Arrays are by message in the given order; those that could not be read are absent."""
 
-    tally: Tally
+    training_set: TrainingSet
     names: list[str]  # of every place in the given order, unreadable ones included
-    numbers: NDArray[np.int64]  # (n,) places of the messages that are there, rising
-    labels: NDArray[np.intp]  # (n,) index into the tally's classes
+    positions: NDArray[np.int64]  # (n,) places of the messages that are there, rising
+    labels: NDArray[np.intp]  # (n,) index into the training set's classes
     digests: NDArray[np.void]  # (n,) 16 bytes: equal for copies of a message
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self.tally.sums.classes
+        return self.training_set.counts.classes
 
 
-def mail_of(tally: Tally, names: list[str]) -> Mail:
-    """A tally and the names of its messages, by place."""
-    numbers = np.concatenate([np.zeros(0, np.int64), *(rows.numbers for rows in tally.rows)])
-    labels = np.concatenate([np.zeros(0, np.intp), *(rows.labels for rows in tally.rows)])
-    digests = np.concatenate([np.zeros((0, 16), np.uint8), *(rows.digests for rows in tally.rows)])
-    order = np.argsort(numbers)
+def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
+    """A training set and the names of its messages, by place."""
+    positions = np.concatenate([np.zeros(0, np.int64), *(shard.positions for shard in training_set.shards)])
+    labels = np.concatenate([np.zeros(0, np.intp), *(shard.labels for shard in training_set.shards)])
+    digests = np.concatenate([np.zeros((0, 16), np.uint8), *(shard.digests for shard in training_set.shards)])
+    order = np.argsort(positions)
     keys = np.ascontiguousarray(digests[order]).view("V16").ravel()
-    return Mail(tally, names, numbers[order], labels[order].astype(np.intp), keys)
+    return Mail(training_set, names, positions[order], labels[order].astype(np.intp), keys)
 
 
 class Answers:
     """Collects what models of parts of the mail say, into one result."""
 
     def __init__(self, mail: Mail, settings: Settings) -> None:
-        n, c = len(mail.numbers), len(mail.classes)
+        n, c = len(mail.positions), len(mail.classes)
         self._mail, self._settings = mail, settings
         self._index = {name: c for c, name in enumerate(mail.classes)}
         self._scores = np.full((n, c), -np.inf)
         self._probabilities = np.zeros((n, c))
         self._verdicts = np.full(n, UNSURE, dtype=np.int64)
         self._asked = np.zeros(n, bool)
-        self._remarks: dict[int, Remark] = {}
+        self._remarks: dict[int, ErrorDetail] = {}
 
-    def ask(self, trained: Tally, places: NDArray[np.bool_]) -> None:
+    def ask(self, trained: TrainingSet, places: NDArray[np.bool_]) -> None:
         """Judge the messages at ``places`` by a model of ``trained``."""
         with model_of(trained, self._settings) as store:
-            store.read_ahead()
+            store.preload()
             totals = store.totals()
             calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
             column = self._columns(totals.classes)
             learner = learner_for(self._settings)
-            for block in at(self._mail.tally, places).blocks(BATCH):
-                batch = Batch.among(self._mail.tally.tokens, block.columns, block.repeats, block.indptr)
-                scored = learner.score(store, totals, batch)
+            for batch in self._mail.training_set.select(places).batches(BATCH):
+                columns, sparse = batch.rows.renumbered()
+                scored = learner.score(store, totals, self._mail.training_set.tokens.take(columns), sparse)
                 p = calibration.probabilities(scored.scores)
-                rows = np.searchsorted(self._mail.numbers, block.numbers)
+                rows = np.searchsorted(self._mail.positions, batch.positions)
                 self._scores[np.ix_(rows, column)] = scored.scores
                 self._probabilities[np.ix_(rows, column)] = p
                 said = self._settings.loss.verdicts(totals.classes, p, self._settings.spam, calibration.enough)
                 self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
                 self._asked[rows] = True
                 for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):
-                    self._remarks[int(rows[i])] = Remark("", scored.heaviest(int(i), p[i], EVIDENCE))
+                    self._remarks[int(rows[i])] = ErrorDetail("", scored.heaviest(int(i), p[i], EVIDENCE))
 
-    def explain(self, trained: Tally, rows: Iterable[int]) -> None:
+    def explain(self, trained: TrainingSet, rows: Iterable[int]) -> None:
         """Keep what decided these rows, whose answers are known, in a model of ``trained`` without each of them."""
         with model_of(trained, self._settings) as store:
             learner = learner_for(self._settings)
             column = self._columns(store.totals().classes)
             for row in rows:
                 places = np.zeros(len(self._mail.names), bool)
-                places[self._mail.numbers[row]] = True
-                (block,) = at(self._mail.tally, places).blocks()
-                batch = Batch.among(self._mail.tally.tokens, block.columns, block.repeats, block.indptr)
-                counted = {batch.tokens[j]: int(n) for j, n in zip(batch.columns, batch.repeats)}
+                places[self._mail.positions[row]] = True
+                (batch,) = self._mail.training_set.select(places).batches()
+                columns, sparse = batch.rows.renumbered()
+                tokens = list(self._mail.training_set.tokens.take(columns))
+                counted = {tokens[j]: int(n) for j, n in zip(sparse.ids, sparse.counts)}
                 label = self._mail.classes[self._mail.labels[row]]
                 store.add(label, counted, -1)
                 if store.totals().classes == tuple(self._mail.classes[c] for c in column):
-                    scored = learner.score(store, store.totals(), batch)
-                    self._remarks[row] = Remark("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
+                    scored = learner.score(store, store.totals(), tokens, sparse)
+                    self._remarks[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
                 store.add(label, counted)
 
     def _columns(self, classes: Sequence[str]) -> NDArray[np.intp]:
         """Columns of a model's classes among all classes of the mail."""
         return np.array([self._index[name] for name in classes], dtype=np.intp)
 
-    def take(self, rows: NDArray[np.intp], left_out: LeftOut) -> None:
+    def take(self, rows: NDArray[np.intp], left_out: LeaveOneOutResult) -> None:
         """The answers of a leave-one-out estimate, for these rows of the mail."""
         cells = np.ix_(rows, self._columns(left_out.classes))
         self._scores[cells], self._probabilities[cells] = left_out.scores, left_out.probabilities
@@ -121,7 +121,7 @@ class Answers:
     def result(self, protocol: str, subjects: Callable[[set[int]], dict[int, str]]) -> Result:
         """The messages that were asked about, in the given order; ``subjects`` finds those at the given places."""
         mail, rows = self._mail, np.flatnonzero(self._asked)
-        place = {int(row): int(mail.numbers[row]) for row in rows if row in self._remarks}
+        place = {int(row): int(mail.positions[row]) for row in rows if row in self._remarks}
         found = subjects(set(place.values())) if place else {}
         remarks = {
             i: self._remarks[row]._replace(subject=found.get(place[row], ""))
@@ -131,7 +131,7 @@ class Answers:
         return Result(
             protocol,
             mail.classes,
-            [mail.names[number] for number in mail.numbers[rows]],
+            [mail.names[number] for number in mail.positions[rows]],
             mail.labels[rows].astype(np.int64),
             self._scores[rows],
             self._probabilities[rows],

@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
 from spamnb.message.parse import header_of
-from spamnb.naming import counted
+from spamnb.naming import pluralize
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, messages
 from spamnb.sources.labelled_lines import Report
@@ -47,7 +47,7 @@ class Feedback:
     def __str__(self) -> str:
         parts = [
             f"for the first {self.first}" if self.first is not None else "",
-            f"after {counted(self.delay, 'message')}" if self.delay else "",
+            f"after {pluralize(self.delay, 'message')}" if self.delay else "",
             f"for a share of {self.share:g}" if self.share < 1 else "",
         ]
         return "feedback " + ", ".join(filter(None, parts)) if any(parts) else "immediate feedback"

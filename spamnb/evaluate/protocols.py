@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.counts.training_set import only, without, without_copies
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import Answers, Mail
 from spamnb.evaluate.result import Result
@@ -75,7 +74,7 @@ def split(
         raise SpamnbError("the split leaves no message on one side: give more messages or another fraction")
     places = _places(mail, ~learned)
     answers = Answers(mail, settings)
-    answers.ask(only(mail.tally, _places(mail, learned)), places)
+    answers.ask(mail.training_set.subset(_places(mail, learned)), places)
     return answers.result(protocol, subjects)
 
 
@@ -89,33 +88,33 @@ def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subje
         )
     fold = np.empty(len(order), np.intp)
     fold[order] = np.arange(len(order)) % k
-    total = without_copies(mail.tally)
+    total = mail.training_set.deduplicate()
     answers = Answers(mail, settings)
     for number in range(k):
         places = _places(mail, fold[group] == number)
-        answers.ask(without(total, places), places)
+        answers.ask(total.minus(places), places)
     return answers.result(f"{k} folds", subjects)
 
 
 def leave_one_out(mail: Mail, settings: Settings, subjects: Subjects = no_subjects) -> Result:
     """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
     model is more than sums, or its words are chosen."""
-    distinct = prepare(mail.tally)
+    distinct = prepare(mail.training_set)
     left_out = estimate(distinct, settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
-    numbers = np.concatenate([block.numbers for block in distinct.blocks()])
-    rows = np.searchsorted(mail.numbers, numbers)
+    numbers = np.concatenate([batch.positions for batch in distinct.batches()])
+    rows = np.searchsorted(mail.positions, numbers)
     answers = Answers(mail, settings)
     answers.take(rows, left_out)
     if subjects is not no_subjects:
-        answers.explain(without_copies(mail.tally), answers.wrong()[:WORST].tolist())
-    parts = left_out.parts
+        answers.explain(mail.training_set.deduplicate(), answers.wrong()[:WORST].tolist())
+    parts = left_out.n_folds
     return answers.result(f"Left out in {parts} parts" if parts else "Leave-one-out", subjects)
 
 
 def _places(mail: Mail, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """A mask over messages as one over places."""
     places = np.zeros(len(mail.names), bool)
-    places[mail.numbers[which]] = True
+    places[mail.positions[which]] = True
     return places

@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
 
 
-class Remark(NamedTuple):
+class ErrorDetail(NamedTuple):
     """What explains an error to a person: kept for wrong verdicts only, or memory would hold the mail."""
 
     subject: str
@@ -52,7 +52,7 @@ class Result:
     verdicts: NDArray[np.int64]
     ordered: bool = False
     spam: str = "spam"
-    remarks: Mapping[int, Remark] = field(default_factory=dict)
+    remarks: Mapping[int, ErrorDetail] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n, c = len(self.names), len(self.classes)
@@ -134,12 +134,12 @@ class Recorder:
 
     def __init__(self) -> None:
         self._rows: list[tuple[str, str, str, Mapping[str, float], Mapping[str, float]]] = []
-        self._remarks: dict[int, Remark] = {}
+        self._remarks: dict[int, ErrorDetail] = {}
 
     def add(self, name: str, truth: str, answer: Answer) -> None:
         """Record the answer to one message whose true class is ``truth``."""
         if answer.verdict != truth:
-            self._remarks[len(self._rows)] = Remark(answer.subject, tuple(answer.evidence))
+            self._remarks[len(self._rows)] = ErrorDetail(answer.subject, tuple(answer.evidence))
         self._rows.append((name, truth, answer.verdict, answer.scores, answer.probabilities))
 
     def result(self, protocol: str, *, ordered: bool = False, spam: str = "spam") -> Result:

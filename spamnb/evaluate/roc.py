@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-class Steps(NamedTuple):
+class RocCounts(NamedTuple):
     """Ham and spam at each distinct step of a falling threshold; neighbours of one kind may be merged.
 
     ``ham`` and ``spam``: (r,) integers. The steps are the sufficient statistic of everything in this file.
@@ -30,7 +30,7 @@ class Curve(NamedTuple):
     spam_misclassified: NDArray[np.float64]
 
 
-def steps(is_spam: ArrayLike, scores: ArrayLike) -> Steps:
+def steps(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
     """Sort by falling score and merge: equal scores into one step, then runs that hold only one class.
 
     The merging is exact for areas and for the best point under a limit on either error. A filter that
@@ -38,7 +38,7 @@ def steps(is_spam: ArrayLike, scores: ArrayLike) -> Steps:
     thousand replicates cheap.
 
     >>> steps([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
-    Steps(ham=array([0, 1, 0, 2]), spam=array([1, 1, 1, 0]))
+    RocCounts(ham=array([0, 1, 0, 2]), spam=array([1, 1, 1, 0]))
     """
     label = np.asarray(is_spam, dtype=bool)
     score = np.asarray(scores, dtype=np.float64)
@@ -47,7 +47,7 @@ def steps(is_spam: ArrayLike, scores: ArrayLike) -> Steps:
     if np.isnan(score).any():
         raise ValueError("a score is NaN: every message needs a score that can be ordered")
     if not len(score):
-        return Steps(*np.zeros((2, 0), np.int64))
+        return RocCounts(*np.zeros((2, 0), np.int64))
     order = np.argsort(-score, kind="stable")
     label, score = label[order], score[order]
     first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
@@ -55,10 +55,10 @@ def steps(is_spam: ArrayLike, scores: ArrayLike) -> Steps:
     ham = np.diff(np.r_[first, len(score)]) - spam
     kind = np.where(ham == 0, 1, np.where(spam == 0, 0, 2))
     starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (kind[1:] == 2)])
-    return Steps(np.add.reduceat(ham, starts), np.add.reduceat(spam, starts))
+    return RocCounts(np.add.reduceat(ham, starts), np.add.reduceat(spam, starts))
 
 
-def misordered(step: Steps) -> NDArray[np.float64]:
+def misordered(step: RocCounts) -> NDArray[np.float64]:
     """1 − area under the ROC: share of (ham, spam) pairs whose ham scores higher, ties counting half.
 
     Works on one set of steps, shapes (r,), or on many at once, shapes (b, r). NaN where a class is empty.
@@ -78,7 +78,7 @@ def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:
     return 100.0 * float(misordered(steps(is_spam, scores)))
 
 
-def spam_missed_at(step: Steps, ham_limit: float) -> NDArray[np.float64]:
+def spam_missed_at(step: RocCounts, ham_limit: float) -> NDArray[np.float64]:
     """Least rate of spam missed by a threshold that misclassifies at most the rate ``ham_limit`` of the ham.
 
     Shapes as in :func:`misordered`. A threshold is one of the scores, or above them all; no interpolation,
@@ -99,7 +99,7 @@ def spam_missed_at(step: Steps, ham_limit: float) -> NDArray[np.float64]:
     return np.divide(missed, spams, out=np.full(np.shape(missed), np.nan), where=spams > 0)
 
 
-def curve(step: Steps) -> Curve:
+def curve(step: RocCounts) -> Curve:
     """The ROC as the corners of its steps, from (0, 1) to (1, 0) in misclassification rates."""
     hams, spams = max(int(step.ham.sum()), 1), max(int(step.spam.sum()), 1)
     return Curve(

@@ -18,7 +18,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import Result
 from spamnb.formulas.decision import UNSURE as UNSURE_NAME
-from spamnb.naming import shown
+from spamnb.naming import escape
 
 _MARK = "# spamnb scores "
 
@@ -35,7 +35,7 @@ def write_scores(result: Result, path: str | Path) -> None:
             for i, name in enumerate(result.names):
                 numbers = [*result.scores[i].tolist(), *result.probabilities[i].tolist()]
                 truth, verdict = result.classes[result.truth[i]], verdicts[result.verdicts[i]]
-                writer.writerow([shown(name), truth, verdict, *map(repr, numbers)])
+                writer.writerow([escape(name), truth, verdict, *map(repr, numbers)])
     except OSError as error:
         raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 

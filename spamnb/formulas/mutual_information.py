@@ -1,17 +1,11 @@
-"""Which columns matter: mutual information of every column with the class, and the words report.
-
-Plain data in, plain data out; the caller decides how it looks.
-"""
+"""Which columns matter: the mutual information of every column with the class, and the columns with the highest."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from spamnb.counts.counts import Counts
 
 
 def mutual_information(document_counts: Any, documents: np.ndarray, alpha: float = 1.0) -> np.ndarray:
@@ -78,48 +72,3 @@ def top_columns(values: np.ndarray, k: int, tokens: Sequence[str]) -> np.ndarray
     least = np.partition(values, len(values) - k)[len(values) - k]
     candidates = np.flatnonzero(values >= least).tolist()
     return np.array(sorted(candidates, key=lambda j: (-values[j], tokens[j]))[:k], dtype=np.intp)
-
-
-class Word(NamedTuple):
-    """A token and its value: a probability or bits."""
-
-    token: str
-    value: float
-
-
-class Words(NamedTuple):
-    """The words report: ``likeliest`` words of each class with θ_jc, the probability that a message of the
-    class contains them, and the ``informative`` ones with their mutual information in bits."""
-
-    likeliest: dict[str, list[Word]]
-    informative: list[Word]
-
-
-def words(counts: Counts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0) -> Words:
-    """The n likeliest words of every class and the n with the highest mutual information.
-
-    θ_jc = (N_jc + α)/(N_c + 2α) as in Bernoulli naive Bayes. ``tokens`` (V,) names the columns.
-
-    >>> from spamnb.counts.counts import Counts
-    >>> from spamnb.tokens.matrix import Vocabulary
-    >>> vocabulary = Vocabulary()
-    >>> X = vocabulary.matrix([["the", "pills"], ["the", "lunch"], ["the", "pills"]])
-    >>> report = words(Counts.from_matrix(X, ["spam", "ham", "spam"]), vocabulary.tokens, n=1)
-    >>> report.likeliest["spam"]
-    [Word(token='pills', value=0.75)]
-    >>> report.informative[0].token
-    'lunch'
-    """
-    likeliest = {}
-    for c, name in enumerate(counts.classes):
-        theta = np.full(counts.n_columns, float(alpha))
-        row = counts.document_counts[[c]]
-        theta[row.indices] += row.data
-        theta /= counts.documents[c] + 2 * alpha
-        likeliest[name] = _table(theta, n, tokens)
-    information = mutual_information(counts.document_counts, counts.documents, alpha)
-    return Words(likeliest, _table(information, n, tokens))
-
-
-def _table(values: np.ndarray, n: int, tokens: Sequence[str]) -> list[Word]:
-    return [Word(tokens[j], float(values[j])) for j in top_columns(values, n, tokens)]

@@ -1,10 +1,10 @@
 """The kinds of mail model: what each does with messages, on the one model file.
 
-    registry     settings → learner
-    learner      what a learner has to do
-    naive_bayes  multinomial, boolean and Bernoulli
-    logistic     softmax regression
-    hybrid       naive Bayes and logistic regression, added up
-    dense        Gaussian and logistic models of embedded messages
-    embeddings   messages → vectors
+registry     settings → learner
+learner      what a learner has to do
+naive_bayes  multinomial, boolean and Bernoulli
+logistic     softmax regression
+hybrid       naive Bayes and logistic regression, added up
+dense        Gaussian and logistic models of embedded messages
+embeddings   messages → vectors
 """

@@ -8,18 +8,18 @@ learning the other half (scripts/experiment_hybrid.py): SpamAssassin .017, .044,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from spamnb.counts.csr_rows import Batch
-from spamnb.counts.training_set import Tally
+from spamnb.counts.class_counts import ClassTotals
+from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
-from spamnb.learners.learner import Learner, Scored, Trained
+from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile
 from spamnb.learners.logistic import Logistic
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
-from spamnb.store.store import Store, Totals
+from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 # The spreads of a model that never was trained, only taught message by message. Their ratio alone decides, and is about
 # that of SpamAssassin's stream by date, where they are 1.5 and 3.5.
@@ -33,8 +33,8 @@ class Hybrid(Learner):
         super().__init__(settings)
         self.naive_bayes, self.logistic = NaiveBayes(settings), Logistic(settings)
 
-    def train(self, tally: Tally) -> Trained:
-        bayes, logistic = self.naive_bayes.train(tally), self.logistic.train(tally)
+    def train(self, training_set: TrainingSet) -> FitResult:
+        bayes, logistic = self.naive_bayes.train(training_set), self.logistic.train(training_set)
         if not len(bayes.scores):  # of one class there is nothing to tell apart: no spreads
             return logistic
         spread = np.array([_spread(bayes.scores), _spread(logistic.scores)])
@@ -43,23 +43,22 @@ class Hybrid(Learner):
             arrays={**logistic.arrays, "hybrid_spread": spread},
         )
 
-    def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
+    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         spread = store.arrays().get("hybrid_spread", UNTRAINED)
         if spread.shape != (2,) or not (spread > 0).all():
             raise Damaged("the array hybrid_spread does not hold two numbers above 0")
-        parts = [learner.score(store, totals, batch) for learner in (self.naive_bayes, self.logistic)]
-        of_parts = [set(part.known.tokens) for part in parts]
-        known = batch.only(
-            np.array([i for i, t in enumerate(batch.tokens) if any(t in of for of in of_parts)], np.intp)
-        )
-        weights = np.zeros((len(totals.classes), len(known.columns)))
-        for part, of, scale in zip(parts, of_parts, spread):
-            mine = np.array([token in of for token in known.tokens], bool)[known.columns]
+        parts = [learner.score(store, totals, tokens, rows) for learner in (self.naive_bayes, self.logistic)]
+        known_to = [set(part.tokens) for part in parts]
+        places = np.array([i for i, t in enumerate(tokens) if any(t in known for known in known_to)], np.intp)
+        known_tokens, known = take_tokens(tokens, places), rows.select(places, len(tokens))
+        weights = np.zeros((len(totals.classes), len(known.ids)))
+        for part, of_part, scale in zip(parts, known_to, spread):
+            mine = np.array([token in of_part for token in known_tokens], bool)[known.ids]
             weights[:, mine] += part.weights / scale  # leaving tokens out keeps the others in their order
         scores = sum(part.scores / scale for part, scale in zip(parts, spread))
-        return Scored(known, scores, weights, parts[0].posterior)
+        return BatchScores(known_tokens, known, scores, weights, parts[0].posterior)
 
-    def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
         self.logistic.learn(store, label, counted)
 
     @property

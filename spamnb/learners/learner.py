@@ -2,46 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from spamnb.counts.csr_rows import Batch
+from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.settings import Settings
-from spamnb.store.store import Store, Totals
+from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 if TYPE_CHECKING:  # classifying a message does not need it
-    from spamnb.counts.training_set import Tally
+    from spamnb.counts.training_set import TrainingSet
 
 
-class Scored(NamedTuple):
+class ModelFile(Protocol):
+    """What a learner asks of an open model file, and keeps in it; ``store.Store`` is one."""
+
+    path: str
+
+    def meta(self) -> dict[str, Any]: ...
+    def put_meta(self, changes: Mapping[str, Any]) -> None: ...
+    def look_up(self, tokens: Sequence[str]) -> TokenCounts: ...
+    def frequencies(self) -> list[dict[int, int]]: ...
+    def arrays(self) -> dict[str, np.ndarray]: ...
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
+    def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]: ...
+    def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None: ...
+
+
+class BatchScores(NamedTuple):
     """Scores of n messages and what each of their tokens gave to them."""
 
-    known: Batch  # the messages, of their tokens only those that the model knows
+    tokens: Sequence[str]  # (k,) those of the messages' tokens that the model knows
+    rows: CsrRows  # the messages, of these tokens only; their places in ``tokens`` are the ids
     scores: np.ndarray  # (n, C), before calibration
-    weights: np.ndarray  # (C, nnz) of each token of ``known``
+    weights: np.ndarray  # (C, nnz) of each cell of ``rows``
     posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
 
     def heaviest(self, row: int, p: np.ndarray, most: int | None, of: int | None = None) -> list[tuple[str, float]]:
         """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
         class ``of``, against the likeliest other; the heaviest first, at most ``most`` of them (None: all)."""
-        cells = slice(*self.known.indptr[row : row + 2].tolist())
+        cells = slice(*self.rows.indptr[row : row + 2].tolist())
         order = np.argsort(-p, kind="stable")
         told = self.weights[order[0] if of is None else of, cells]
         if len(order) > 1:
             told = told - self.weights[order[int(of is None or of == order[0])], cells]
         heaviest = np.argsort(-np.abs(told), kind="stable")[:most]
         heaviest = heaviest[told[heaviest] != 0]
-        return list(zip(self.known.text(cells.start + heaviest), told[heaviest].tolist()))
+        return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), told[heaviest].tolist()))
 
 
-class Trained(NamedTuple):
+class FitResult(NamedTuple):
     """What training gave: the messages' scores in a model without them, and parameters that are not sums."""
 
-    labels: np.ndarray  # (n,) class numbers of the tally's messages, in the order of its blocks
+    labels: np.ndarray  # (n,) class numbers of the training set's messages, in the order of its batches
     scores: np.ndarray  # (n, C)
-    parts: int | None = None  # of the messages, each scored by a model of the others; None: each message by itself
+    n_folds: int | None = None  # each scored by a model of the others; None: each message left out by itself
     arrays: Mapping[str, np.ndarray] = {}
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}
@@ -61,19 +77,23 @@ class Learner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
-        """The scores of messages, at the cost of their own tokens only; ``totals`` holds at least one class."""
+    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+        """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only.
+
+        ``totals`` holds at least one class."""
         raise NotImplementedError
 
-    def directions(self, store: Store, totals: Totals, batch: Batch) -> list[Direction]:
-        """What the directions of an embedding gave to the one message of ``batch``; none without an embedding."""
+    def directions(
+        self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
+    ) -> list[Direction]:
+        """What the directions of an embedding gave to the one message of ``rows``; none without an embedding."""
         return []
 
-    def train(self, tally: Tally) -> Trained:
-        """Fit to all messages of the tally, and score each of them as if it had not been there."""
+    def train(self, training_set: TrainingSet) -> FitResult:
+        """Fit to all messages of the training set, and score each of them as if it had not been there."""
         raise NotImplementedError
 
-    def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
         """Take one more message into what is not a sum; the sums have it already."""
 
     @property
@@ -81,7 +101,7 @@ class Learner:
         """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
         return True
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+    def forget(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
         """Take one message out of what is kept beside the sums; steps, which are no sums, stay as they are."""
 
 

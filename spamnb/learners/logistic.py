@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.csr_rows import Batch
-from spamnb.counts.training_set import Block, Tally, at, dealt
+from spamnb.counts.class_counts import ClassTotals
+from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
 from spamnb.formulas.pooling import softmax
-from spamnb.learners.learner import Learner, Scored, Trained, class_names
-from spamnb.store.store import Store, Totals
-from spamnb.store.tables import VECTOR
+from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, class_names
+from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 # The penalty's strength, in scikit-learn's terms: Σ_n E_n + |w|²/(2C), on 0/1 rows of length 1; and the messages that
 # must hold a token for it to have a weight. 1-ROCA% on half of the messages after learning the other half
@@ -29,24 +28,24 @@ from spamnb.store.tables import VECTOR
 #   C = 100, all tokens     .057       .347    .027     .011     .231
 #   C = 1000, all tokens    .049       .317    .024     .010     .211
 #   C = 1000, of 2          .044       .295    .019     .008     .234
-PENALTY = 1000.0
-HOLDERS = 2
+C = 1000.0
+MIN_DF = 2
 # η of learning one message, whose row has length 1, and the share of it that the intercept moves. 1-ROCA% on-line at
 # η = 1, 4, 8, 16: SpamAssassin by date .55, .21, .17, .16; in random order enron1 .93, .50, .47, .65, Ling-Spam .110,
 # .058, .052, .065, SMS .93, .61, .59, .72.
-STEP = 8.0
+LEARNING_RATE = 8.0
 INTERCEPT = 0.1
 
 
 class Weights(NamedTuple):
-    """A fitted model over the columns of a tally."""
+    """A fitted model over the columns of a training set."""
 
     tokens: np.ndarray  # (V, C)
     intercept: np.ndarray  # (C,)
 
-    def score(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Scores (n, C) of a block's messages and the weights (C, nnz) of their tokens, in nats."""
-        return row_scores(self.tokens[block.columns].T, block.indptr, self.intercept)
+    def score(self, rows: CsrRows) -> tuple[np.ndarray, np.ndarray]:
+        """Scores (n, C) of n messages and the weights (C, nnz) of their tokens, in nats."""
+        return row_scores(self.tokens[rows.ids].T, rows.indptr, self.intercept)
 
 
 def row_scores(of_tokens: np.ndarray, indptr: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -62,70 +61,69 @@ def row_scores(of_tokens: np.ndarray, indptr: np.ndarray, intercept: np.ndarray)
 class Logistic(Learner):
     """Softmax regression with one weight a token and class."""
 
-    def fit(self, tally: Tally) -> Weights:
-        """Fit to all messages of the tally."""
+    def fit(self, training_set: TrainingSet) -> Weights:
+        """Fit to all messages of the training_set."""
         from spamnb.estimators.logistic import LogisticRegression
 
-        held = tally.sums.holders() >= HOLDERS
-        X, y = _rows(tally, held)
-        classes = len(tally.sums.classes)
+        held = training_set.counts.document_frequency() >= MIN_DF
+        X, y = _rows(training_set, held)
+        classes = len(training_set.counts.classes)
         if classes < 2 or len(np.unique(y)) < 2:
-            return Weights(np.zeros((len(tally.tokens), classes)), np.zeros(classes))
-        model = LogisticRegression(C=PENALTY, tol=1e-5).fit(X, y)
+            return Weights(np.zeros((len(training_set.tokens), classes)), np.zeros(classes))
+        model = LogisticRegression(C=C, tol=1e-5).fit(X, y)
         # Two classes have one row of weights; split evenly it is a softmax like any other.
         coef = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_]) / 2
-        intercept = (
-            model.intercept_ if len(coef) == len(model.intercept_) else np.array([-0.5, 0.5]) * model.intercept_
-        )
-        weights = Weights(np.zeros((len(tally.tokens), classes)), np.full(classes, intercept.min() - 10))
+        intercept = model.intercept_ if len(coef) == len(model.intercept_) else np.array([-0.5, 0.5]) * model.intercept_
+        weights = Weights(np.zeros((len(training_set.tokens), classes)), np.full(classes, intercept.min() - 10))
         weights.tokens[:, model.classes_] = coef.T
         weights.intercept[model.classes_] = intercept
         return weights
 
-    def train(self, tally: Tally) -> Trained:
-        fitted = self.fit(tally)
-        labels, scores, parts = self.left_out(tally)
-        return Trained(
+    def train(self, training_set: TrainingSet) -> FitResult:
+        fitted = self.fit(training_set)
+        labels, scores, parts = self.left_out(training_set)
+        return FitResult(
             labels,
             scores,
             parts,
             {"linear_intercept": fitted.intercept},
-            fitted.tokens.astype(VECTOR),
-            {"linear_classes": list(tally.sums.classes)},
+            fitted.tokens.astype(np.float32),
+            {"linear_classes": list(training_set.counts.classes)},
         )
 
-    def left_out(self, tally: Tally) -> tuple[np.ndarray, np.ndarray, int]:
+    def left_out(self, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray, int]:
         """Class numbers (n,) and scores (n, C) of each message by a fit without its fold, in the order of the blocks,
         and the number of folds.
 
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
-        folds = 5 if len(tally.sums.classes) == 2 else 2
-        part = dealt(tally, folds)
+        folds = 5 if len(training_set.counts.classes) == 2 else 2
+        part = training_set.stratified_folds(folds)
         # The sums, which say what tokens have a weight, stay those of all.
-        fitted = [self.fit(at(tally, part != fold)) for fold in range(folds)]
-        labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(tally.sums.classes)))]
-        for block in tally.blocks():
-            by_fold = np.stack([weights.score(block)[0] for weights in fitted])
-            labels.append(block.labels)
-            scores.append(by_fold[part[block.numbers], np.arange(len(block.labels))])
+        fitted = [self.fit(training_set.select(part != fold)) for fold in range(folds)]
+        labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(training_set.counts.classes)))]
+        for batch in training_set.batches():
+            by_fold = np.stack([weights.score(batch.rows)[0] for weights in fitted])
+            labels.append(batch.labels)
+            scores.append(by_fold[part[batch.positions], np.arange(len(batch.labels))])
         return np.concatenate(labels), np.concatenate(scores), folds
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
+    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
-        vectors = _vectors(store, batch.tokens, len(names))
-        known = batch.only(np.array([i for i, token in enumerate(batch.tokens) if token in vectors], np.intp))
+        vectors = _vectors(store, tokens, len(names))
+        places = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
+        known_tokens, known = take_tokens(tokens, places), rows.select(places, len(tokens))
         order = [names.index(name) if name in names else -1 for name in totals.classes]
-        table = np.zeros((len(known.tokens), len(names) + 1))  # the last column is 0: for classes never stepped to
-        for row, token in enumerate(known.tokens):
+        table = np.zeros((len(known_tokens), len(names) + 1))  # the last column is 0: for classes never stepped to
+        for row, token in enumerate(known_tokens):
             table[row, : len(vectors[token])] = vectors[token]
         of_classes = table[:, order].T
-        scores, weights = row_scores(of_classes[:, known.columns], known.indptr, np.append(intercept, 0.0)[order])
-        return Scored(known, scores, weights, softmax(scores))
+        scores, weights = row_scores(of_classes[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
+        return BatchScores(known_tokens, known, scores, weights, softmax(scores))
 
-    def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
         names, intercept = _parameters(store)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
@@ -141,8 +139,8 @@ class Logistic(Learner):
         residual[names.index(label)] -= 1
         if len(names) > 1:  # one class alone has probability 1 whatever its weights
             # Of two classes both weights move, so that their difference makes the step.
-            table -= STEP / 2 * value * residual
-            intercept = intercept - INTERCEPT * STEP / 2 * residual
+            table -= LEARNING_RATE / 2 * value * residual
+            intercept = intercept - INTERCEPT * LEARNING_RATE / 2 * residual
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
@@ -152,7 +150,7 @@ class Logistic(Learner):
         return False
 
 
-def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
+def _parameters(store: ModelFile) -> tuple[list[str], np.ndarray]:
     names = store.meta().get("linear_classes", [])
     intercept = store.arrays().get("linear_intercept", np.zeros(0))
     if not class_names(names) or intercept.shape != (len(names),):
@@ -160,7 +158,7 @@ def _parameters(store: Store) -> tuple[list[str], np.ndarray]:
     return names, intercept
 
 
-def _vectors(store: Store, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
+def _vectors(store: ModelFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
     """{token: its weights for the first classes} of those tokens that have any."""
     vectors = store.look_up_vectors(tokens)
     if max(map(len, vectors.values()), default=0) > classes:
@@ -168,19 +166,16 @@ def _vectors(store: Store, tokens: Sequence[str], classes: int) -> dict[str, np.
     return vectors
 
 
-def _rows(tally: Tally, held: np.ndarray) -> tuple[Any, np.ndarray]:
+def _rows(training_set: TrainingSet, held: np.ndarray) -> tuple[Any, np.ndarray]:
     """0/1 rows of the columns ``held`` (V,) scaled to length 1, and the class numbers."""
     from scipy.sparse import csr_array, vstack
 
-    parts, labels = [csr_array((0, len(tally.tokens)))], [np.zeros(0, np.intp)]
-    for block in tally.blocks(1 << 14):
-        X = csr_array(
-            (held[block.columns].astype(float), block.columns, block.indptr),
-            shape=(len(block.labels), len(tally.tokens)),
-        )
+    parts, labels = [csr_array((0, len(training_set.tokens)))], [np.zeros(0, np.intp)]
+    for batch in training_set.batches(1 << 14):
+        X = batch.rows._replace(counts=held[batch.rows.ids].astype(float)).matrix(len(training_set.tokens))
         X.eliminate_zeros()
         lengths = np.diff(X.indptr)
         X.data /= np.sqrt(np.repeat(lengths, lengths))
         parts.append(X)
-        labels.append(block.labels)
+        labels.append(batch.labels)
     return vstack(parts, format="csr"), np.concatenate(labels)

@@ -13,9 +13,9 @@ def learner_for(settings: Settings) -> Learner:
 
         return NaiveBayes(settings)
     if settings.embedding is not None:
-        from spamnb.learners.dense import Dense
+        from spamnb.learners.embedded_model import EmbeddedModel
 
-        return Dense(settings)
+        return EmbeddedModel(settings)
     if settings.model_type == "logistic":
         from spamnb.learners.logistic import Logistic
 

@@ -36,14 +36,14 @@ def field(raw: bytes, name: bytes) -> str:
     return b" ".join(filter(None, map(bytes.strip, lines))).decode("ascii", "replace")
 
 
-def handed_over(raw: bytes) -> bytes:
+def strip_filter_headers(raw: bytes) -> bytes:
     """*raw* as its sender handed it over, without what mail software puts on top when it asks a filter.
 
     Exim and spamass-milter ask before delivery: they precede the message with X-Envelope-From and X-Envelope-To, and
     then with the Received field that they are about to add, or one made up to look like it. Where both are there,
     they and that Received go, so that the verdict is the message's own.
 
-    >>> handed_over(b"X-Envelope-From: a\\nX-Envelope-To: b\\nReceived: here\\n now\\nReceived: there\\n\\nhi")
+    >>> strip_filter_headers(b"X-Envelope-From: a\\nX-Envelope-To: b\\nReceived: here\\n now\\nReceived: there\\n\\nhi")
     b'Received: there\\n\\nhi'
     """
     end = header_end(raw)

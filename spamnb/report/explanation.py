@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from spamnb.classifier import Judgement
 from spamnb.learners.learner import Direction
-from spamnb.naming import counted, shown
+from spamnb.naming import escape, pluralize
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.store.store import Found, Totals
+from spamnb.store.store import ClassTotals, TokenCounts
 
 
 def explanation(
     judgement: Judgement,
     settings: Settings,
-    totals: Totals,
-    found: Found,
+    totals: ClassTotals,
+    found: TokenCounts,
     directions: Sequence[Direction],
     top: int,
 ) -> str:
@@ -49,13 +49,13 @@ def explanation(
         counts = "  ".join(
             f"{found.document_counts[row, k]:>{max(12, len(head))}}" for row, head in zip(rows, heads)
         )
-        lines.append(f"{evidence.weight:>+8.3f}  {counts}  {shown(evidence.token)}")
+        lines.append(f"{evidence.weight:>+8.3f}  {counts}  {escape(evidence.token)}")
     if len(judgement.evidence) > top:
-        lines.append(f"… and {counted(len(judgement.evidence) - top, 'lighter one')}")
+        lines.append(f"… and {pluralize(len(judgement.evidence) - top, 'lighter one')}")
     if directions:
         best, other_row = (totals.classes.index(name) for name in (ranked[0], ranked[min(1, len(ranked) - 1)]))
         told = [(d.weights[best] - d.weights[other_row], d) for d in directions]
         lines += ["", "directions of the embedding, by the words at their ends:"]
         for weight, d in sorted(told, key=lambda pair: -abs(pair[0]))[: max(1, top // 4)]:
-            lines.append(f"{weight:>+8.3f}  {shown(', '.join(d.up))}  ↔  {shown(', '.join(d.down))}")
+            lines.append(f"{weight:>+8.3f}  {escape(', '.join(d.up))}  ↔  {escape(', '.join(d.down))}")
     return "\n".join(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from spamnb.evaluate.rates import Estimate
-from spamnb.naming import counted
+from spamnb.naming import pluralize
 
 NONE = "–"
 
@@ -52,4 +52,4 @@ def count(value: int, what: str = "") -> str:
     >>> count(75419), count(1, "message")
     ('75\\u2009419', '1 message')
     """
-    return (counted(value, what) if what else f"{value:,}").replace(",", "\u2009")
+    return (pluralize(value, what) if what else f"{value:,}").replace(",", "\u2009")

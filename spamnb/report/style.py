@@ -32,7 +32,7 @@ figure { margin: 0; min-width: 0; } figure h2 { margin-top: 28px; }
 figcaption { color: var(--soft); font-size: 13px; max-width: 62ch; }
 figure.wide { overflow-x: auto; } figure.wide svg { max-width: 1060px; min-width: 720px; }
 figure.compact svg { max-width: 480px; }
-svg { display: block; width: 100%; height: auto; font-family: inherit; }
+svg { display: batch; width: 100%; height: auto; font-family: inherit; }
 svg .grid { stroke: var(--line); stroke-width: 1; fill: none; }
 svg .axis { stroke: var(--muted); stroke-width: 1.2; fill: none; }
 svg .tick { fill: var(--soft); font-size: 12px; } svg .label { fill: var(--soft); font-size: 13px; }
@@ -64,7 +64,7 @@ th { color: var(--soft); font-weight: 500; } th:first-child, td:first-child { te
 .errors summary { cursor: pointer; overflow-wrap: anywhere; } .errors summary b { font-weight: 600; }
 .where { color: var(--soft); font-size: 13px; overflow-wrap: anywhere;
   font-family: ui-monospace, monospace; }
-.tag { display: inline-block; border-radius: 5px; padding: 0 7px; font-size: 12.5px;
+.tag { display: inline-batch; border-radius: 5px; padding: 0 7px; font-size: 12.5px;
   background: var(--panel);
   border: 1px solid var(--line); color: var(--soft); margin-right: 6px; white-space: nowrap; }
 .evidence { display: grid; grid-template-columns: minmax(0, 46ch) 180px max-content;

@@ -8,17 +8,17 @@ from unicodedata import combining, east_asian_width
 import numpy as np
 
 from spamnb.formulas.decision import UNSURE
-from spamnb.naming import counted
+from spamnb.naming import pluralize
 from spamnb.report.numbers import percent
-from spamnb.training import LeftOut
+from spamnb.training import LeaveOneOutResult
 
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
-def training_report(path: Path, left_out: LeftOut, spam: str, read: int, unreadable: int) -> str:
+def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: int, unreadable: int) -> str:
     """Lines of text; ``read`` messages were counted for the model at ``path``."""
     documents = left_out.documents
-    lines = [f"{path}: {counted(documents.sum(), 'message')}, {counted(left_out.tokens, 'different token')}"]
+    lines = [f"{path}: {pluralize(documents.sum(), 'message')}, {pluralize(left_out.tokens, 'different token')}"]
     if copies := read - int(documents.sum()):
         lines.append(f"copies of these, not learned again: {copies:,}")
     if unreadable:
@@ -30,7 +30,7 @@ def training_report(path: Path, left_out: LeftOut, spam: str, read: int, unreada
     truth = np.array(left_out.classes)[left_out.labels]
     verdicts = np.array(left_out.verdicts)
     actions = [*left_out.classes, *([UNSURE] if UNSURE in left_out.verdicts else [])]
-    parts = left_out.parts
+    parts = left_out.n_folds
     lines.append(
         f"The messages in {parts} parts, each judged by a model of the others:"
         if parts

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
-from spamnb.formulas.mutual_information import Word, Words
-from spamnb.naming import shown, shown_json
+from spamnb.counts.top_words import TopWords, Word
+from spamnb.naming import escape, escape_json
 
 
-def words_text(report: Words, width: int | None = None) -> str:
+def words_text(report: TopWords, width: int | None = None) -> str:
     """A table: a pair of columns per class, and one for mutual information. Pairs that do not fit into ``width`` (by
     default the terminal's, 80 where there is none) go below the others."""
     from rich.cells import cell_len
@@ -21,7 +21,7 @@ def words_text(report: Words, width: int | None = None) -> str:
     likeliest: list[_Column] = [(name, "p", words) for name, words in report.likeliest.items()]
     for column in [*likeliest, ("highest MI", "bits", report.informative)]:
         name, _, words = column
-        needed = max(cell_len(shown(text)) for text in [name, *(word.token for word in words)]) + len("  0.000  ")
+        needed = max(cell_len(escape(text)) for text in [name, *(word.token for word in words)]) + len("  0.000  ")
         if not bands or filled + needed > width + 2:
             bands.append([])
             filled = 0
@@ -42,14 +42,14 @@ def _band(columns: list[_Column]) -> str:
         table.add_column(name)
         table.add_column(unit, justify="right")
     for words in zip(*(words for _, _, words in columns)):
-        table.add_row(*(cell for word in words for cell in (shown(word.token), f"{word.value:.3f}")))
+        table.add_row(*(cell for word in words for cell in (escape(word.token), f"{word.value:.3f}")))
     text = io.StringIO()
     # As wide as the columns need: one class with a very long token may be wider than the terminal.
     Console(file=text, width=10_000, markup=False, highlight=False, emoji=False).print(table)
     return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
-def words_json(report: Words) -> str:
+def words_json(report: TopWords) -> str:
     """One object: likeliest {class: [{token, probability}]}, informative [{token, bits}]."""
     record = {
         "likeliest": {
@@ -58,14 +58,14 @@ def words_json(report: Words) -> str:
         },
         "informative": [{"token": word.token, "bits": word.value} for word in report.informative],
     }
-    return shown_json(record) + "\n"
+    return escape_json(record) + "\n"
 
 
-def words_csv(report: Words) -> str:
+def words_csv(report: TopWords) -> str:
     """Lines of list, rank, token and value; the list is a class or "mutual information"."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["list", "rank", "token", "value"])
     for name, column in [*report.likeliest.items(), ("mutual information", report.informative)]:
-        writer.writerows([name, rank, shown(word.token), f"{word.value:.6g}"] for rank, word in enumerate(column, 1))
+        writer.writerows([name, rank, escape(word.token), f"{word.value:.6g}"] for rank, word in enumerate(column, 1))
     return text.getvalue()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.message import parse as message
-from spamnb.naming import shown
+from spamnb.naming import escape
 from spamnb.sources import maildir
 from spamnb.sources.mbox import contents
 from spamnb.store.database import Database
@@ -43,7 +43,7 @@ class Lesson(NamedTuple):
     digest: bytes
 
 
-class Places(Database):
+class SeenFolders(Database):
     """On which side each message of a Maildir was last seen; a small SQLite file in it."""
 
     KIND = "record of where mail was seen"
@@ -55,7 +55,7 @@ class Places(Database):
         self._listed: dict[Path, tuple[float, list[Path]]] = {}
 
     @classmethod
-    def of(cls, box: Path) -> Places:
+    def of(cls, box: Path) -> SeenFolders:
         """The places of the Maildir *box*."""
         places = cls.connect(maildir.checked(box) / _FILE, writable=True)
         with places.writing():
@@ -87,7 +87,7 @@ class Places(Database):
             except FileNotFoundError:
                 continue  # moved on since it was listed
             except OSError as error:
-                on_unreadable(shown(str(path)), error)
+                on_unreadable(escape(str(path)), error)
             else:
                 yield Lesson(spam, path, raw, digest)
 
@@ -97,7 +97,7 @@ class Places(Database):
         try:
             folders = maildir.folders(self._maildir)
         except OSError as error:  # gone, with its user perhaps; others are watched on
-            on_unreadable(shown(str(self._maildir)), error)
+            on_unreadable(escape(str(self._maildir)), error)
             return where
         for folder in folders:
             if folder.name.lower().rpartition(".")[2] in NEITHER and folder != self._maildir:
@@ -107,7 +107,7 @@ class Places(Database):
                 for path, digest in self._digests(folder, on_unreadable):
                     where.setdefault(digest, {})[side] = path
             except OSError as error:
-                on_unreadable(shown(str(folder)), error)
+                on_unreadable(escape(str(folder)), error)
         return where
 
     def _crossed(self, where: dict[bytes, dict[bool, Path]]) -> list[tuple[bool, Path, bytes]]:
@@ -139,7 +139,7 @@ class Places(Database):
                 except FileNotFoundError:
                     continue  # moved on since it was listed
                 except OSError as error:
-                    on_unreadable(shown(str(path)), error)
+                    on_unreadable(escape(str(path)), error)
                     continue
             found[name] = digest
             yield path, digest

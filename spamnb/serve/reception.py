@@ -35,7 +35,7 @@ class Reception:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._held = 0  # bytes of messages that are being received or dealt with
+        self._held = 0  # bytes of messages that are being received or stratified_folds with
 
     async def head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
         """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""

@@ -173,7 +173,7 @@ class Spamd:
     def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         try:
             with deadline(self.limits.classify_time):
-                found = score(self._models.answering(asked.user), spam_fields.handed_over(raw))
+                found = score(self._models.answering(asked.user), spam_fields.strip_filter_headers(raw))
         except OutOfTime:
             raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
         except SpamnbError as error:
@@ -185,7 +185,7 @@ class Spamd:
         if label is not None:
             facts["autolearn"] = label
             self._lessons += 1
-            self._learner.submit(self._learn_from_itself, asked.user, label, spam_fields.handed_over(raw))
+            self._learner.submit(self._learn_from_itself, asked.user, label, spam_fields.strip_filter_headers(raw))
         return protocol.found(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw, label or "no"))
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:

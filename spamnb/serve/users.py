@@ -11,7 +11,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from spamnb.classifier import Classifier
-from spamnb.store.snapshot import begin
+from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
 OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
@@ -74,7 +74,7 @@ class Models:
         own = self.taught(user)
         if own is None:
             assert self._folder is not None
-            begin(self._folder / (user + SUFFIX), self._shared.settings.as_meta())  # two workers may
+            create_empty(self._folder / (user + SUFFIX), self._shared.settings.as_meta())  # two workers may
             own = self._owned(user)
             assert own is not None
         return own

@@ -24,9 +24,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.naming import check_class_name, counted, shown
+from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.labelled_lines import Report, first_line, index, label_and_text, labelled_texts
-from spamnb.sources.mbox import contents, opened, split_mbox, too_long, unquoted
+from spamnb.sources.mbox import contents, open_mail, split_mbox, too_long, unquoted
 
 _USUAL = frozenset({"ham", "spam"})
 _FEW = 10
@@ -104,11 +104,11 @@ def one_too_high(spec: str) -> str | None:
     dated = all(any(letter.isdecimal() for letter in name) for name in inside)
     if not _USUAL.isdisjoint(classes) or not (by_name or (len(classes) > 1 and not dated)):
         return None
-    within = ", ".join(map(shown, sorted(inside)[:4])) + (", …" if len(inside) > 4 else "")
+    within = ", ".join(map(escape, sorted(inside)[:4])) + (", …" if len(inside) > 4 else "")
     several = f"its {len(classes)} folders become the classes, and each holds"
     these = several if len(classes) > 1 else "its only folder becomes the class, and holds"
-    instead = shown(os.path.join(spec, classes[0])) + (" and the like" if len(classes) > 1 else "")
-    return f"{shown(spec)}: {these} {within}; if these are the classes, give {instead} instead"
+    instead = escape(os.path.join(spec, classes[0])) + (" and the like" if len(classes) > 1 else "")
+    return f"{escape(spec)}: {these} {within}; if these are the classes, give {instead} instead"
 
 
 def _folders(path: str) -> frozenset[str] | None:
@@ -134,19 +134,19 @@ def _labelled(spec: str, on_unreadable: Report) -> Iterator[Entry]:
     if spec.startswith("index:"):
         path = os.path.expanduser(spec.removeprefix("index:"))
         if not stat.S_ISREG(_status(path, spec).st_mode):
-            raise SpamnbError(f"{shown(spec)}: not a file; give the TREC index itself, as index:PATH")
+            raise SpamnbError(f"{escape(spec)}: not a file; give the TREC index itself, as index:PATH")
         return _index(path, on_unreadable)
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:  # ./a=b is a path
         if not path:
-            raise SpamnbError(f"{shown(spec)}: no path after the '='; write CLASS=PATH")
+            raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
         return _of_class(_class_of(label, spec), os.path.expanduser(path), spec, on_unreadable)
     mode = _status(spec, spec, hint=f"; {_FORMS}").st_mode
     if stat.S_ISDIR(mode):
         return _folder_per_class(spec, on_unreadable)
     if stat.S_ISREG(mode):
         return _lines(spec, on_unreadable)
-    raise SpamnbError(f"{shown(spec)}: neither file nor folder; {_FORMS}")
+    raise SpamnbError(f"{escape(spec)}: neither file nor folder; {_FORMS}")
 
 
 def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -155,23 +155,23 @@ def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report) ->
         return _tree(label, path, on_unreadable)
     if stat.S_ISREG(mode):
         return _file(label, path, on_unreadable)
-    raise SpamnbError(f"{shown(spec)}: neither file nor folder; save its content to a file first")
+    raise SpamnbError(f"{escape(spec)}: neither file nor folder; save its content to a file first")
 
 
 def _folder_per_class(folder: str, on_unreadable: Report) -> Iterator[Entry]:
     try:
         files, folders = _listing(folder, on_unreadable)
     except OSError as error:
-        raise SpamnbError(f"{shown(folder)}: cannot be listed: {error.strerror}") from error
+        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
     if {"cur", "new"}.issubset(folders):
-        raise SpamnbError(f"{shown(folder)}: a Maildir, which has no class; write CLASS={shown(folder)}")
+        raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
     if not folders:
         what = "messages but no folder per class" if files else "no folder per class"
-        raise SpamnbError(f"{shown(folder)}: {what}; write CLASS={shown(folder)} if all is of one class")
+        raise SpamnbError(f"{escape(folder)}: {what}; write CLASS={escape(folder)} if all is of one class")
     if files:
-        more = f" (and {counted(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
+        more = f" (and {pluralize(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
         beside = ValueError(f"beside the class folders, so in no class{more}")
-        on_unreadable(shown(os.path.join(folder, files[0])), beside)
+        on_unreadable(escape(os.path.join(folder, files[0])), beside)
     labels = [_class_of(name, folder) for name in folders]
     return chain.from_iterable(_tree(label, os.path.join(folder, label), on_unreadable) for label in labels)
 
@@ -180,7 +180,7 @@ def _class_of(label: str, spec: str) -> str:
     try:
         return check_class_name(label)
     except ValueError as error:
-        raise SpamnbError(f"{shown(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
+        raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
 def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
@@ -188,9 +188,9 @@ def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
         return os.stat(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         if isinstance(error, FileNotFoundError):
-            missing = shown(spec) if path == spec else f"{shown(spec)}: {shown(path)}"
+            missing = escape(spec) if path == spec else f"{escape(spec)}: {escape(path)}"
             raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
-        raise SpamnbError(f"{shown(spec)}: cannot be opened: {reason(error)}") from error
+        raise SpamnbError(f"{escape(spec)}: cannot be opened: {reason(error)}") from error
 
 
 # Folders
@@ -208,7 +208,7 @@ def _tree(label: str | None, root: str, on_unreadable: Report) -> Iterator[Entry
             seen.add((status.st_dev, status.st_ino))
             files, folders = _listing(folder, on_unreadable)
         except OSError as error:
-            on_unreadable(shown(folder), error)
+            on_unreadable(escape(folder), error)
             continue
         for name in files:
             path = os.path.join(folder, name)
@@ -216,7 +216,7 @@ def _tree(label: str | None, root: str, on_unreadable: Report) -> Iterator[Entry
             if name.endswith((".mbox", ".mbox.gz")):
                 yield from _file(label, path, on_unreadable)
             else:
-                yield Entry(label, shown(path), path)
+                yield Entry(label, escape(path), path)
         waiting.extend(os.path.join(folder, name) for name in reversed(folders))
 
 
@@ -238,7 +238,7 @@ def _listing(folder: str, on_unreadable: Report) -> tuple[list[str], list[str]]:
                 if stat.S_ISREG(status.st_mode) and status.st_size and item.name != "cmds":
                     files.append(item.name)
             except OSError as error:
-                on_unreadable(shown(item.path), error)
+                on_unreadable(escape(item.path), error)
     if len({"cur", "new", "tmp"}.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
         return [], [name for name in folders if name != "tmp"]
     if numbered:  # an MH folder: ",12" is a removed message
@@ -252,17 +252,17 @@ def _listing(folder: str, on_unreadable: Report) -> tuple[list[str], list[str]]:
 def _file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
     """An mbox when it starts as one, else a single message; nothing when it is empty."""
     try:
-        with opened(path) as stream:
+        with open_mail(path) as stream:
             head = stream.read(1024)
             if not head.lstrip(b"\r\n").startswith(b"From "):
                 if head:
-                    yield Entry(label, shown(path), path)
+                    yield Entry(label, escape(path), path)
                 return
             stream.seek(0)
             # A gzipped mbox has no random access, so its entries carry their bytes.
             keep = isinstance(stream, gzip.GzipFile)
             for number, (start, stop, content, only) in enumerate(split_mbox(stream, keep), 1):
-                name = shown(path) if only else f"{shown(path)}#{number}"
+                name = escape(path) if only else f"{escape(path)}#{number}"
                 if not keep:
                     yield Entry(label, name, path, start, stop)
                 elif content is None:
@@ -270,7 +270,7 @@ def _file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry
                 else:
                     yield Entry(label, name, path, content=unquoted(content))
     except OSError as error:
-        on_unreadable(shown(path), error)
+        on_unreadable(escape(path), error)
 
 
 def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -279,13 +279,13 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
         if first := first_line(path):
             label_and_text(first)
     except ValueError as error:
-        raise SpamnbError(f"{shown(path)}: {error}; for a mailbox or a message write CLASS={shown(path)}") from error
+        raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
     except OSError as error:
-        raise SpamnbError(f"{shown(path)}: cannot be read: {error.strerror}") from error
+        raise SpamnbError(f"{escape(path)}: cannot be read: {error.strerror}") from error
     # The blank line says that the message has no headers, whatever its text looks like.
     found = labelled_texts(path, on_unreadable)
     return (Entry(label, name, path, content=b"\n" + text + b"\n") for label, name, text in found)
 
 
 def _index(path: str, on_unreadable: Report) -> Iterator[Entry]:
-    return (Entry(label, shown(target), target) for label, target in index(path, on_unreadable))
+    return (Entry(label, escape(target), target) for label, target in index(path, on_unreadable))

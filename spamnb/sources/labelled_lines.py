@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import check_class_name, shown
-from spamnb.sources.mbox import opened
+from spamnb.naming import check_class_name, escape
+from spamnb.sources.mbox import open_mail
 
 _LONGEST_LINE = 1 << 20
 _HOPELESS = 20  # lines of an index that name no file before it is taken for something else
@@ -32,14 +32,14 @@ def label_and_text(line: bytes) -> tuple[str, bytes]:
 
 def first_line(path: str) -> bytes:
     """The first line that is not blank; empty where there is none. OSError where the file cannot be read."""
-    with opened(path) as stream:
+    with open_mail(path) as stream:
         return next((line for line in iter(lambda: stream.readline(_LONGEST_LINE), b"") if line.strip()), b"")
 
 
 def labelled_texts(path: str, on_unreadable: Report) -> Iterator[tuple[str, str, bytes]]:
     """(label, ``path:number``, text) of each line; a line that is not label TAB text is reported."""
     for number, line in _lines(path, on_unreadable):
-        name = f"{shown(path)}:{number}"
+        name = f"{escape(path)}:{number}"
         try:
             label, text = label_and_text(line)
         except ValueError as error:
@@ -58,12 +58,12 @@ def index(path: str, on_unreadable: Report) -> Iterator[tuple[str, str]]:
     for number, line in _lines(path, on_unreadable):
         if not found and number > _HOPELESS:
             what = f"none of its first {_HOPELESS} lines is a class and a file"
-            raise SpamnbError(f"{shown(path)}: {what}; no index")
+            raise SpamnbError(f"{escape(path)}: {what}; no index")
         try:
             label, name = os.fsdecode(line).split(maxsplit=1)
             check_class_name(label)
         except ValueError:
-            on_unreadable(f"{shown(path)}:{number}", ValueError("not a class and a path"))
+            on_unreadable(f"{escape(path)}:{number}", ValueError("not a class and a path"))
             continue
         target = os.path.join(folder, name.rstrip())
         try:
@@ -71,7 +71,7 @@ def index(path: str, on_unreadable: Report) -> Iterator[tuple[str, str]]:
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "not a file", target)
         except (OSError, ValueError) as error:
-            on_unreadable(shown(target), error)
+            on_unreadable(escape(target), error)
         else:
             found = True
             if status.st_size:
@@ -81,10 +81,10 @@ def index(path: str, on_unreadable: Report) -> Iterator[tuple[str, str]]:
 def _lines(path: str, on_unreadable: Report) -> Iterator[tuple[int, bytes]]:
     """(number, line) of those that are not blank; one over a mebibyte is reported and passed over."""
     try:
-        with opened(path) as stream:
-            yield from _numbered(stream, lambda number, error: on_unreadable(f"{shown(path)}:{number}", error))
+        with open_mail(path) as stream:
+            yield from _numbered(stream, lambda number, error: on_unreadable(f"{escape(path)}:{number}", error))
     except OSError as error:
-        on_unreadable(shown(path), error)
+        on_unreadable(escape(path), error)
 
 
 def _numbered(stream: BinaryIO, too_long: Callable[[int, Exception], None]) -> Iterator[tuple[int, bytes]]:

@@ -46,10 +46,10 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
         raw = os.pread(descriptor, size, start)
     finally:
         os.close(descriptor)
-    return undone(raw, path)
+    return decompress(raw, path)
 
 
-def undone(raw: bytes, path: str) -> bytes:
+def decompress(raw: bytes, path: str) -> bytes:
     """A message without gzip, where it is compressed. Raises OSError as ``contents`` does."""
     if raw[:2] == GZIP:
         with _decompressed(io.BytesIO(raw), path) as stream:
@@ -62,7 +62,7 @@ def undone(raw: bytes, path: str) -> bytes:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
+def open_mail(path: str) -> Iterator[BinaryIO]:
     """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
         _regular(plain.fileno(), path)

@@ -1,12 +1,12 @@
 """The model file: one SQLite database.
 
-    store     a model file, open: its sums looked up and changed
-    tables    all that stands beside the sums
-    database  a SQLite file that others use at the same time
-    pages     the trained sums, packed
-    cache     sums of tokens in memory
-    learned   which messages were learned, and as what
-    checks    nothing that a file holds is trusted
-    snapshot  a whole model in memory, written and read in one piece
-    jsonl     a model as lines of JSON; models added up
+store     a model file, open: its sums looked up and changed
+tables    all that stands beside the sums
+database  a SQLite file that others use at the same time
+pages     the trained sums, packed
+cache     sums of tokens in memory
+learned   which messages were learned, and as what
+checks    nothing that a file holds is trusted
+snapshot  a whole model in memory, written and read in one piece
+jsonl     a model as lines of JSON; models added up
 """

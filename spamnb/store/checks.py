@@ -15,24 +15,24 @@ import numpy as np
 from spamnb.errors import Damaged
 from spamnb.naming import check_class_name
 
-ROOM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
+MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
 
 Fits = Callable[[Any], bool]
 
 
-def text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
     return type(value) is str
 
 
-def blob(value: Any) -> bool:
+def is_blob(value: Any) -> bool:
     return type(value) is bytes
 
 
-def digest(value: Any) -> bool:
+def is_digest(value: Any) -> bool:
     return type(value) is bytes and len(value) == 16
 
 
-def name(value: Any) -> bool:
+def is_class_name(value: Any) -> bool:
     """A name that a class can have."""
     try:
         return type(value) is str and bool(check_class_name(value))
@@ -40,17 +40,17 @@ def name(value: Any) -> bool:
         return False
 
 
-def whole(most: int, least: int = 0) -> Fits:
+def int_between(most: int, least: int = 0) -> Fits:
     """A whole number from ``least`` to ``most``; True is none."""
     return lambda value: type(value) is int and least <= value <= most
 
 
-def rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
+def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
     """All of ``found``, the values of each column as they should be.
 
-    >>> rows("classes", [("ham", 3)], name=text, documents=whole(9))
+    >>> checked_rows("classes", [("ham", 3)], name=is_text, documents=int_between(9))
     [('ham', 3)]
-    >>> rows("classes", [("ham", -3)], name=text, documents=whole(9))
+    >>> checked_rows("classes", [("ham", -3)], name=is_text, documents=int_between(9))
     Traceback (most recent call last):
     ...
     spamnb.errors.Damaged: documents in table classes: -3
@@ -62,10 +62,10 @@ def rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
     return read
 
 
-def figures(table: str, found: Sequence[Sequence]) -> np.ndarray:
-    """Rows of whole numbers as an array."""
+def int_array(table: str, found: Sequence[Sequence]) -> np.ndarray:
+    """CountCache of whole numbers as an array."""
     array = np.array(found)
-    if array.size and (array.dtype.kind != "i" or array.max() > ROOM or array.min() < -ROOM):
+    if array.size and (array.dtype.kind != "i" or array.max() > MAX_SUM or array.min() < -MAX_SUM):
         raise Damaged(f"figures in table {table} that are no whole numbers, or too large")
     return array.astype(np.int64)
 
@@ -78,7 +78,7 @@ def parsed(table: str, column: str, value: Any) -> Any:
         raise Damaged(f"{column} in table {table}: {_told(value)}") from None
 
 
-def counted(table: str, column: str, value: Any) -> dict[str, int]:
+def token_counts(table: str, column: str, value: Any) -> dict[str, int]:
     """{token: occurrences} of one value."""
     found = parsed(table, column, value)
     if type(found) is not dict or not all(type(n) is int and n > 0 for n in found.values()):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from spamnb.errors import Damaged, Outdated, SpamnbError
-from spamnb.naming import shown
+from spamnb.naming import escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 FORMAT = 4  # rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores
@@ -103,7 +103,7 @@ class Database:
     @classmethod
     def _advice(cls, error: Exception) -> str:
         """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
-        said = shown(str(error)[:100])
+        said = escape(str(error)[:100])
         if isinstance(error, sqlite3.OperationalError):
             if "locked" in said or "busy" in said:
                 return "another process keeps writing to it; try again"

@@ -10,30 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.counts.class_counts import Cells, Sums
+from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
-from spamnb.naming import check_class_name, shown
+from spamnb.naming import check_class_name, escape
 from spamnb.store import checks
-from spamnb.store.learned import Learned, are_bins
-from spamnb.store.pages import LONGEST, MOST
-from spamnb.store.snapshot import Content, load
+from spamnb.store.learned import LearnedMessage, are_bins
+from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES
+from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
 from spamnb.store.tables import VECTOR, array_of
-from spamnb.tokens.token_array import Tokens, union
+from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
 LINES = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
 
 def export(store: Store) -> Iterator[str]:
     """The model as lines of JSON, the same lines for the same sums."""
-    content = load(store)
+    content = read_snapshot(store)
     yield _line({"spamnb": LINES, "meta": content.meta})
     sums, tokens = content.sums, list(content.tokens)
     for name, documents in zip(sums.classes, sums.documents.tolist()):
         yield _line({"class": name, "documents": documents})
     counts: list[dict[str, tuple[int, int]]] = [{} for _ in tokens]
-    for name, cells in zip(sums.classes, sums.cells):
+    for name, cells in zip(sums.classes, sums.rows):
         for j, *pair in zip(*(values.tolist() for values in cells)):
             counts[j][name] = pair
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
@@ -56,25 +56,25 @@ def _line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _count(value: int, most: int = MOST, least: int = 0) -> int:
-    if not checks.whole(most, least)(value):
+def _count(value: int, most: int = MAX_COUNT, least: int = 0) -> int:
+    if not checks.int_between(most, least)(value):
         raise ValueError(f"a count that is no whole number, below {least}, or too large (above {most})")
     return value
 
 
 def _digest(written: str) -> bytes:
     value = bytes.fromhex(written)
-    if not checks.digest(value):
+    if not checks.is_digest(value):
         raise ValueError("a digest that has not 16 bytes")
     return value
 
 
-def parse_export(lines: Iterable[str], name: str) -> Content:
+def parse_export(lines: Iterable[str], name: str) -> Snapshot:
     """The content that ``export`` wrote. Raises SpamnbError naming the line that is not of it."""
     meta: dict[str, Any] | None = None
     documents: dict[str, int] = {}
     counts: dict[str, dict[str, list[int]]] = {}
-    messages: list[tuple[bytes, Learned]] = []
+    messages: list[tuple[bytes, LearnedMessage]] = []
     calibration: list[tuple[str, int, int, int]] = []
     arrays: dict[str, np.ndarray] = {}
     vectors: list[list[float]] = []
@@ -96,7 +96,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                     _count(held, documents[c]), _count(occurring)
                     if not min(1, occurring) <= held <= occurring:
                         raise ValueError("a token that messages hold more often than it occurs, or not at all")
-                if len(record["token"].encode()) > LONGEST:
+                if len(record["token"].encode()) > MAX_TOKEN_BYTES:
                     raise ValueError("a token that is too long")
                 counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
@@ -107,11 +107,11 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
                 if not are_bins(record.get("bins", {})):
                     raise ValueError("bins that are none of the calibration's")
-                learned = Learned(record["class"], bool(record["taught"]), record.get("bins"))
+                learned = LearnedMessage(record["class"], bool(record["taught"]), record.get("bins"))
                 messages.append((_digest(record["message"]), learned))
             elif "calibration" in record:
                 own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
-                n = _count(record["messages"], least=-MOST)  # taken away with another score: below 0
+                n = _count(record["messages"], least=-MAX_COUNT)  # taken away with another score: below 0
                 calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:
                 called, shape = str(record["array"]), json.dumps(record["shape"])
@@ -123,7 +123,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
             if "\\u" in line:  # UnicodeEncodeError, a ValueError, for half a surrogate pair
                 json.dumps(record, ensure_ascii=False).encode()
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, Damaged) as error:
-            raise SpamnbError(f"{name}: line {number} is not of an exported model ({shown(str(error))})") from None
+            raise SpamnbError(f"{name}: line {number} is not of an exported model ({escape(str(error))})") from None
     if meta is None:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
     if not ended:
@@ -136,7 +136,7 @@ def parse_export(lines: Iterable[str], name: str) -> Content:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
     if of_tokens is not None:
         of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
-    return Content(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
+    return Snapshot(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
 
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
@@ -147,18 +147,20 @@ def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(record["meta"])
 
 
-def _sums(documents: dict[str, int], counts: dict[str, dict[str, list[int]]]) -> tuple[Tokens, np.ndarray, Sums]:
+def _sums(
+    documents: dict[str, int], counts: dict[str, dict[str, list[int]]]
+) -> tuple[TokenArray, np.ndarray, ClassCounts]:
     """The tokens ascending by key, where among them each of ``counts`` is, and the sums."""
     classes = tuple(sorted(documents))
-    tokens, (place,) = union([Tokens.of(counts)])
+    tokens, (place,) = merge_vocabularies([TokenArray.of(counts)])
     row = {c: i for i, c in enumerate(classes)}
     found = [(row[c], j, *pair) for j, pairs in enumerate(counts.values()) for c, pair in pairs.items()]
     label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
     held = np.array([documents[c] for c in classes], np.int64)
-    return tokens, place, Sums.of_cells(classes, held, len(tokens), label, Cells(place[column], *figures))
+    return tokens, place, ClassCounts.from_cells(classes, held, len(tokens), label, SparseRow(place[column], *figures))
 
 
-def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
+def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
     """The sum of models made with the same settings, and how many messages more than one of them learned.
 
     Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
@@ -174,9 +176,9 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
         if content.arrays or content.meta.get("top_words") is not None:
             raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
     classes = tuple(sorted({c for content in models for c in content.sums.classes}))
-    tokens, places = union([content.tokens for content in models])
-    sums = Sums.total([content.sums.moved(at, len(tokens), classes) for content, at in zip(models, places)])
-    messages: dict[bytes, Learned] = {}
+    tokens, places = merge_vocabularies([content.tokens for content in models])
+    sums = ClassCounts.sum([content.sums.reindex(at, len(tokens), classes) for content, at in zip(models, places)])
+    messages: dict[bytes, LearnedMessage] = {}
     cells = Counter[tuple[str, int, int]]()
     for content in models:
         messages.update(content.messages)
@@ -187,5 +189,5 @@ def merge(models: list[Content], names: list[str]) -> tuple[Content, int]:
     meta = models[0].meta
     learned = list(messages.items())
     lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
-    merged = Content(meta, tokens, sums, learned, calibration, {}, None, lessons)
+    merged = Snapshot(meta, tokens, sums, learned, calibration, {}, None, lessons)
     return merged, repeated

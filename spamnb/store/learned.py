@@ -13,7 +13,7 @@ MESSAGES = "SELECT digest, name, taught, bins FROM messages LEFT JOIN classes ON
 LESSONS = "SELECT identity, digest, tokens FROM lessons"
 
 
-class Learned(NamedTuple):
+class LearnedMessage(NamedTuple):
     """How a message was learned."""
 
     label: str
@@ -21,10 +21,12 @@ class Learned(NamedTuple):
     bins: dict[str, int] | None  # where in the calibration it was added, by class; None where training saw it
 
 
-def read_messages(rows: Iterable[tuple]) -> list[tuple[bytes, Learned]]:
-    """Rows of MESSAGES. Damaged where they hold something else."""
-    found = checks.rows("messages", rows, digest=checks.digest, **{"class": checks.name}, taught=checks.whole(1))
-    return [(digest, Learned(name, bool(taught), _bins(bins))) for digest, name, taught, bins in found]
+def read_messages(rows: Iterable[tuple]) -> list[tuple[bytes, LearnedMessage]]:
+    """CountCache of MESSAGES. Damaged where they hold something else."""
+    found = checks.checked_rows(
+        "messages", rows, digest=checks.is_digest, **{"class": checks.is_class_name}, taught=checks.int_between(1)
+    )
+    return [(digest, LearnedMessage(name, bool(taught), _bins(bins))) for digest, name, taught, bins in found]
 
 
 def _bins(value: Any) -> dict[str, int] | None:
@@ -37,11 +39,15 @@ def _bins(value: Any) -> dict[str, int] | None:
 
 
 def are_bins(value: Any) -> bool:
-    """Is that what ``Learned.bins`` may be, of a message that was scored?"""
-    return type(value) is dict and all(map(checks.name, value)) and all(map(checks.whole(BINS - 1), value.values()))
+    """Is that what ``LearnedMessage.bins`` may be, of a message that was scored?"""
+    return (
+        type(value) is dict
+        and all(map(checks.is_class_name, value))
+        and all(map(checks.int_between(BINS - 1), value.values()))
+    )
 
 
 def read_lessons(rows: Iterable[tuple]) -> list[tuple[bytes, bytes, dict[str, int]]]:
-    """Rows of LESSONS: identity, digest, tokens. Damaged where they hold something else."""
-    found = checks.rows("lessons", rows, identity=checks.digest, digest=checks.digest)
-    return [(identity, digest, checks.counted("lessons", "tokens", tokens)) for identity, digest, tokens in found]
+    """CountCache of LESSONS: identity, digest, tokens. Damaged where they hold something else."""
+    found = checks.checked_rows("lessons", rows, identity=checks.is_digest, digest=checks.is_digest)
+    return [(identity, digest, checks.token_counts("lessons", "tokens", tokens)) for identity, digest, tokens in found]

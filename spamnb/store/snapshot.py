@@ -12,32 +12,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import Cells, Sums, places_among
+from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.store import checks
-from spamnb.store.learned import Learned
-from spamnb.store.pages import names, pack
+from spamnb.store.learned import LearnedMessage
+from spamnb.store.pages import to_pages, tokens_of
 from spamnb.store.store import Store
 from spamnb.store.tables import VECTOR
-from spamnb.tokens.token_array import Tokens, union
+from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
-LEFT = 86_400  # seconds: nobody is still writing a file that has not changed for so long
+STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
 
 
-class Content(NamedTuple):
+class Snapshot(NamedTuple):
     """All that a model file holds."""
 
     meta: dict[str, Any]
-    tokens: Tokens  # ascending by key
-    sums: Sums
-    messages: list[tuple[bytes, Learned]]  # digest, and as what
+    tokens: TokenArray  # ascending by hash
+    sums: ClassCounts
+    messages: list[tuple[bytes, LearnedMessage]]  # digest, and as what
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
 
 
-def fill(store: Store, content: Content, rest: Callable[[], Content] | None = None) -> None:
+def write(store: Store, content: Snapshot, rest: Callable[[], Snapshot] | None = None) -> None:
     """Write everything into a new, empty store.
 
     Where ``rest`` is given, what is no sum comes from ``rest()``, called when the sums are written: it may take time.
@@ -48,25 +48,25 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
             store.class_id(name)
         execute = store._connection.executemany
         try:
-            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pack(content.tokens, sums))
+            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(content.tokens, sums))
         except OverflowError as error:
             raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
         execute(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(sums.documents.tolist(), *sums.totals().tolist(), sums.classes),
+            zip(*(figures.tolist() for figures in sums.totals()[1:4]), sums.classes),
         )
-        for c, cells in enumerate(sums.cells):
+        for c, cells in enumerate(sums.rows):
             n, tokens = np.unique_counts(cells.document_counts)
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
-        store.remember(sorted(content.messages))
+        store.add_messages(sorted(content.messages))
         if rest is not None:
             # Most of it is on its way to the disk while others work. Closing it again drops SQLite's locks on the file:
             # nobody else knows it yet.
             _sync(store.file)
             content = rest()
         for identity, digest, counted in content.lessons:
-            store.put_lesson(identity, digest, counted)
+            store.put_autolearned_message(identity, digest, counted)
         store.add_calibration(content.calibration)
         store.put_arrays(content.arrays)
         if content.vectors is not None:
@@ -76,8 +76,8 @@ def fill(store: Store, content: Content, rest: Callable[[], Content] | None = No
         store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
 
 
-def whole(store: Store) -> tuple[Tokens, Sums]:
-    """All tokens, ascending by key, and the sums: what training wrote, plus what was learned since.
+def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
+    """All tokens, ascending by hash, and the sums: what training wrote, plus what was learned since.
 
     Whoever reads everything can check that it adds up: SpamnbError where it does not.
     """
@@ -90,35 +90,36 @@ def whole(store: Store) -> tuple[Tokens, Sums]:
         figures[row] = of_classes
         pages = store.pages()
         execute = store._connection.execute
-        tokens = names(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.keys)
-        cells = Cells(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
-        sums = Sums.of_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
+        tokens = tokens_of(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.hashes)
+        cells = SparseRow(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
+        sums = ClassCounts.from_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
         if learned := execute("SELECT * FROM learned ORDER BY key").fetchall():
-            keys, since, *changes = zip(*learned)
-            checks.rows("learned", zip(since), token=checks.text)
-            added = Tokens.of(since)
-            if added.keys.tolist() != list(keys):
+            hashes, since, *changes = zip(*learned)
+            checks.checked_rows("learned", zip(since), token=checks.is_text)
+            added = TokenArray.of(since)
+            if added.hashes.tolist() != list(hashes):
                 raise Damaged("tokens in table learned that are not those of their keys")
-            table = checks.figures("learned", changes).reshape(-1, 2, len(since))
+            table = checks.int_array("learned", changes).reshape(-1, 2, len(since))
             label, column = np.nonzero(table.any(axis=1))
-            cells = Cells(column, table[label, 0, column], table[label, 1, column])
-            more = Sums.of_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
-            tokens, places = union([tokens, added])
-            sums = Sums.total([part.moved(at, len(tokens)) for part, at in zip((sums, more), places)])
+            cells = SparseRow(column, table[label, 0, column], table[label, 1, column])
+            more = ClassCounts.from_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
+            tokens, places = merge_vocabularies([tokens, added])
+            sums = ClassCounts.sum([part.reindex(at, len(tokens)) for part, at in zip((sums, more), places)])
             if meta.get("top_words") is None:
-                held = np.flatnonzero(sums.holders())
-                tokens, sums = tokens.some(held), sums.moved(places_among(held, len(tokens)), len(held))
-        negative = any(values.min(initial=0) < 0 for cells in sums.cells for values in cells)
-        if negative or sums.totals().tolist() != figures[:, 1:].T.tolist() or len(tokens) != meta["vocabulary_size"]:
+                held = np.flatnonzero(sums.document_frequency())
+                tokens, sums = tokens.take(held), sums.reindex(inverse_index(held, len(tokens)), len(held))
+        negative = any(values.min(initial=0) < 0 for cells in sums.rows for values in cells)
+        equal = all(map(np.array_equal, sums.totals()[2:4], figures[:, 1:].T))
+        if negative or not equal or len(tokens) != meta["vocabulary_size"]:
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return tokens, sums.present()
+        return tokens, sums.nonempty_classes()
 
 
-def load(store: Store) -> Content:
+def read_snapshot(store: Store) -> Snapshot:
     """Everything a store holds, in memory."""
     with store.reading():
-        tokens, sums = whole(store)
-        return Content(
+        tokens, sums = read_counts(store)
+        return Snapshot(
             store.meta(),
             tokens,
             sums,
@@ -126,11 +127,11 @@ def load(store: Store) -> Content:
             sorted(store.calibration()),
             store.arrays(),
             _vectors(store, tokens),
-            store.lessons(),
+            store.autolearned_messages(),
         )
 
 
-def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
+def _vectors(store: Store, tokens: TokenArray) -> np.ndarray | None:
     found = store.vectors()
     if not found:
         return None
@@ -142,7 +143,7 @@ def _vectors(store: Store, tokens: Tokens) -> np.ndarray | None:
 
 
 @contextlib.contextmanager
-def fresh_model(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
+def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
     """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
 
     If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
@@ -190,7 +191,7 @@ def _clear(target: Path) -> None:
     for path in target.parent.glob(".*.new*"):
         if left.fullmatch(path.name):
             with contextlib.suppress(OSError):  # gone meanwhile, or another's: it is in nobody's way
-                if time.time() - path.lstat().st_mtime > LEFT:
+                if time.time() - path.lstat().st_mtime > STALE_SECONDS:
                     path.unlink()
 
 
@@ -202,9 +203,9 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or "its folder takes no new files"
 
 
-def begin(path: str | Path, meta: dict[str, Any]) -> None:
+def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
     """Make an empty model at ``path``, all at once; where there is one, or another process is first, that one stays."""
-    with contextlib.suppress(InTheWay), fresh_model(path, meta):
+    with contextlib.suppress(InTheWay), atomic_replace(path, meta):
         pass
 
 

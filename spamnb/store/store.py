@@ -18,64 +18,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.store import checks
-from spamnb.store.cache import Rows
-from spamnb.store.pages import MOST, Pages
-from spamnb.store.tables import Records
-from spamnb.tokens.token_array import Numbers
-from spamnb.tokens.vectorizer import new_numbers
+from spamnb.store.cache import CountCache
+from spamnb.store.pages import MAX_COUNT, Pages
+from spamnb.store.tables import ModelTables
+from spamnb.tokens.vectorizer import new_vocabulary
+from spamnb.tokens.vocabulary import Vocabulary
 
-# Rows kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB, however many new
-# words hostile mail brings.
-CACHED_ROWS = 400_000
-CACHED_FIGURES = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
+# Tokens whose counts are kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB,
+# however many new words hostile mail brings.
+MAX_CACHED_TOKENS = 400_000
+MAX_CACHED_COUNTS = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
 
 ALL_PAGES = "SELECT first, keys, held, cells FROM trained ORDER BY first"
 PAGES_OF = """SELECT first, keys, held, cells FROM trained WHERE first IN
 (SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?)) ORDER BY first"""
 
 
-class Totals(NamedTuple):
-    """The sums over all tokens: what a score needs besides the rows of a message's own tokens."""
-
-    classes: tuple[str, ...]  # sorted names of the classes that hold a message
-    documents: np.ndarray  # (C,) N_c
-    document_counts: np.ndarray  # (C,) Σ_j N_jc
-    occurrences: np.ndarray  # (C,) Σ_j T_jc
-    vocabulary_size: int
-
-
-class Found(NamedTuple):
-    """The rows of those tokens that the model knows."""
-
-    positions: np.ndarray  # (k,) places in the list of tokens that was asked for
-    document_counts: np.ndarray  # (C, k) N_jc
-    occurrences: np.ndarray  # (C, k) T_jc
-    views: np.ndarray  # (k,)
-
-
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
-_OF_CLASSES = {"documents": MOST, "document_counts": checks.ROOM, "occurrences": checks.ROOM}
+_OF_CLASSES = {"documents": MAX_COUNT, "document_counts": checks.MAX_SUM, "occurrences": checks.MAX_SUM}
 
 
-class Store(Records):
+class Store(ModelTables):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
-    _numbers: Numbers | None = None  # outlives the rows: a token keeps its number
-    _ahead = False
+    _vocabulary: Vocabulary | None = None  # outlives the rows: a token keeps its number
+    _preload = False
 
     def _drop_cache(self) -> None:
         super()._drop_cache()
-        self._rows: Rows | None = None
+        self._cache: CountCache | None = None
         self._trained: Pages | None = None
         self._untaught: bool | None = None
         self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
-        self._totals: Totals | None = None
+        self._totals: ClassTotals | None = None
         self._ids: np.ndarray = np.zeros(0, np.intp)
         self._of_classes: np.ndarray = np.zeros((0, 3), np.int64)
         self._frequencies: list[dict[int, int]] | None = None
@@ -84,22 +66,22 @@ class Store(Records):
         super().put_meta(changes)
         self._totals = None  # the vocabulary's size is part of both
 
-    def totals(self) -> Totals:
+    def totals(self) -> ClassTotals:
         with self.reading():
             if self._totals is None:
                 classes = self.class_ids()
-                kinds = {name: checks.whole(most) for name, most in _OF_CLASSES.items()}
+                kinds = {name: checks.int_between(most) for name, most in _OF_CLASSES.items()}
                 rows = self._connection.execute(f"SELECT {', '.join(kinds)} FROM classes ORDER BY id")  # noqa: S608
-                self._of_classes = np.array(checks.rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
+                self._of_classes = np.array(checks.checked_rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
                 size = self.meta().get("vocabulary_size", -1)
-                if not checks.whole(MOST)(size):
+                if not checks.int_between(MAX_COUNT)(size):
                     raise Damaged(f"vocabulary_size in table meta: {size!r}")
                 documents, held, occurring = self._of_classes.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
                     raise Damaged("figures in table classes that do not fit together")
                 present = sorted(name for name, number in classes.items() if documents[number])
                 ids = self._ids = np.array([classes[name] for name in present], np.intp)
-                self._totals = Totals(tuple(present), documents[ids], held[ids], occurring[ids], size)
+                self._totals = ClassTotals(tuple(present), documents[ids], held[ids], occurring[ids], size)
             return self._totals
 
     def frequencies(self) -> list[dict[int, int]]:
@@ -111,8 +93,10 @@ class Store(Records):
                 size = self.meta()["vocabulary_size"]
                 every: list[dict[int, int]] = [{0: size} for _ in self.class_ids()]
                 rows = self._connection.execute("SELECT class, documents, tokens FROM frequencies")
-                kinds = {"class": checks.whole(len(every) - 1), "documents": checks.whole(MOST, 1)}
-                for number, documents, tokens in checks.rows("frequencies", rows, **kinds, tokens=checks.whole(MOST)):
+                kinds = {"class": checks.int_between(len(every) - 1), "documents": checks.int_between(MAX_COUNT, 1)}
+                for number, documents, tokens in checks.checked_rows(
+                    "frequencies", rows, **kinds, tokens=checks.int_between(MAX_COUNT)
+                ):
                     every[number][documents] = tokens
                     every[number][0] -= tokens
                 for held, (most, sums, _) in zip(every, self._of_classes.tolist()):
@@ -124,13 +108,17 @@ class Store(Records):
     # -- tokens ----------------------------------------------------------------------------------------------
 
     @property
-    def numbers(self) -> Numbers:
+    def vocabulary(self) -> Vocabulary:
         """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
-        most = CACHED_ROWS if self._rows is None else min(CACHED_ROWS, CACHED_FIGURES // max(len(self._rows.table), 1))
-        if self._numbers is None or len(self._numbers) > most:
+        most = (
+            MAX_CACHED_TOKENS
+            if self._cache is None
+            else min(MAX_CACHED_TOKENS, MAX_CACHED_COUNTS // max(len(self._cache.table), 1))
+        )
+        if self._vocabulary is None or len(self._vocabulary) > most:
             self._before_commit()
-            self._numbers, self._rows = new_numbers(), None
-        return self._numbers
+            self._vocabulary, self._cache = new_vocabulary(), None
+        return self._vocabulary
 
     def class_sums(self) -> np.ndarray:
         """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
@@ -143,9 +131,9 @@ class Store(Records):
         with self.reading():
             return self._trained or self._read_pages()
 
-    def read_ahead(self) -> None:
+    def preload(self) -> None:
         """From now on keep in memory what training wrote of all tokens, to look up those of thousands of messages."""
-        self._ahead = True
+        self._preload = True
 
     def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
         """All pages, or those that can hold ``keys``."""
@@ -161,7 +149,7 @@ class Store(Records):
             " JOIN learned ON learned.key = wanted.value",
             (json.dumps(keys.tolist()),),
         )
-        return checks.figures("learned", found.fetchall())
+        return checks.int_array("learned", found.fetchall())
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
@@ -172,32 +160,33 @@ class Store(Records):
     def _width(self) -> int:
         return 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
 
-    def look_up(self, tokens: Sequence[str]) -> Found:
+    def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             self.totals()
-            rows, at = self._read_rows(tokens)
-            positions = np.flatnonzero(rows.present[at])
-            found = np.take(rows.table, at[positions], axis=1)
-            return Found(positions, found[2 * self._ids], found[2 * self._ids + 1], rows.views[at[positions]])
+            cache, columns = self._load_counts(tokens)
+            positions = np.flatnonzero(cache.in_vocabulary[columns])
+            known = columns[positions]
+            found = np.take(cache.table, known, axis=1)
+            return TokenCounts(positions, found[2 * self._ids], found[2 * self._ids + 1], cache.groups[known])
 
-    def _read_rows(self, tokens: Sequence[str]) -> tuple[Rows, np.ndarray]:
-        """The rows in memory, those of ``tokens`` among them, and where these are."""
-        numbers = self.numbers
-        if self._rows is None:
-            self._rows = Rows(self._width(), numbers, self.meta().get("top_words") is not None)
-        at = self._rows.at(tokens)
-        if missing := self._rows.missing(at):
-            keys = missing.keys
-            if self._ahead and self._trained is None:
+    def _load_counts(self, tokens: Sequence[str]) -> tuple[CountCache, np.ndarray]:
+        """The counts in memory, those of ``tokens`` (k,) among them, and the columns where these are."""
+        vocabulary = self.vocabulary
+        if self._cache is None:
+            self._cache = CountCache(self._width(), vocabulary, self.meta().get("top_words") is not None)
+        columns = self._cache.columns(tokens)
+        if missing := self._cache.missing(columns):
+            hashes = missing.hashes
+            if self._preload and self._trained is None:
                 self._trained = self._read_pages()
-            pages = self._trained or self._read_pages(keys)
-            learned = None if self._as_trained() else self._read_learned(keys)
-            self._rows.fill(missing, *pages.look_up(keys, len(self._rows.table)), learned)
-            held, occurring = self._rows.table[0::2, missing.at], self._rows.table[1::2, missing.at]
+            pages = self._trained or self._read_pages(hashes)
+            learned = None if self._as_trained() else self._read_learned(hashes)
+            self._cache.load(missing, *pages.look_up(hashes, len(self._cache.table)), learned)
+            held, occurring = self._cache.table[0::2, missing.ids], self._cache.table[1::2, missing.ids]
             if (held < 0).any() or (held > self.class_sums()[:, :1]).any() or (held > occurring).any():
                 raise Damaged("sums of tokens that cannot be")
-        return self._rows, at
+        return self._cache, columns
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
@@ -207,28 +196,28 @@ class Store(Records):
         with self.writing():
             number = self.class_id(label)
             meta = self.meta()
-            rows, at = self._read_rows(list(occurrences))
-            at, place = np.unique(at, return_inverse=True)  # two tokens of one key are one
-            repeats = np.bincount(place, list(occurrences.values()), len(at)).astype(np.int64)
-            if rows.closed:  # a model of chosen words keeps to them
-                known = rows.present[at]
-                at, repeats = at[known], repeats[known]
-            documents = rows.table[2 * number, at]
-            occurring = rows.table[2 * number + 1, at] + sign * repeats
-            if len(at) and (documents.min() + sign < 0 or occurring.min() < 0):
+            cache, columns = self._load_counts(list(occurrences))
+            columns, place = np.unique(columns, return_inverse=True)  # two tokens of one hash are one
+            counts = np.bincount(place, list(occurrences.values()), len(columns)).astype(np.int64)
+            if cache.fixed_vocabulary:  # a model of chosen words keeps to them
+                known = cache.in_vocabulary[columns]
+                columns, counts = columns[known], counts[known]
+            documents = cache.table[2 * number, columns]
+            occurring = cache.table[2 * number + 1, columns] + sign * counts
+            if len(columns) and (documents.min() + sign < 0 or occurring.min() < 0):
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            new = ~rows.present[at]
-            rows.table[2 * number, at] = documents + sign
-            rows.table[2 * number + 1, at] = occurring
-            rows.present[at] = rows.closed | rows.table[:, at].any(axis=0)
-            rows.changed[at] = True
+            new = ~cache.in_vocabulary[columns]
+            cache.table[2 * number, columns] = documents + sign
+            cache.table[2 * number + 1, columns] = occurring
+            cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
+            cache.dirty[columns] = True
             self._move_frequencies(number, documents, sign)
             self._connection.execute(
                 "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
                 " occurrences = occurrences + ? WHERE id = ?",
-                (sign, sign * len(at), sign * int(repeats.sum()), number),
+                (sign, sign * len(columns), sign * int(counts.sum()), number),
             )
-            if change := int(rows.present[at].sum()) - int((~new).sum()):
+            if change := int(cache.in_vocabulary[columns].sum()) - int((~new).sum()):
                 self.put_meta({"vocabulary_size": meta["vocabulary_size"] + change})
             self._totals = self._frequencies = None
 
@@ -243,13 +232,13 @@ class Store(Records):
     def _before_commit(self) -> None:
         """Write what ``add`` changed. Once a transaction, not once a message: most tokens come back in the next one."""
         execute = self._connection.executemany
-        if self._rows is not None and self._rows.changed.any():
-            tokens, since = self._rows.take_changes()
-            keys, some = tokens.keys, since.any(axis=0)
+        if self._cache is not None and self._cache.dirty.any():
+            tokens, since = self._cache.take_changes()
+            keys, some = tokens.hashes, since.any(axis=0)
             marks = ", ?" * len(since)
             execute(
                 f"INSERT OR REPLACE INTO learned VALUES (?, ?{marks})",  # noqa: S608 (question marks only)
-                zip(keys[some].tolist(), tokens.some(np.flatnonzero(some)), *since[:, some].tolist()),
+                zip(keys[some].tolist(), tokens.take(np.flatnonzero(some)), *since[:, some].tolist()),
             )
             execute("DELETE FROM learned WHERE key = ?", zip(keys[~some].tolist()))
             self._untaught = None

@@ -14,8 +14,8 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
 from spamnb.store import checks
 from spamnb.store.database import APPLICATION_ID, FORMAT, Database
-from spamnb.store.learned import LESSONS, MESSAGES, Learned, read_lessons, read_messages
-from spamnb.store.pages import MOST
+from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
+from spamnb.store.pages import MAX_COUNT
 
 VECTOR = np.dtype("<f4")
 MOST_LESSONS = 10_000  # some 4 kB each
@@ -42,7 +42,7 @@ CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWI
 """
 
 
-class Records(Database):
+class ModelTables(Database):
     """A model file, open; ``store.Store`` adds the sums."""
 
     @classmethod
@@ -97,7 +97,9 @@ class Records(Database):
         """Settings and single figures."""
         with self.reading():
             if self._meta is None:
-                rows = checks.rows("meta", self._connection.execute("SELECT key, value FROM meta"), key=checks.text)
+                rows = checks.checked_rows(
+                    "meta", self._connection.execute("SELECT key, value FROM meta"), key=checks.is_text
+                )
                 self._meta = {key: checks.parsed("meta", key, value) for key, value in rows}
             return self._meta
 
@@ -105,10 +107,7 @@ class Records(Database):
         with self.writing():
             self._connection.executemany(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                [
-                    (key, json.dumps(value, ensure_ascii=False, sort_keys=True))
-                    for key, value in changes.items()
-                ],
+                [(key, json.dumps(value, ensure_ascii=False, sort_keys=True)) for key, value in changes.items()],
             )
             if self._meta is not None:
                 self._meta = {**self._meta, **json.loads(json.dumps(changes))}
@@ -118,7 +117,7 @@ class Records(Database):
         with self.reading():
             if self._class_ids is None:
                 rows = self._connection.execute("SELECT name, id FROM classes ORDER BY id")
-                found = checks.rows("classes", rows, name=checks.name)
+                found = checks.checked_rows("classes", rows, name=checks.is_class_name)
                 columns = [row[0] for row in self._connection.execute("SELECT name FROM pragma_table_info('learned')")]
                 if [number for _, number in found] != list(range(len(found))) or columns != _columns(len(found)):
                     raise Damaged("classes and the columns of table learned do not belong together")
@@ -148,18 +147,18 @@ class Records(Database):
 
     # -- what was learned ------------------------------------------------------------------------------------
 
-    def learned(self, digest: bytes) -> Learned | None:
+    def learned(self, digest: bytes) -> LearnedMessage | None:
         """How a message was learned, by its digest; None if it was not."""
         with self.reading():
             found = self._connection.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
             return next((known for _, known in read_messages(found)), None)
 
-    def messages(self) -> list[tuple[bytes, Learned]]:
+    def messages(self) -> list[tuple[bytes, LearnedMessage]]:
         """(digest, how it was learned) of all messages, ascending by digest."""
         with self.reading():
             return read_messages(self._connection.execute(f"{MESSAGES} ORDER BY digest"))
 
-    def remember(self, messages: Iterable[tuple[bytes, Learned]]) -> None:
+    def add_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
         """These were learned, by digest."""
         with self.writing():
             ids = self.class_ids()
@@ -171,23 +170,23 @@ class Records(Database):
                 ),
             )
 
-    def unremember(self, digest: bytes) -> None:
+    def delete_message(self, digest: bytes) -> None:
         with self.writing():
             self._connection.execute("DELETE FROM messages WHERE digest = ?", (digest,))
             self._connection.execute("DELETE FROM lessons WHERE digest = ?", (digest,))
 
-    def lesson(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
+    def autolearned_message(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
         """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
         with self.reading():
             found = self._connection.execute(f"{LESSONS} WHERE identity = ?", (identity,))
             return next((lesson[1:] for lesson in read_lessons(found)), None)
 
-    def lessons(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
+    def autolearned_messages(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
         """(identity, digest, tokens) of all of them, the oldest first."""
         with self.reading():
             return read_lessons(self._connection.execute(f"{LESSONS} ORDER BY sequence"))
 
-    def put_lesson(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
+    def put_autolearned_message(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
         """Keep what the filter learns by itself, and let go of the oldest of many."""
         with self.writing():
             tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
@@ -208,8 +207,14 @@ class Records(Database):
                     " LEFT JOIN classes ON classes.id = calibration.class"
                 )
                 # Below 0: a message of training was taken away with another score than it was added with.
-                cell = {"class": checks.name, "own": checks.whole(1), "bin": checks.whole(BINS - 1)}
-                found = checks.rows("calibration", rows, **cell, messages=checks.whole(MOST, -MOST))
+                cell = {
+                    "class": checks.is_class_name,
+                    "own": checks.int_between(1),
+                    "bin": checks.int_between(BINS - 1),
+                }
+                found = checks.checked_rows(
+                    "calibration", rows, **cell, messages=checks.int_between(MAX_COUNT, -MAX_COUNT)
+                )
                 self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}
             return [(*cell, messages) for cell, messages in self._cells.items() if messages]
 
@@ -231,7 +236,9 @@ class Records(Database):
         with self.reading():
             if self._arrays is None:
                 rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
-                found = checks.rows("arrays", rows, name=checks.text, dtype=checks.text, shape=checks.text)
+                found = checks.checked_rows(
+                    "arrays", rows, name=checks.is_text, dtype=checks.is_text, shape=checks.is_text
+                )
                 self._arrays = {name: array_of(name, *stored) for name, *stored in found}
             return self._arrays
 
@@ -280,7 +287,7 @@ def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
     """The array that is kept so; ``shape`` is JSON. Damaged where that is none of finite numbers."""
     try:
         sides = json.loads(shape)
-        if not all(map(checks.whole(MOST), sides)):
+        if not all(map(checks.int_between(MAX_COUNT), sides)):
             raise ValueError("no shape")
         array = np.frombuffer(content, np.dtype(dtype)).reshape(sides)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
@@ -291,7 +298,7 @@ def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
 
 
 def _vectors(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
-    found = checks.rows("vectors", rows, token=checks.text, vector=checks.blob)
+    found = checks.checked_rows("vectors", rows, token=checks.is_text, vector=checks.is_blob)
     if any(len(vector) % VECTOR.itemsize for _, vector in found):
         raise Damaged("vectors that were cut short")
     if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():

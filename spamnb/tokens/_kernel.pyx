@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, initializedcheck=False, cdivision=True
-"""Text → numbers of tokens, compiled: what words.py, numbers.py and numbering.py say in Python, to the last token.
+"""Text → numbers of tokens, compiled: what words.py, numbers.py and vectorizer.py say in Python, to the last token.
 
 A word of ASCII is folded, hashed and looked up where it stands in the message; no Python object is made of it, nor of
 a pair of neighbours. The rest Python folds, once, and what it made is remembered. A message that is a plain letter is
@@ -16,15 +16,15 @@ import secrets
 import numpy as np
 
 from spamnb.message import charsets, headers as message_headers, mime, parse as message
-from spamnb.tokens import groups as views, hosts, token_array as numbers, tokenizer as tokens, words
+from spamnb.tokens import groups, hosts, token_array, tokenizer as tokens, words
 
-include "_views.pxi"
-include "_numbers.pxi"
+include "_groups.pxi"
+include "_vocabulary.pxi"
 include "_words.pxi"
 include "_reading.pxi"
 include "_letters.pxi"
 
-MADE_FOR = 5, 4  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of numbering.py
+MADE_FOR = 5, 5  # TOKENS_VERSION of tokens.py, KERNEL_VERSION of vectorizer.py
 
 cdef Py_ssize_t MAX_VALUE = tokens.MAX_VALUE
 cdef Py_ssize_t MAX_LAID_OUT = tokens.MAX_LAID_OUT
@@ -38,7 +38,7 @@ cdef class Kernel:
     ``room`` bounds the words and tokens remembered of Python's folding, ``most_fields`` the fields remembered.
     """
 
-    cdef readonly Numbers numbers
+    cdef readonly Vocabulary vocabulary
     cdef Rows rows
     cdef Reader reader
     cdef Letter letter
@@ -51,11 +51,11 @@ cdef class Kernel:
     cdef Table runs
     cdef set signs
 
-    def __init__(self, Numbers numbers not None, Py_ssize_t room=1 << 20, Py_ssize_t most_fields=2000):
-        self.numbers = numbers
+    def __init__(self, Vocabulary vocabulary not None, Py_ssize_t room=1 << 20, Py_ssize_t most_fields=2000):
+        self.vocabulary = vocabulary
         self.room = room
         self.most_fields = most_fields
-        self.reader = Reader(numbers)
+        self.reader = Reader(vocabulary)
         self.rows = self.reader.rows
         self.letter = Letter(most_fields)
         self.runs = Table()
@@ -80,14 +80,14 @@ cdef class Kernel:
         """The number of different tokens that the message has."""
         return self.rows.end()
 
-    def take(self):
+    def take_cells(self):
         """(k, 2) token numbers and occurrences of all messages since the last call, row after row."""
-        return self.rows.take()
+        return self.rows.take_cells()
 
     def add(self, tokens):
         """Tokens that need no folding."""
         for token in tokens:
-            self.rows.add(self.numbers.named(token))
+            self.rows.add(self.vocabulary.named(token))
 
     def read_letter(self, bytes raw, folded, fields, int ngrams, bint body_only, bint identify):
         """See tokens.Tokenizer.read_letter."""
@@ -148,7 +148,7 @@ cdef class Kernel:
         found = self.known_headers.get(id(field))
         if found is None:
             words = None if field.folded is None else self.field(field.folded)
-            found = self.known_headers[id(field)] = Header(field, self.numbers.named(field.presence), words)
+            found = self.known_headers[id(field)] = Header(field, self.vocabulary.named(field.presence), words)
         return <Header> found
 
     def words(self, folded, str value):
@@ -191,7 +191,7 @@ cdef class Kernel:
 
     cdef int told(self, Prefix name, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1:
         cdef uint64_t h = hashed(name.state, data, start, stop, SAME)
-        return self.rows.add(self.numbers.number(h, name.text, data, start, stop, SAME))
+        return self.rows.add(self.vocabulary.number(h, name.text, data, start, stop, SAME))
 
     def layout(self, texts):
         """See tokens.Found: 2 µs a message where Python takes 4."""

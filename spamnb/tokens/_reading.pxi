@@ -17,7 +17,7 @@ cdef struct Word:  # that waits for its number
 cdef class Reader:
     """Finds words where they stand, folds those of ASCII, and asks Python once for what becomes of any other."""
 
-    cdef Numbers numbers
+    cdef Vocabulary vocabulary
     cdef Rows rows
     cdef Field plain
     # What Python made of a word: the numbers of its tokens, and whether it is in capitals.
@@ -36,8 +36,8 @@ cdef class Reader:
     cdef uint64_t[::1] hashes
     cdef Py_ssize_t opened
 
-    def __init__(self, Numbers numbers not None):
-        self.numbers = numbers
+    def __init__(self, Vocabulary vocabulary not None):
+        self.vocabulary = vocabulary
         self.rows = Rows()
         self.plain = Field(words.Folded(), 0)
         self.opening = np.zeros(1 << 12, np.uint8)
@@ -73,7 +73,7 @@ cdef class Reader:
             self.flush(field, data)
         self.queue[self.waiting] = Word(h, start, stop, become)
         self.waiting += 1
-        self.numbers.table.expect(h)
+        self.vocabulary.table.expect(h)
         return self.open(data, start, stop, h, become) if opens else 0
 
     cdef int flush(self, Field field, bytes data) except -1:
@@ -82,15 +82,15 @@ cdef class Reader:
         cdef Word* word
         cdef bytes prefix
         for i in range(self.waiting):
-            number = self.numbers.table.expect_more(self.queue[i].hash)
+            number = self.vocabulary.table.expect_more(self.queue[i].hash)
             if number >= 0:
                 self.rows.expect(number)
         for i in range(self.waiting):
             word = &self.queue[i]
-            number = self.numbers.table.find(word.hash)
+            number = self.vocabulary.table.find(word.hash)
             if number < 0:
                 prefix = field.sharp if word.become == SHAPE else field.prefix
-                number = self.numbers.number(word.hash, prefix, data, word.start, word.stop, word.become)
+                number = self.vocabulary.number(word.hash, prefix, data, word.start, word.stop, word.become)
             self.rows.add(number)
         self.waiting = 0
         return 0
@@ -273,16 +273,16 @@ cdef class Reader:
         for i in range(self.firsts[entry], self.firsts[entry + 1]):
             self.rows.add(self.values[i])
             if opens:
-                token = self.numbers.text_of(self.values[i])
+                token = self.vocabulary.text_of(self.values[i])
                 if token[:1] != b"#":  # the shape of a word
-                    self.open(token, 0, len(token), self.numbers.table.keys[self.values[i]], SAME)
+                    self.open(token, 0, len(token), self.vocabulary.table.keys[self.values[i]], SAME)
         if is_text:
             self.capitals += self.capital[entry]
         return 0
 
     cdef Py_ssize_t remember(self, uint64_t h, Field field, str raw) except -1:
         cdef Py_ssize_t entry = self.asked.used, end = self.firsts[entry]
-        cdef list found = [self.numbers.named(token) for token in field.folded.made(raw)]
+        cdef list found = [self.vocabulary.named(token) for token in field.folded.made(raw)]
         if entry + 1 == self.firsts.shape[0]:
             self.firsts, self.capital = _grown(self.firsts, 2 * entry + 2), _grown(self.capital, 2 * entry + 2)
         if end + len(found) > self.values.shape[0]:

@@ -6,7 +6,7 @@ was found: ``subject:offer``, ``from:example.org``, ``received:mail.example.org`
 
 The figures in the comments are 1-ROCA% of the default filter as scripts/experiment_evidence.py prints it, means over
 halvings of a corpus by md5(file name). Those beside .031 for SpamAssassin, .089 for enron1 or .295 for SMS are of one
-view for all tokens (evidence.py).
+group for all tokens (evidence.py).
 """
 
 from __future__ import annotations
@@ -265,4 +265,3 @@ def _date(value: str, found: Found) -> None:
 def _message_id(value: str, found: Found) -> None:
     left, _, host = value.strip("<> ").rpartition("@")
     found.add(["message-id:" + token for token in (*fold_host(host), "#" + id_shape(left))])
-

@@ -1,4 +1,4 @@
-"""Messages → rows of token numbers: what a Tokenizer finds, counted.
+"""Messages → rows of token ids: what a Tokenizer finds, counted.
 
 Where the compiled kernel is there (``_kernel.pyx``, built when spamnb is installed with a C compiler at hand) most
 words never become Python objects, and a plain letter (one text of ASCII) is read in its bytes: 57 µs a message of
@@ -10,15 +10,21 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from spamnb.message.parse import Message, parse
-from spamnb.tokens.token_array import Numbers, Tokens
+from spamnb.tokens.csr_rows import CsrRows
+from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import TOKENS_VERSION, Tokenizer
+from spamnb.tokens.vocabulary import Vocabulary
 
-KERNEL_VERSION = 4  # rises whenever what follows asks other things of the kernel
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+KERNEL_VERSION = 5  # rises whenever what follows asks other things of the kernel
 
 try:
     import spamnb.tokens._kernel as kernel
@@ -29,53 +35,53 @@ else:
         kernel = None
 
 
-def new_numbers() -> Numbers:
-    """An empty table of tokens, the kernel's where it is built."""
-    return Numbers() if kernel is None else kernel.Numbers()
+def new_vocabulary() -> Vocabulary:
+    """An empty vocabulary, the compiled one where it is built."""
+    return Vocabulary() if kernel is None else kernel.Vocabulary()
 
 
-def views_of(tokens: Tokens) -> np.ndarray:
-    """(k,) int8, the view of each token."""
-    return tokens.views if kernel is None else kernel.views_of(tokens.text, tokens.begins, tokens.lengths)
+def token_groups(tokens: TokenArray) -> np.ndarray:
+    """(k,) int8, the group of each token."""
+    return tokens.groups if kernel is None else kernel.token_groups(tokens.text, tokens.offsets, tokens.lengths)
 
 
-class Row(NamedTuple):
-    """A message that became a row."""
+class RowInfo(NamedTuple):
+    """What is known of a message that became a row."""
 
-    length: int  # its different tokens
+    length: int  # number of different tokens
     digest: bytes  # of the message
     cut: tuple[str, ...]  # what was left out of it: see Message
 
 
-class Numbering:
-    """Numbers tokens in the order in which they are met, and keeps messages as rows of numbers.
+class Vectorizer:
+    """Numbers tokens in the order in which they are met, and keeps messages as rows of these numbers.
 
     >>> from spamnb.message.parse import parse
     >>> from spamnb.tokens.tokenizer import TokenOptions
-    >>> numbering = Numbering(Tokenizer(TokenOptions(body_only=True, ngrams=1)))
-    >>> numbering.add(parse(b"\\nlunch, lunch")), numbering.add(parse(b"\\nno lunch"))
+    >>> vectorizer = Vectorizer(Tokenizer(TokenOptions(body_only=True, ngrams=1)))
+    >>> vectorizer.add(parse(b"\\nlunch, lunch")), vectorizer.add(parse(b"\\nno lunch"))
     (6, 6)
-    >>> numbers, repeats = numbering.take()[:4].T
-    >>> list(zip(numbering.numbers.some(numbers), repeats.tolist()))
+    >>> rows = vectorizer.take_rows()
+    >>> list(zip(vectorizer.vocabulary.take(rows.ids[:4]), rows.counts.tolist()))
     [('p:,', 1), ('lunch', 2), ('length:2', 1), ('caps:0', 1)]
     """
 
-    def __init__(self, tokenizer: Tokenizer, numbers: Numbers | None = None, compiled: bool = True) -> None:
-        if numbers is None:
-            numbers = new_numbers() if compiled else Numbers()
-        self.numbers = numbers
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None, compiled: bool = True) -> None:
+        if vocabulary is None:
+            vocabulary = new_vocabulary() if compiled else Vocabulary()
+        self.vocabulary = vocabulary
         self._tokenizer = tokenizer
-        self._numbers, self._repeats = array("i"), array("i")
+        self._ids, self._counts, self._lengths = array("i"), array("i"), array("q")
         self._kernel: Any = None
         options = tokenizer.options
         served = options.tokenizer == "own" and options.ngrams <= 2
-        if served and kernel is not None and isinstance(numbers, kernel.Numbers):
-            self._kernel = kernel.Kernel(numbers)
+        if served and kernel is not None and isinstance(vocabulary, kernel.Vocabulary):
+            self._kernel = kernel.Kernel(vocabulary)
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.vocabulary)
 
-    def read(self, raw: bytes, identify: bool = True) -> Row:
+    def read(self, raw: bytes, identify: bool = True) -> RowInfo:
         """One more row, of any bytes: ``parse`` and ``add`` in one, 28 µs for a plain letter where the two take 40.
 
         Without ``identify`` the digest may be empty, which saves an eighth of that.
@@ -84,25 +90,57 @@ class Numbering:
             self._kernel.begin()
             digest = self._tokenizer.read_letter(raw, self._kernel, identify)
             if digest is not None:
-                return Row(self._kernel.end(), digest, ())
+                return RowInfo(self._ended(self._kernel.end()), digest, ())
         message = parse(raw)
-        return Row(self.add(message), message.digest, message.cut)
+        return RowInfo(self.add(message), message.digest, message.cut)
 
     def add(self, message: Message) -> int:
         """One more row; returns how many different tokens it has."""
         if self._kernel is not None:
             self._kernel.begin()
             self._tokenizer.read(message, self._kernel)
-            return self._kernel.end()
-        counted = Counter(self.numbers.at(self._tokenizer(message)).tolist())
-        self._numbers.extend(counted)
-        self._repeats.extend(counted.values())
-        return len(counted)
+            return self._ended(self._kernel.end())
+        counts = Counter(self.vocabulary.ids(self._tokenizer(message)).tolist())
+        self._ids.extend(counts)
+        self._counts.extend(counts.values())
+        return self._ended(len(counts))
 
-    def take(self) -> np.ndarray:
-        """(k, 2) numbers and occurrences of the rows added since the last call, tokens as first met in each."""
+    def _ended(self, length: int) -> int:
+        self._lengths.append(length)
+        return length
+
+    def take_rows(self) -> CsrRows:
+        """The rows added since the last call, with the vocabulary's ids; the tokens of each as they were first met."""
+        indptr = np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
         if self._kernel is not None:
-            return self._kernel.take()
-        taken = np.stack([np.array(self._numbers, np.int32), np.array(self._repeats, np.int32)], axis=1)
-        self._numbers, self._repeats = array("i"), array("i")
-        return taken
+            ids, counts = self._kernel.take_cells().T
+        else:
+            ids, counts = np.array(self._ids, np.int32), np.array(self._counts, np.int32)
+        self._ids, self._counts, self._lengths = array("i"), array("i"), array("q")
+        return CsrRows(indptr, ids, counts)
+
+
+def document_term_matrix(documents: Iterable[Iterable[str]], vocabulary: Vocabulary, grow: bool = True) -> csr_array:
+    """Occurrences of tokens as a CSR array, documents × columns, int32, rows sorted and without duplicates.
+
+    A token's column is its id in ``vocabulary``. Unseen tokens get new columns at the end, or are left out where
+    ``grow`` is False.
+
+    >>> vocabulary = Vocabulary()
+    >>> document_term_matrix([["cheap", "pills", "cheap"], ["lunch", "pills"]], vocabulary).toarray()
+    array([[2, 1, 0],
+           [0, 1, 1]], dtype=int32)
+    >>> list(vocabulary.tokens())
+    ['cheap', 'pills', 'lunch']
+    """
+    from scipy.sparse import csr_array
+
+    ids, ends, known = array("i"), array("q", [0]), set(vocabulary.tokens()) if not grow else ()
+    for document in documents:
+        tokens = document if grow else [token for token in document if token in known]
+        ids.extend(vocabulary.ids(tokens).tolist())
+        ends.append(len(ids))
+    indices = np.array(ids, np.int32)
+    X = csr_array((np.ones(len(indices), np.int32), indices, np.array(ends)), shape=(len(ends) - 1, len(vocabulary)))
+    X.sum_duplicates()
+    return X

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import Tally, merge, tally
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.learners.registry import learner_for
 from spamnb.message.parse import Message, parse
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.snapshot import fill, load
+from spamnb.store.snapshot import read_snapshot, write
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import Numbering
-from spamnb.training import content_of, prepare, with_trained
+from spamnb.tokens.vectorizer import Vectorizer
+from spamnb.training import prepare, snapshot_of, with_trained
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from benchmark import messages
@@ -49,18 +49,18 @@ def parsed(entries: list[Entry]) -> list[Message]:
     return [parse(entry.read()) for entry in entries]
 
 
-def counted(entries: list[Entry], path: Path) -> Tally:
-    return tally(enumerate(entries), Tokenizer(SETTINGS.tokens), path, print)
+def counted(entries: list[Entry], path: Path) -> TrainingSet:
+    return count_messages(enumerate(entries), Tokenizer(SETTINGS.tokens), path, print)
 
 
 @pytest.fixture(scope="module")
-def sums(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Tally:
+def sums(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> TrainingSet:
     return prepare(counted(entries, tmp_path_factory.mktemp("sums") / "rows"))
 
 
-def made(sums: Tally) -> Store:
+def made(sums: TrainingSet) -> Store:
     store = Store.create(":memory:", SETTINGS.as_meta())
-    fill(store, with_trained(content_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
+    write(store, with_trained(snapshot_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
     return store
 
 
@@ -81,8 +81,8 @@ def test_tokens(benchmark: Benchmark, parsed: list[Message]) -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_rows_of_numbers(benchmark: Benchmark, parsed: list[Message], compiled: bool) -> None:
     def rows() -> list[int]:
-        numbering = Numbering(Tokenizer(SETTINGS.tokens), compiled=compiled)
-        return [numbering.add(message) for message in parsed]
+        vectorizer = Vectorizer(Tokenizer(SETTINGS.tokens), compiled=compiled)
+        return [vectorizer.add(message) for message in parsed]
 
     assert all(benchmark(rows))
 
@@ -91,36 +91,36 @@ def test_rows_of_bytes(benchmark: Benchmark, entries: list[Entry]) -> None:
     raws = [entry.read() for entry in entries]
 
     def rows() -> list[int]:
-        numbering = Numbering(Tokenizer(SETTINGS.tokens))
-        return [numbering.read(raw).length for raw in raws]
+        vectorizer = Vectorizer(Tokenizer(SETTINGS.tokens))
+        return [vectorizer.read(raw).length for raw in raws]
 
     assert all(benchmark(rows))
 
 
 def test_all_to_sums(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
-    assert benchmark(counted, entries, tmp_path / "rows").sums.documents.sum() == SIZE
+    assert benchmark(counted, entries, tmp_path / "rows").counts.documents.sum() == SIZE
 
 
 def test_merge_of_two(benchmark: Benchmark, entries: list[Entry], tmp_path: Path) -> None:
     halves = [counted(entries[i::2], tmp_path / f"rows{i}") for i in (0, 1)]
-    assert benchmark(merge, halves).sums.documents.sum() == SIZE
+    assert benchmark(TrainingSet.sum, halves).counts.documents.sum() == SIZE
 
 
-def test_leave_one_out(benchmark: Benchmark, sums: Tally) -> None:
-    assert len(benchmark(learner_for(SETTINGS).train, sums).labels) == sums.sums.documents.sum()
+def test_leave_one_out(benchmark: Benchmark, sums: TrainingSet) -> None:
+    assert len(benchmark(learner_for(SETTINGS).train, sums).labels) == sums.counts.documents.sum()
 
 
-def test_write(benchmark: Benchmark, sums: Tally) -> None:
+def test_write(benchmark: Benchmark, sums: TrainingSet) -> None:
     assert benchmark(made, sums).totals().vocabulary_size == len(sums.tokens)
 
 
-def test_load(benchmark: Benchmark, sums: Tally) -> None:
+def test_load(benchmark: Benchmark, sums: TrainingSet) -> None:
     store = made(sums)
-    assert len(benchmark(load, store).tokens) == len(sums.tokens)
+    assert len(benchmark(read_snapshot, store).tokens) == len(sums.tokens)
 
 
 @pytest.mark.parametrize("at_once", [1, 128])
-def test_classify(benchmark: Benchmark, sums: Tally, entries: list[Entry], at_once: int) -> None:
+def test_classify(benchmark: Benchmark, sums: TrainingSet, entries: list[Entry], at_once: int) -> None:
     classifier = Classifier(made(sums))
     raws = [entry.read() for entry in entries]
 

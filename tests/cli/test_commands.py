@@ -72,9 +72,7 @@ def test_help_names_every_command() -> None:
 @pytest.mark.parametrize("words", ["train m", "classify m", "learn spam m", "forget spam m", "explain m", "evaluate m"])
 def test_shells_complete_the_files_of_a_source(words: str) -> None:
     environment = {"COMP_WORDS": f"spamnb {words}", "COMP_CWORD": str(len(words.split()))}
-    result = CliRunner().invoke(
-        cli, prog_name="spamnb", env={**environment, "_SPAMNB_COMPLETE": "bash_complete"}
-    )
+    result = CliRunner().invoke(cli, prog_name="spamnb", env={**environment, "_SPAMNB_COMPLETE": "bash_complete"})
     assert result.output == "file,m\n"
 
 
@@ -543,7 +541,9 @@ def test_what_cannot_be_told_changes_no_verdict(tmp_path: Path, command: str, co
     with open("/dev/full", "w") as full:  # as the log of procmail is where the disk is full
         done = subprocess.run(
             [sys.executable, "-m", "spamnb", *command.split(), "-m", tmp_path / "none"],
-            input=message("ham", 1), stdout=subprocess.PIPE, stderr=full,
+            input=message("ham", 1),
+            stdout=subprocess.PIPE,
+            stderr=full,
         )
     assert done.returncode == code
     assert done.stdout.endswith(message("ham", 1)) is (command == "filter")

@@ -1,4 +1,4 @@
-"""tally.py: against scikit-learn's CountVectorizer with our tokenizer as its analyser, and the algebra of sums."""
+"""training_set.py and shard.py: against scikit-learn's CountVectorizer with our tokenizer, and the algebra of sums."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, never
+from mail import mail, never, same_counts
 from scipy.sparse import csr_array
 
+from spamnb.counts import shard
 from spamnb.counts import training_set as module
-from spamnb.counts.training_set import Tally, dealt, merge, restrict, tally, without_copies
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.message.parse import parse
 from spamnb.sources.entries import Entry
-from spamnb.tokens import vectorizer as numbering
+from spamnb.tokens import vectorizer
 from spamnb.tokens.tokenizer import Tokenizer
 
 tokenize = Tokenizer()
@@ -25,58 +26,58 @@ tokenize = Tokenizer()
 @pytest.fixture(scope="module", autouse=True, params=["compiled", "dictionaries"])
 def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test here with the compiled kernel, where it is built, and without."""
-    if request.param == "compiled" and numbering.kernel is None:
+    if request.param == "compiled" and vectorizer.kernel is None:
         pytest.skip("the kernel is not built: needs a C compiler when spamnb is installed")
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "dictionaries":
-            patch.setattr(numbering, "kernel", None)
+            patch.setattr(vectorizer, "kernel", None)
         yield
 
 
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
 
 
-def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Sequence[int] | None = None) -> Tally:
+def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Sequence[int] | None = None) -> TrainingSet:
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
     folder.mkdir(exist_ok=True, parents=True)
-    return tally(zip(places or range(len(entries)), entries), Tokenizer(), folder / "rows", never)
+    return count_messages(zip(places or range(len(entries)), entries), Tokenizer(), folder / "rows", never)
 
 
 def mail_of(label: str, *words: str) -> tuple[str, bytes]:
     return label, f"Subject: {words[0] if words else ''}\n\n{' '.join(words)}\n".encode()
 
 
-def check_against_scikit_learn(made: Tally, messages: Sequence[tuple[str, bytes]]) -> None:
+def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, bytes]]) -> None:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(analyzer=lambda n: tokenize(parse(messages[n][1])))
-    X = csr_array(vectorizer.fit_transform(range(len(messages))))
-    assert sorted(made.tokens) == sorted(vectorizer.vocabulary_)
-    assert (made.tokens.keys[1:] > made.tokens.keys[:-1]).all()
-    X = X[:, [vectorizer.vocabulary_[token] for token in made.tokens]]
+    twin = CountVectorizer(analyzer=lambda n: tokenize(parse(messages[n][1])))
+    X = csr_array(twin.fit_transform(range(len(messages))))
+    assert sorted(made.tokens) == sorted(twin.vocabulary_)
+    assert (made.tokens.hashes[1:] > made.tokens.hashes[:-1]).all()
+    X = X[:, [twin.vocabulary_[token] for token in made.tokens]]
     labels = np.array([label for label, _ in messages])
-    assert made.sums.classes == tuple(sorted(set(labels)))
-    for c, name in enumerate(made.sums.classes):
+    assert made.counts.classes == tuple(sorted(set(labels)))
+    for c, name in enumerate(made.counts.classes):
         mine = X[np.flatnonzero(labels == name)]
-        assert made.sums.documents[c] == mine.shape[0]
-        np.testing.assert_array_equal(made.sums.counts.occurrences.toarray()[c], mine.sum(axis=0))
-        np.testing.assert_array_equal(made.sums.counts.document_counts.toarray()[c], (mine > 0).sum(axis=0))
+        assert made.counts.documents[c] == mine.shape[0]
+        np.testing.assert_array_equal(made.counts.occurrences.toarray()[c], mine.sum(axis=0))
+        np.testing.assert_array_equal(made.counts.document_counts.toarray()[c], (mine > 0).sum(axis=0))
     place = 0
-    for block in made.blocks(7):
-        for n, label in enumerate(block.labels):
-            part = slice(block.indptr[n], block.indptr[n + 1])
-            row = X[[block.numbers[n]]].toarray()[0]
-            assert made.sums.classes[label] == labels[block.numbers[n]]
-            assert dict(zip(block.columns[part].tolist(), block.repeats[part].tolist())) == {
+    for batch in made.batches(7):
+        for n, label in enumerate(batch.labels):
+            part = slice(batch.rows.indptr[n], batch.rows.indptr[n + 1])
+            row = X[[batch.positions[n]]].toarray()[0]
+            assert made.counts.classes[label] == labels[batch.positions[n]]
+            assert dict(zip(batch.rows.ids[part].tolist(), batch.rows.counts[part].tolist())) == {
                 int(j): int(row[j]) for j in np.flatnonzero(row)
             }
             place += 1
     assert place == len(messages)
 
 
-def same(a: Tally, b: Tally) -> None:
+def same(a: TrainingSet, b: TrainingSet) -> None:
     assert list(a.tokens) == list(b.tokens)
-    assert a.sums.counts == b.sums.counts
+    assert same_counts(a.counts, b.counts)
 
 
 def test_sums_are_those_of_scikit_learn_on_real_mail(corpora: Path, tmp_path: Path) -> None:
@@ -101,8 +102,8 @@ def test_sums_are_those_of_scikit_learn(
 
 def test_what_is_flushed_early_is_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
-    monkeypatch.setattr(module, "FLUSH", 50)
-    monkeypatch.setattr(module, "BLOCK", 6)
+    monkeypatch.setattr(module, "MAX_BUFFERED", 50)
+    monkeypatch.setattr(shard, "MESSAGES_AT_ONCE", 6)
     check_against_scikit_learn(counted(tmp_path, messages), messages)
 
 
@@ -121,17 +122,17 @@ def test_shares_add_up_to_the_whole(
     for owner in range(3):
         places = [n for n in range(len(messages)) if owners[n] == owner]
         shares.append(counted(folder / str(owner), [messages[n] for n in places], places))
-    made = merge(shares)
+    made = TrainingSet.sum(shares)
     same(made, whole)
     same(shares[2] + shares[0] + shares[1], whole)
-    numbers = np.concatenate([np.zeros(0, int), *(block.numbers for block in made.blocks())])
+    numbers = np.concatenate([np.zeros(0, int), *(batch.positions for batch in made.batches())])
     assert sorted(numbers) == list(range(len(messages)))
-    for block in made.blocks(2):
-        for n, number in enumerate(block.numbers):
-            expected = next(b for b in whole.blocks(1) if b.numbers[0] == number)
-            part = slice(block.indptr[n], block.indptr[n + 1])
-            assert sorted(zip(block.columns[part], block.repeats[part])) == sorted(
-                zip(expected.columns, expected.repeats)
+    for batch in made.batches(2):
+        for n, number in enumerate(batch.positions):
+            expected = next(b for b in whole.batches(1) if b.positions[0] == number)
+            part = slice(batch.rows.indptr[n], batch.rows.indptr[n + 1])
+            assert sorted(zip(batch.rows.ids[part], batch.rows.counts[part])) == sorted(
+                zip(expected.rows.ids, expected.rows.counts)
             )
 
 
@@ -140,51 +141,54 @@ def test_the_last_copy_counts_wherever_the_copies_were_counted(tmp_path: Path) -
     moved = ("spam", ham[1])
     first = counted(tmp_path / "1", [ham, spam, spam], [0, 3, 5])
     second = counted(tmp_path / "2", [other, moved], [4, 2])
-    same(without_copies(first + second), counted(tmp_path / "3", [spam, other, moved]))
-    same(without_copies(second + first), counted(tmp_path / "4", [spam, other, moved]))
-    made = without_copies(first + second)
-    assert sorted(np.concatenate([block.numbers for block in made.blocks()])) == [2, 4, 5]
-    same(without_copies(made), made)
+    same((first + second).deduplicate(), counted(tmp_path / "3", [spam, other, moved]))
+    same((second + first).deduplicate(), counted(tmp_path / "4", [spam, other, moved]))
+    made = (first + second).deduplicate()
+    assert sorted(np.concatenate([batch.positions for batch in made.batches()])) == [2, 4, 5]
+    same(made.deduplicate(), made)
 
 
 def test_restricted_to_columns_and_merged_again(tmp_path: Path) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], f"number{n}") for n in range(12)]
     whole = counted(tmp_path / "1", messages)
     columns = np.array([0, 3, 4])
-    part = restrict(whole, columns)
+    part = whole.select_columns(columns)
     assert list(part.tokens) == [whole.tokens[j] for j in columns]
-    assert part.sums.counts == whole.sums.counts.columns(columns)
-    for few, all_ in zip(part.blocks(5), whole.blocks(5)):
-        X = csr_array((all_.repeats, all_.columns, all_.indptr), shape=(len(all_.labels), len(whole.tokens)))
-        Y = csr_array((few.repeats, few.columns, few.indptr), shape=(len(few.labels), 3))
+    assert np.array_equal(part.counts.occurrences.toarray(), whole.counts.occurrences.toarray()[:, columns])
+    assert np.array_equal(part.counts.document_counts.toarray(), whole.counts.document_counts.toarray()[:, columns])
+    for few, all_ in zip(part.batches(5), whole.batches(5)):
+        X = all_.rows.matrix(len(whole.tokens))
+        Y = few.rows.matrix(3)
         np.testing.assert_array_equal(X.toarray()[:, columns], Y.toarray())
-    twice = part + restrict(counted(tmp_path / "2", messages), columns)
-    assert twice.sums.counts == part.sums.counts * 2
-    same(without_copies(twice), part)
+    twice = part + counted(tmp_path / "2", messages).select_columns(columns)
+    assert same_counts(twice.counts, part.counts + part.counts)
+    same(twice.deduplicate(), part)
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = tally(iter(()), Tokenizer(), tmp_path / "rows", lambda name, error: None)
-    assert (list(nothing.tokens), nothing.sums.classes, list(nothing.blocks())) == ([], (), [])
-    same(without_copies(nothing), nothing)
+    nothing = count_messages(iter(()), Tokenizer(), tmp_path / "rows", lambda name, error: None)
+    assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
+    same(nothing.deduplicate(), nothing)
     empty = counted(tmp_path / "1", [("ham", b"")])
-    assert empty.sums.documents.tolist() == [1]
+    assert empty.counts.documents.tolist() == [1]
     unreadable: list[str] = []
     entries = [
         Entry("ham", "gone", str(tmp_path / "gone")),
         Entry("ham", "there", "", content=b"Subject: x\n\nlunch\n"),
     ]
-    made = tally(enumerate(entries), Tokenizer(), tmp_path / "rows", lambda name, error: unreadable.append(name))
+    made = count_messages(
+        enumerate(entries), Tokenizer(), tmp_path / "rows", lambda name, error: unreadable.append(name)
+    )
     assert unreadable == ["gone"]
-    assert made.sums.documents.tolist() == [1]
-    assert made.rows[0].numbers.tolist() == [1]
+    assert made.counts.documents.tolist() == [1]
+    assert made.shards[0].positions.tolist() == [1]
 
 
 def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
-    made = without_copies(counted(tmp_path, [*mail(23), *mail(2)]))  # ham and spam in turn, then copies of some
-    part = dealt(made, 4)
+    made = counted(tmp_path, [*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
+    part = made.stratified_folds(4)
     assert len(part) == 50 and (part == -1).sum() == 4
-    for rows in made.rows:
+    for own in made.shards:
         for label in range(2):
-            of_class = part[rows.numbers[rows.kept & (rows.labels == label)]]
+            of_class = part[own.positions[own.included & (own.labels == label)]]
             assert set(np.bincount(of_class, minlength=4)) <= {5, 6}

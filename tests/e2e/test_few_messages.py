@@ -14,14 +14,14 @@ from spamnb.cli import cli
 SAMPLES = Path(__file__).parents[2] / "corpora"
 
 
-def chosen(folder: Path, number: int) -> list[Path]:
+def select_features(folder: Path, number: int) -> list[Path]:
     return random.Random(1).sample(sorted(path for path in folder.iterdir() if path.is_file()), number)
 
 
 def trained(folder: Path, counts: dict[str, int], source: dict[str, Path]) -> tuple[Path, str]:
     for label, number in counts.items():
         (folder / "mail" / label).mkdir(parents=True)
-        for n, path in enumerate(chosen(source[label], number)):
+        for n, path in enumerate(select_features(source[label], number)):
             (folder / "mail" / label / f"{n:04}").write_bytes(path.read_bytes())
     result = CliRunner().invoke(cli, ["train", "-m", str(folder / "model"), str(folder / "mail")])
     assert result.exit_code == 0, result.output
@@ -65,7 +65,9 @@ def test_a_hundred_to_one(tmp_path: Path, corpora: Path, counts: dict[str, int])
     with Classifier.open(model) as classifier:
         other = {"ham": corpora / "spamassassin/easy_ham_2", "spam": corpora / "spamassassin/spam"}
         p = {
-            label: [classifier.classify(path.read_bytes()).probabilities["spam"] for path in chosen(folder, 60)]
+            label: [
+                classifier.classify(path.read_bytes()).probabilities["spam"] for path in select_features(folder, 60)
+            ]
             for label, folder in other.items()
         }
     ranked = sum(s > h for s in p["spam"] for h in p["ham"]) / (60 * 60)
@@ -79,7 +81,7 @@ def test_one_class_alone_is_said_and_nothing_is_judged(tmp_path: Path) -> None:
     model, output = trained(tmp_path, {"spam": 20}, OWN)
     assert "Only class 'spam'" in output
     with Classifier.open(model) as classifier:
-        assert classifier.classify(chosen(OWN["ham"], 1)[0].read_bytes()).verdict == "unsure"
+        assert classifier.classify(select_features(OWN["ham"], 1)[0].read_bytes()).verdict == "unsure"
     result = CliRunner().invoke(cli, ["classify", "--exit-code", "-m", str(model)], input=b"Subject: x\n\ny\n")
     assert result.exit_code == 75
 

@@ -19,11 +19,11 @@ from mail import folders, mail, message
 import spamnb
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
-from spamnb.counts.class_counts import Cells, Sums
+from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.settings import Settings
-from spamnb.store.snapshot import Content, fill
+from spamnb.store.snapshot import Snapshot, write
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import Tokens
+from spamnb.tokens.token_array import TokenArray
 
 HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
 REPORT = """
@@ -126,14 +126,14 @@ def steps(path: Path) -> int:
 def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Path) -> None:
     def made(size: int) -> Path:
         path = tmp_path / f"{size}"
-        named = Tokens.of({*message("spam", 77).decode().split(), *(f"token{n}" for n in range(size))})
-        tokens = named.some(np.argsort(named.keys))
+        named = TokenArray.of({*message("spam", 77).decode().split(), *(f"token{n}" for n in range(size))})
+        tokens = named.take(np.argsort(named.hashes))
         ones = np.ones(len(tokens), np.int64)
-        cells = Cells(np.arange(len(tokens)), ones, ones)
-        sums = Sums(("ham", "spam"), np.array([3, 3]), len(tokens), (cells, cells))
-        content = Content(Settings().as_meta(), tokens, sums, [], [], {})
+        cells = SparseRow(np.arange(len(tokens)), ones, ones)
+        sums = ClassCounts(("ham", "spam"), np.array([3, 3]), len(tokens), (cells, cells))
+        content = Snapshot(Settings().as_meta(), tokens, sums, [], [], {})
         with Store.create(path, content.meta) as store:
-            fill(store, content)
+            write(store, content)
         return path
 
     few, many = steps(made(60_000)), steps(made(240_000))

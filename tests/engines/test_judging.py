@@ -11,7 +11,7 @@ import pytest
 from mail import mail, message, never
 
 from spamnb.classifier import Classifier, Judgement
-from spamnb.counts.training_set import tally
+from spamnb.counts.training_set import count_messages
 from spamnb.engines import judging
 from spamnb.engines.judging import judged
 from spamnb.errors import SpamnbError
@@ -30,7 +30,9 @@ def tell(name: str, judgement: Judgement) -> str:
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
     entries = enumerate(Entry(label, "", "", content=raw) for label, raw in mail(40))
-    train(folder / "m", tally(entries, Tokenizer(), folder / "rows", never), Settings(model_type=request.param))
+    train(
+        folder / "m", count_messages(entries, Tokenizer(), folder / "rows", never), Settings(model_type=request.param)
+    )
     return folder / "m"
 
 
@@ -66,7 +68,7 @@ def test_real_mail_is_judged_the_same_in_batches(
     folder = corpora / "spamassassin"
     of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
     learned = enumerate(entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train(tmp_path / "m", tally(learned, Tokenizer(), tmp_path / "rows", never), Settings())
+    train(tmp_path / "m", count_messages(learned, Tokenizer(), tmp_path / "rows", never), Settings())
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]

@@ -1,4 +1,4 @@
-"""engines/: the same tally whatever the number of processes, and what happens when one of them fails."""
+"""engines/: the same training_set whatever the number of processes, and what happens when one of them fails."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mail import folders, mail, message, never
+from mail import folders, mail, message, never, same_counts
 
 from spamnb.counts import training_set as module
-from spamnb.counts.training_set import Tally, tally, without_copies
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines import processes
 from spamnb.engines.processes import count
 from spamnb.engines.workers import aside, spread
@@ -37,18 +37,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Tally:
+def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainingSet:
     path = tmp_path_factory.mktemp("whole") / "rows"
-    return tally(enumerate(entries([str(folder)], never)), Tokenizer(), path, never)
+    return count_messages(enumerate(entries([str(folder)], never)), Tokenizer(), path, never)
 
 
-def rows_of(made: Tally) -> dict[int, tuple[str, dict[str, int]]]:
+def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
     return {
-        int(block.numbers[0]): (
-            made.sums.classes[block.labels[0]],
-            dict(zip((made.tokens[j] for j in block.columns), block.repeats.tolist())),
+        int(batch.positions[0]): (
+            made.counts.classes[batch.labels[0]],
+            dict(zip((made.tokens[j] for j in batch.rows.ids), batch.rows.counts.tolist())),
         )
-        for block in made.blocks(1)
+        for batch in made.batches(1)
     }
 
 
@@ -61,8 +61,8 @@ def test_few_messages_are_counted_by_one_process_unless_they_are_large(
         monkeypatch.setattr(processes, "FEW_BYTES", most)
         (tmp_path / str(most)).mkdir()
         made = count(carried, TokenOptions(), tmp_path / str(most), never, workers=2)
-        assert len(made.rows) == 1 + shared
-        assert made.sums.documents.tolist() == [20, 20]
+        assert len(made.shards) == 1 + shared
+        assert made.counts.documents.tolist() == [20, 20]
 
 
 def test_one_process_lists_no_messages_ahead(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_one_process_lists_no_messages_ahead(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("workers", "chunk"), [(1, 64), (2, 64), (3, 7), (5, 1), (2, 100_000)])
 def test_the_result_is_the_same_whatever_the_workers_and_chunks(
-    folder: Path, whole: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, chunk: int
+    folder: Path, whole: TrainingSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, chunk: int
 ) -> None:
     monkeypatch.setattr(processes, "FEW", 10)
     monkeypatch.setattr(processes, "CHUNK", chunk)
@@ -95,16 +95,16 @@ def test_the_result_is_the_same_whatever_the_workers_and_chunks(
         workers,
     )
     assert list(made.tokens) == list(whole.tokens)
-    assert made.sums.counts == whole.sums.counts
+    assert same_counts(made.counts, whole.counts)
     assert rows_of(made) == rows_of(whole)
-    assert without_copies(made).sums.counts == without_copies(whole).sums.counts
+    assert same_counts(made.deduplicate().counts, whole.deduplicate().counts)
     assert [done for done, _ in progress] == sorted(done for done, _ in progress)
     if workers > 1:
         assert progress[-1] == (602, 602)
         assert len(list(tmp_path.iterdir())) == workers
 
 
-def test_entries_that_carry_their_bytes(whole: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_that_carry_their_bytes(whole: TrainingSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "FEW", 2)
     monkeypatch.setattr(processes, "CHUNK_BYTES", 3000)
     messages = [*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
@@ -116,7 +116,7 @@ def test_entries_that_carry_their_bytes(whole: Tally, tmp_path: Path, monkeypatc
         never,
         workers=2,
     )
-    assert made.sums.counts == whole.sums.counts
+    assert same_counts(made.counts, whole.counts)
     assert rows_of(made) == rows_of(whole)
 
 
@@ -132,17 +132,15 @@ def test_mail_that_entries_carry_is_not_listed_far_ahead(tmp_path: Path, monkeyp
             yield Entry(label, str(n), "", content=raw)
 
     ahead: list[int] = []
-    made = count(
-        listing(), TokenOptions(), tmp_path, never, lambda done, total: ahead.append(listed - done), workers=2
-    )
-    assert made.sums.documents.tolist() == [400, 400]
+    made = count(listing(), TokenOptions(), tmp_path, never, lambda done, total: ahead.append(listed - done), workers=2)
+    assert made.counts.documents.tolist() == [400, 400]
     assert max(ahead) < 80  # of 800: what two workers hold, and 4,000 bytes
 
 
 def test_few_messages_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "spread", never)
     made = count((Entry(c, c, "", content=raw) for c, raw in mail(4)), TokenOptions(), tmp_path, never, workers=4)
-    assert made.sums.documents.tolist() == [4, 4]
+    assert made.counts.documents.tolist() == [4, 4]
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +152,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monke
     (tmp_path / "rows").mkdir()
     made = count(many, TokenOptions(), tmp_path / "rows", lambda name, e: named.append((name, str(e))), workers=2)
     assert named == [("eleven", "No such file or directory")]
-    assert made.sums.documents.sum() == 39
+    assert made.counts.documents.sum() == 39
 
 
 # What workers may suffer. The functions stand here, not inside the tests, so that they can be handed to any process.
@@ -313,13 +311,15 @@ def test_memory_is_bounded_by_the_vocabulary(tmp_path: Path) -> None:
 
     def peak(messages: int) -> int:
         tracemalloc.start()
-        tally(((n, Entry("a", "", "", content=raw)) for n in range(messages)), Tokenizer(), tmp_path / "rows", never)
+        count_messages(
+            ((n, Entry("a", "", "", content=raw)) for n in range(messages)), Tokenizer(), tmp_path / "rows", never
+        )
         highest = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return highest
 
     peak(10)
-    flushed = module.FLUSH * (8 + 5 * 8)  # the list, and the arrays that it is sorted in
+    flushed = module.MAX_BUFFERED * (8 + 5 * 8)  # the list, and the arrays that it is sorted in
     assert peak(2000) < flushed + peak(10) + 2000 * 100  # where 2000 rows in memory would be 2000 · 300 · 36
 
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spamnb.estimators.bernoulli import BernoulliNB, absent_log_probability, token_log_odds
+from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.discrete import ColumnSums
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.formulas.naive_bayes import absent_log_probability, token_log_odds
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 CHINA = [
     ("yes", "Chinese Beijing Chinese"),
@@ -22,14 +24,16 @@ CHINA = [
 
 def test_china_and_japan_by_hand() -> None:
     vocabulary = Vocabulary()
-    model = BernoulliNB().fit(vocabulary.matrix(text.split() for _, text in CHINA), [y for y, _ in CHINA])
-    theta = dict(zip(vocabulary.tokens, np.exp(model.feature_log_prob_).T))
+    model = BernoulliNB().fit(
+        document_term_matrix((text.split() for _, text in CHINA), vocabulary), [y for y, _ in CHINA]
+    )
+    theta = dict(zip(list(vocabulary.tokens()), np.exp(model.feature_log_prob_).T))
     assert theta["Chinese"] == pytest.approx([2 / 3, 4 / 5])
     for token in ("Japan", "Tokyo"):
         assert theta[token] == pytest.approx([2 / 3, 1 / 5])
     for token in ("Beijing", "Macao", "Shanghai"):
         assert theta[token] == pytest.approx([1 / 3, 2 / 5])
-    x = vocabulary.matrix([["Chinese", "Chinese", "Chinese", "Tokyo", "Japan"]])
+    x = document_term_matrix([["Chinese", "Chinese", "Chinese", "Tokyo", "Japan"]], vocabulary)
     joint = np.exp(model.predict_joint_log_proba(x))[0]
     no = 1 / 4 * (2 / 3) ** 3 * (1 - 1 / 3) ** 3
     yes = 3 / 4 * 4 / 5 * (1 / 5) ** 2 * (1 - 2 / 5) ** 3
@@ -45,9 +49,7 @@ def test_functions_of_looked_up_columns_equal_the_estimator() -> None:
     N, n = model.feature_count_.astype(int), model.class_count_
     histograms = [Counter(row.tolist()) for row in N]
     empty = absent_log_probability(histograms, n, 0.7) + model.class_log_prior_
-    np.testing.assert_allclose(
-        model.predict_joint_log_proba(csr_array((1, 12), dtype=int))[0], empty, rtol=1e-12
-    )
+    np.testing.assert_allclose(model.predict_joint_log_proba(csr_array((1, 12), dtype=int))[0], empty, rtol=1e-12)
     x = X[[4]]
     odds = token_log_odds(N[:, x.indices], n, 0.7)
     np.testing.assert_allclose(model.predict_joint_log_proba(x)[0], empty + odds.sum(axis=1), rtol=1e-12)

@@ -27,9 +27,7 @@ def test_categories_that_come_later_widen_the_sums() -> None:
     grown = CategoricalNB().partial_fit([[0, 0, 0]], [0], classes=[0, 1])
     grown.partial_fit(X[1:], y[1:]).partial_fit(X[:1], y[:1]).forget([[0, 0, 0]], [0])
     assert np.array_equal(grown.n_categories_, whole.n_categories_)
-    assert all(
-        np.array_equal(a, b) for a, b in zip(grown.category_count_, whole.category_count_, strict=True)
-    )
+    assert all(np.array_equal(a, b) for a, b in zip(grown.category_count_, whole.category_count_, strict=True))
     assert np.array_equal(grown.predict_joint_log_proba(X), whole.predict_joint_log_proba(X))
 
 
@@ -50,9 +48,7 @@ def test_room_for_forgotten_categories_stays() -> None:
 
 def test_errors_say_what_to_do() -> None:
     model = CategoricalNB().fit([[0, 1], [1, 0]], [0, 1])
-    with pytest.raises(
-        ValueError, match="column 1 holds category 2, but training saw none above 1: give min_cat"
-    ):
+    with pytest.raises(ValueError, match="column 1 holds category 2, but training saw none above 1: give min_cat"):
         model.predict([[0, 2]])
     with pytest.raises(TypeError, match=r"needs dense data: use X.toarray\(\)"):
         from scipy.sparse import csr_array

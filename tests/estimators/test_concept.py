@@ -60,9 +60,7 @@ def test_map_plug_in_is_narrow_and_widens() -> None:
     assert game.predictive([32])[0] > 0.4
     game.learn([8, 2, 64])
     assert game.most_probable().name == "powers of 2"
-    assert (
-        game.most_likely().name == "powers of 2 minus 32"
-    )  # the likelihood alone prefers the suspicious coincidence
+    assert game.most_likely().name == "powers of 2 minus 32"  # the likelihood alone prefers the suspicious coincidence
     assert game.plug_in().sum() == 6
 
 
@@ -80,12 +78,9 @@ subsets = st.frozensets(st.integers(0, 5), min_size=1)
     data=st.lists(st.integers(0, 5), max_size=4),
 )
 def test_equals_enumeration_in_exact_fractions(extensions, weights, data) -> None:
-    learner = ConceptLearner(range(6), [Hypothesis(str(s), s, w) for s, w in zip(extensions, weights)]).learn(
-        data
-    )
+    learner = ConceptLearner(range(6), [Hypothesis(str(s), s, w) for s, w in zip(extensions, weights)]).learn(data)
     joint = [
-        Fraction(w, len(s) ** len(data)) if s.issuperset(data) else Fraction(0)
-        for s, w in zip(extensions, weights)
+        Fraction(w, len(s) ** len(data)) if s.issuperset(data) else Fraction(0) for s, w in zip(extensions, weights)
     ]
     if not sum(joint):
         with pytest.raises(ValueError, match="no hypothesis"):

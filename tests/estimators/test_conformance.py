@@ -96,9 +96,7 @@ def test_parameters() -> None:
     assert repr(model) == "BernoulliNB(alpha=0.5, class_prior='map')"
     assert repr(MultinomialNB(alpha=np.ones(2))) == "MultinomialNB(alpha=array([1., 1.]))"
     assert model.set_params(binarize=2.0).get_params()["binarize"] == 2.0
-    with pytest.raises(
-        ValueError, match=r"Invalid parameter 'smoothing' for BernoulliNB: it has alpha, binar"
-    ):
+    with pytest.raises(ValueError, match=r"Invalid parameter 'smoothing' for BernoulliNB: it has alpha, binar"):
         model.set_params(smoothing=1)
 
 
@@ -107,10 +105,10 @@ def test_no_scikit_learn_at_run_time_and_no_scipy_for_the_functions() -> None:
         "import sys\n"
         "import spamnb.estimators.bernoulli, spamnb.estimators.multinomial, spamnb.estimators.complement\n"
         "import spamnb.estimators.categorical, spamnb.formulas.priors, spamnb.formulas.mutual_information\n"
-        "import spamnb.counts.counts, spamnb.tokens.matrix\n"
+        "import spamnb.counts.class_counts, spamnb.tokens.vocabulary\n"
         "import numpy as np\n"
-        "from spamnb.estimators.multinomial import MultinomialNB, token_log_probability\n"
-        "from spamnb.estimators.bernoulli import absent_log_probability, token_log_odds\n"
+        "from spamnb.estimators.multinomial import MultinomialNB\n"
+        "from spamnb.formulas.naive_bayes import absent_log_probability, token_log_odds, token_log_probability\n"
         "token_log_probability(np.ones((2, 1)), np.ones(2), 3, 1.0)\n"
         "token_log_odds(np.ones((2, 1)), np.ones(2), 1.0)\n"
         "absent_log_probability([{0: 1}, {1: 1}], np.ones(2), 1.0)\n"

@@ -30,9 +30,7 @@ from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 PRIOR3 = np.array([0.2, 0.5, 0.3])
 
 
-def data(
-    seed: int, n: int = 300, d: int = 5, classes: int = 3, centre: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+def data(seed: int, n: int = 300, d: int = 5, classes: int = 3, centre: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.arange(classes).repeat(d + 3), rng.integers(0, classes, n - classes * (d + 3))])
     means = rng.standard_normal((classes, d))
@@ -48,16 +46,10 @@ TWINS = [
     pytest.param(LinearDiscriminantAnalysis(None), SklearnLDA(), id="lda"),
     pytest.param(LinearDiscriminantAnalysis(None), SklearnLDA(solver="lsqr"), id="lda-lsqr"),
     pytest.param(LinearDiscriminantAnalysis(0.3), SklearnLDA(solver="lsqr", shrinkage=0.3), id="lda-shrunk"),
-    pytest.param(
-        LinearDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnLDA(priors=PRIOR3), id="lda-prior"
-    ),
+    pytest.param(LinearDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnLDA(priors=PRIOR3), id="lda-prior"),
     pytest.param(QuadraticDiscriminantAnalysis(None), SklearnQDA(), id="qda"),
-    pytest.param(
-        QuadraticDiscriminantAnalysis(0.3), SklearnQDA(solver="eigen", shrinkage=0.3), id="qda-shrunk"
-    ),
-    pytest.param(
-        QuadraticDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnQDA(priors=PRIOR3), id="qda-prior"
-    ),
+    pytest.param(QuadraticDiscriminantAnalysis(0.3), SklearnQDA(solver="eigen", shrinkage=0.3), id="qda-shrunk"),
+    pytest.param(QuadraticDiscriminantAnalysis(None, class_prior=PRIOR3), SklearnQDA(priors=PRIOR3), id="qda-prior"),
 ]
 MODELS = [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()]
 by_name = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
@@ -75,9 +67,7 @@ def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
     unseen = data(9, classes=classes)[0]
     names = np.array(["ham", "spam", "unsure"])[y]
     ours, twin = ours.fit(X, names), twin.fit(X, names)
-    np.testing.assert_allclose(
-        ours.predict_log_proba(unseen), twin.predict_log_proba(unseen), atol=1e-8, rtol=1e-8
-    )
+    np.testing.assert_allclose(ours.predict_log_proba(unseen), twin.predict_log_proba(unseen), atol=1e-8, rtol=1e-8)
     np.testing.assert_array_equal(ours.predict(unseen), twin.predict(unseen))
     assert ours.score(unseen, names) == twin.score(unseen, names)
     if hasattr(twin, "predict_joint_log_proba"):
@@ -100,9 +90,7 @@ def test_gaussian_weights_equal_the_twin(weighted: bool) -> None:
     weight = np.random.default_rng(0).uniform(0, 3, len(y)) if weighted else None
     ours = GaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
     twin = SklearnGaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(
-        ours.predict_joint_log_proba(X), twin.predict_joint_log_proba(X), atol=1e-8, rtol=1e-10
-    )
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), twin.predict_joint_log_proba(X), atol=1e-8, rtol=1e-10)
     np.testing.assert_allclose(ours.theta_, twin.theta_, atol=1e-12)
     np.testing.assert_allclose(ours.var_, twin.var_, rtol=1e-12)
     np.testing.assert_allclose(ours.class_count_, twin.class_count_)
@@ -126,9 +114,7 @@ def test_joint_log_likelihood_is_the_density_scipy_computes() -> None:
             (qda, multivariate_normal(mean, own).logpdf(X)),
             (naive, norm(mean, np.sqrt(np.diag(own) + naive.epsilon_)).logpdf(X).sum(axis=1)),
         ):
-            np.testing.assert_allclose(
-                model.predict_joint_log_proba(X)[:, c], log_prior[c] + expected, rtol=1e-9
-            )
+            np.testing.assert_allclose(model.predict_joint_log_proba(X)[:, c], log_prior[c] + expected, rtol=1e-9)
 
 
 def test_closed_form_of_the_texts() -> None:
@@ -216,9 +202,7 @@ def test_a_class_without_rows_is_never_predicted(model: Any) -> None:
 @by_name
 def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
     X, y = data(14)
-    fitted = (
-        clone(model).set_params(**({} if isinstance(model, GaussianNB) else {"shrinkage": None})).fit(X, y)
-    )
+    fitted = clone(model).set_params(**({} if isinstance(model, GaussianNB) else {"shrinkage": None})).fit(X, y)
     drawn, labels = fitted.sample(60_000, random_state=0)
     again = clone(fitted).fit(drawn, labels)
     # Standard errors: σ/√N_c for means, σ²√(2/N_c) for variances; 5 of them bound some 60 comparisons.
@@ -296,9 +280,7 @@ def test_singular_covariances_name_the_remedy() -> None:
     copied = np.column_stack([X, X[:, 0] + X[:, 1]])
     constant = np.column_stack([X, np.ones(len(X))])
     shared, own = LinearDiscriminantAnalysis(None), QuadraticDiscriminantAnalysis(None)
-    with pytest.raises(
-        ValueError, match=r"shared covariance .* 6 features is singular \(rank 5\).*shrinkage="
-    ):
+    with pytest.raises(ValueError, match=r"shared covariance .* 6 features is singular \(rank 5\).*shrinkage="):
         shared.fit(copied, y)
     with pytest.raises(ValueError, match=r"rank 5, 1 constant"):
         shared.fit(constant, y)
@@ -306,9 +288,7 @@ def test_singular_covariances_name_the_remedy() -> None:
         own.fit(copied, y)
     with pytest.raises(ValueError, match=r"class ham from 3 samples in 5 features"):
         own.fit(X[:100], ["ham"] * 3 + ["spam"] * 97)
-    with pytest.raises(
-        ValueError, match=r"class 0 from 104 samples has 1 features of variance 0: .*var_smoothing"
-    ):
+    with pytest.raises(ValueError, match=r"class 0 from 104 samples has 1 features of variance 0: .*var_smoothing"):
         GaussianNB(0).fit(constant, np.zeros(300, dtype=int) + (np.arange(300) >= 104))
     for model in (
         LinearDiscriminantAnalysis(),

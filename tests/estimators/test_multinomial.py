@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spamnb.estimators.multinomial import MultinomialNB, token_log_probability
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.formulas.naive_bayes import token_log_probability
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 CHINA = [
     ("yes", "Chinese Beijing Chinese"),
@@ -20,13 +22,13 @@ QUESTION = "Chinese Chinese Chinese Tokyo Japan"
 
 def test_china_and_japan_by_hand() -> None:
     vocabulary = Vocabulary()
-    X = vocabulary.matrix(text.split() for _, text in CHINA)
+    X = document_term_matrix((text.split() for _, text in CHINA), vocabulary)
     model = MultinomialNB().fit(X, [label for label, _ in CHINA])
-    phi = dict(zip(vocabulary.tokens, np.exp(model.feature_log_prob_).T))
+    phi = dict(zip(list(vocabulary.tokens()), np.exp(model.feature_log_prob_).T))
     assert phi["Chinese"] == pytest.approx([2 / 9, 6 / 14])
     for token in ("Tokyo", "Japan"):
         assert phi[token] == pytest.approx([2 / 9, 1 / 14])
-    x = vocabulary.matrix([QUESTION.split()])
+    x = document_term_matrix([QUESTION.split()], vocabulary)
     joint = np.exp(model.predict_joint_log_proba(x))[0]
     assert joint == pytest.approx([1 / 4 * (2 / 9) ** 5, 3 / 4 * (3 / 7) ** 3 * (1 / 14) ** 2])
     assert joint.round(4).tolist() == [0.0001, 0.0003]

@@ -152,9 +152,7 @@ def test_categorical(case: Case, with_minimum: bool) -> None:
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize(
-    ("ours", "theirs"), [(MultinomialNB, twin.MultinomialNB), (ComplementNB, twin.ComplementNB)]
-)
+@pytest.mark.parametrize(("ours", "theirs"), [(MultinomialNB, twin.MultinomialNB), (ComplementNB, twin.ComplementNB)])
 def test_alpha_per_column(ours: Any, theirs: Any, container: Any) -> None:
     rng = np.random.default_rng(5)
     X = rng.poisson(0.7, size=(20, 6))

@@ -44,7 +44,7 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
             part = folder / f"{len(models)}"
             part.mkdir()
             held = counted(part, [THREE[n] for n in key], settings)
-            train(part / "model", held.tally, settings)
+            train(part / "model", held.training_set, settings)
             models[key] = Classifier.open(part / "model")
         judgement = models[key].classify(THREE[own][1])
         known = [result.classes.index(c) for c in judgement.probabilities]

@@ -65,7 +65,7 @@ def test_a_stack_of_resampled_steps_is_each_of_them():
     rng = np.random.default_rng(1)
     label, score = rng.random(200) < 0.5, rng.normal(size=200).round(1)
     step = roc.steps(label, score)
-    stack = roc.Steps(np.stack([step.ham, step.ham * 2]), np.stack([step.spam, step.spam * 3]))
+    stack = roc.RocCounts(np.stack([step.ham, step.ham * 2]), np.stack([step.spam, step.spam * 3]))
     single = float(roc.misordered(step))
     assert roc.misordered(stack).tolist() == pytest.approx([single, single])
     assert roc.spam_missed_at(stack, 0.1).shape == (2,)

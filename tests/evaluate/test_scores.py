@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.result import Result
 from spamnb.evaluate.scores import read_scores, write_scores
-from spamnb.naming import shown
+from spamnb.naming import escape
 
 words = st.text(st.characters(codec="utf-8"), max_size=12)
 values = st.floats(allow_nan=False)
@@ -25,7 +25,7 @@ def test_round_trip(tmp_path, suffix, rows, protocol):
     result = Result(
         protocol,
         ("ham", "spam, and more"),
-        [shown(row[0]) for row in rows],
+        [escape(row[0]) for row in rows],
         np.array([row[1] for row in rows], dtype=np.int64),
         numbers,
         1 - numbers,

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.feature_selection import mutual_info_classif
 
-from spamnb.counts.counts import Counts
-from spamnb.formulas.mutual_information import Word, mutual_information, top_columns, words
+from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.top_words import Word, top_words
+from spamnb.formulas.mutual_information import mutual_information, top_columns
 
 
 def by_definition(N: np.ndarray, n: np.ndarray, alpha: float) -> list[float]:
@@ -44,7 +45,7 @@ def test_equals_scikit_learns_without_smoothing() -> None:
     rng = np.random.default_rng(4)
     X = csr_array((rng.random((300, 40)) < rng.random(40) * 0.4).astype(int))
     y = rng.choice(["a", "b", "c"], size=300)
-    counts = Counts.from_matrix(X, y.tolist())
+    counts = ClassCounts.from_matrix(X, y.tolist())
     nats = mutual_info_classif(X, y, discrete_features=True)
     found = mutual_information(counts.document_counts, counts.documents, alpha=0) * np.log(2)
     np.testing.assert_allclose(found, nats, atol=3e-15)
@@ -57,9 +58,7 @@ def test_refusals() -> None:
         mutual_information(csr_array((2, 3)), np.array([0, 0]))
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.text("xyz", min_size=1, max_size=3)), max_size=12)
-)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.text("xyz", min_size=1, max_size=3)), max_size=12))
 def test_top_columns_is_the_head_of_a_full_sort(pairs: list[tuple[float, str]]) -> None:
     pairs = list({token: (value, token) for value, token in pairs}.values())
     values, tokens = np.array([v for v, _ in pairs]), [t for _, t in pairs]
@@ -71,9 +70,9 @@ def test_top_columns_is_the_head_of_a_full_sort(pairs: list[tuple[float, str]]) 
 def test_words_report_does_not_depend_on_the_order_of_columns() -> None:
     X = csr_array(np.array([[1, 1, 0, 0], [2, 0, 1, 0], [1, 0, 0, 3], [1, 0, 0, 1]]))
     y, tokens = ["ham", "ham", "spam", "spam"], ["the", "noon", "lunch", "pills"]
-    report = words(Counts.from_matrix(X, y), tokens, n=3)
+    report = top_words(ClassCounts.from_matrix(X, y), tokens, n=3)
     assert report.likeliest["ham"] == [Word("the", 0.75), Word("lunch", 0.5), Word("noon", 0.5)]
     assert report.likeliest["spam"][:2] == [Word("pills", 0.75), Word("the", 0.75)]
     assert report.informative[0].token == "pills"
-    turned = words(Counts.from_matrix(X[:, [3, 1, 2, 0]], y), [tokens[j] for j in (3, 1, 2, 0)], n=3)
+    turned = top_words(ClassCounts.from_matrix(X[:, [3, 1, 2, 0]], y), [tokens[j] for j in (3, 1, 2, 0)], n=3)
     assert turned == report

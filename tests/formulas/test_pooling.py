@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import entropy
 from sklearn.naive_bayes import MultinomialNB
 
-from spamnb.formulas.pooling import DOUBT, POOLINGS, POWER, ROOT, information, pool
-from spamnb.tokens.groups import VIEWS
+from spamnb.formulas.pooling import GROUP_EXPONENT, INFORMATION_EXPONENT, POOLINGS, PRIOR_WEIGHT, information, pool
+from spamnb.tokens.groups import GROUPS
 
 
 class Ragged(NamedTuple):
@@ -22,15 +22,15 @@ class Ragged(NamedTuple):
     occurrences: np.ndarray
     indptr: np.ndarray
     prior: np.ndarray
-    views: np.ndarray
+    groups: np.ndarray
 
 
 def ragged(seed: int, classes: int, lengths: list[int]) -> Ragged:
     rng = np.random.default_rng(seed)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     nnz = indptr[-1]
-    prior, views = np.log(rng.dirichlet(np.ones(classes))), rng.integers(0, len(VIEWS), nnz)
-    return Ragged(rng.normal(-8, 3, (classes, nnz)), rng.integers(1, 5, nnz), indptr, prior, views)
+    prior, groups = np.log(rng.dirichlet(np.ones(classes))), rng.integers(0, len(GROUPS), nnz)
+    return Ragged(rng.normal(-8, 3, (classes, nnz)), rng.integers(1, 5, nnz), indptr, prior, groups)
 
 
 RAGGED = st.builds(
@@ -47,7 +47,7 @@ def test_one_message_scores_as_among_many(pooling: str, rows: Ragged) -> None:
             contributions=rows.contributions[:, a:b],
             occurrences=rows.occurrences[a:b],
             indptr=np.array([0, b - a]),
-            views=rows.views[a:b],
+            groups=rows.groups[a:b],
         )
         one = pool(*alone, pooling)
         np.testing.assert_allclose(one[0][0], scores[i], rtol=1e-12, atol=1e-12)
@@ -71,8 +71,8 @@ def test_sum_is_the_joint_log_likelihood_of_scikit_learn() -> None:
     rows, columns = np.nonzero(X)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=40))])
     contributions = model.feature_log_prob_[:, columns]
-    views = np.zeros(len(rows), int)
-    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, views, pooling="sum")
+    groups = np.zeros(len(rows), int)
+    scores, _ = pool(contributions, X[rows, columns], indptr, model.class_log_prior_, groups, pooling="sum")
     np.testing.assert_allclose(scores, model.predict_joint_log_proba(X), atol=1e-10)
 
 
@@ -80,14 +80,17 @@ def test_mean_is_its_formula() -> None:
     rows = ragged(3, 4, [5, 0, 9])
     scores, _ = pool(*rows)
     for i, (a, b) in enumerate(pairwise(rows.indptr)):
-        above, known = np.zeros((len(VIEWS), 4)), np.zeros(len(VIEWS))
+        above, known = np.zeros((len(GROUPS), 4)), np.zeros(len(GROUPS))
         for t in range(a, b):
             told = rows.contributions[:, t]
-            w = rows.occurrences[t] * (1 - entropy(np.exp(told) / np.exp(told).sum()) / np.log(4)) ** POWER
-            above[rows.views[t]] += w * (told - told.mean())
-            known[rows.views[t]] += w
+            w = (
+                rows.occurrences[t]
+                * (1 - entropy(np.exp(told) / np.exp(told).sum()) / np.log(4)) ** INFORMATION_EXPONENT
+            )
+            above[rows.groups[t]] += w * (told - told.mean())
+            known[rows.groups[t]] += w
         means = above / np.where(known, known, 1)[:, None]
-        expected = known**ROOT @ means / (DOUBT + (known**ROOT).sum())
+        expected = known**GROUP_EXPONENT @ means / (PRIOR_WEIGHT + (known**GROUP_EXPONENT).sum())
         np.testing.assert_allclose(scores[i], expected, atol=1e-12)
 
 
@@ -110,9 +113,9 @@ def test_two_classes_are_as_many_to_the_last_bit(contributions: np.ndarray) -> N
 def test_a_token_that_tells_nothing_changes_nothing() -> None:
     contributions = np.array([[-2.0, -5.0, -7.0], [-6.0, -4.0, -7.0]])
     prior = np.log([0.5, 0.5])
-    views = np.array([0, 3, 4])
-    with_it, weights = pool(contributions, np.ones(3), np.array([0, 3]), prior, views)
-    without, _ = pool(contributions[:, :2], np.ones(2), np.array([0, 2]), prior, views[:2])
+    groups = np.array([0, 3, 4])
+    with_it, weights = pool(contributions, np.ones(3), np.array([0, 3]), prior, groups)
+    without, _ = pool(contributions[:, :2], np.ones(2), np.array([0, 2]), prior, groups[:2])
     np.testing.assert_allclose(with_it, without)
     assert (weights[:, 2] == 0).all()
 
@@ -130,7 +133,7 @@ def test_more_of_the_same_evidence_is_surer_and_bounded() -> None:
 
 
 def test_many_tokens_of_one_view_drown_a_few_of_another_less() -> None:
-    """Two tokens of spam and 200 of good mail, which know as much each: in views of their own the two keep a voice."""
+    """Two tokens of spam and 200 of good mail, which know as much each: in groups of their own the two keep a voice."""
     contributions = np.array([[-9.0] * 2 + [-5.0] * 200, [-5.0] * 2 + [-9.0] * 200])
     many = np.ones(202), np.array([0, 202]), np.zeros(2)
     together = pool(contributions, *many, np.zeros(202, int))[0][0]

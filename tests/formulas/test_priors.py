@@ -75,9 +75,7 @@ def test_the_same_choice_on_every_model(model: Any) -> None:
         return np.exp(model(**parameters).fit(X, y).class_log_prior_)
 
     assert prior() == pytest.approx([1 / 4, 3 / 4])
-    assert prior(class_prior="mle", fit_prior=False) == pytest.approx(
-        [1 / 4, 3 / 4]
-    )  # the explicit one counts
+    assert prior(class_prior="mle", fit_prior=False) == pytest.approx([1 / 4, 3 / 4])  # the explicit one counts
     assert prior(fit_prior=False) == pytest.approx([1 / 2, 1 / 2])
     assert prior(class_prior="uniform") == pytest.approx([1 / 2, 1 / 2])
     assert prior(class_prior="dirichlet", prior_concentration=[1, 3]) == pytest.approx([2 / 8, 6 / 8])

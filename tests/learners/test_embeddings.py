@@ -18,7 +18,8 @@ from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.learners.embeddings import embed, explain, parse_embedding
-from spamnb.tokens.matrix import Vocabulary
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 MAIL = [
     "cheap pills buy cheap pills now",
@@ -33,8 +34,8 @@ TOPICS = ["spam", "spam", "ham", "ham", "spam", "ham"]
 
 def counts(texts: list[str], subjects: bool = False) -> tuple[csr_array, list[str]]:
     vocabulary = Vocabulary()
-    X = vocabulary.matrix([text.split() + ["subject:" + text.split()[0]] * subjects for text in texts])
-    return X, vocabulary.tokens
+    X = document_term_matrix([text.split() + ["subject:" + text.split()[0]] * subjects for text in texts], vocabulary)
+    return X, list(vocabulary.tokens())
 
 
 def random_counts(n: int = 80, width: int = 60, seed: int = 0) -> csr_array:

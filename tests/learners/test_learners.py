@@ -14,35 +14,36 @@ from mail import mail, message, sums
 from sklearn.linear_model import LogisticRegression
 
 from spamnb.classifier import Classifier
-from spamnb.counts.csr_rows import Batch
-from spamnb.counts.training_set import Tally, tally
+from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
-from spamnb.learners.logistic import HOLDERS, PENALTY, Logistic
+from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.learners.registry import learner_for
 from spamnb.message.parse import parse
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
+from spamnb.tokens.csr_rows import CsrRows, take_tokens
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 
 counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
 
 
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> Tally:
+def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    return tally(entries, Tokenizer(), folder / "rows", lambda name, error: pytest.fail(f"{name}: {error}"))
+    return count_messages(entries, Tokenizer(), folder / "rows", lambda name, error: pytest.fail(f"{name}: {error}"))
 
 
 @given(counters, st.sets(st.sampled_from("abcdef")))
 def test_a_batch_holds_its_messages_whatever_is_left_out(messages: list[dict[str, int]], known: set[str]) -> None:
-    batch = Batch.of(messages)
-    kept = batch.only(np.array([i for i, token in enumerate(batch.tokens) if token in known], np.intp))
-    for made, allowed in ((batch, set("abcdef")), (kept, known)):
-        rows: list[dict[str, int]] = [{} for _ in messages]
-        for row, column, repeats in zip(made.rows, made.columns, made.repeats):
-            rows[row][made.tokens[column]] = int(repeats)
-        assert rows == [{t: n for t, n in m.items() if t in allowed} for m in messages]
+    tokens, rows = CsrRows.of(messages)
+    places = np.array([i for i, token in enumerate(tokens) if token in known], np.intp)
+    kept = rows.select(places, len(tokens))
+    for made, names, allowed in ((rows, tokens, set("abcdef")), (kept, take_tokens(tokens, places), known)):
+        found: list[dict[str, int]] = [{} for _ in messages]
+        for row, id_, count in zip(made.row_numbers, made.ids, made.counts):
+            found[row][names[id_]] = int(count)
+        assert found == [{t: n for t, n in m.items() if t in allowed} for m in messages]
         assert len(made.indptr) == len(messages) + 1
 
 
@@ -53,13 +54,13 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
     with Classifier.open(tmp_path / "m") as classifier:
         totals, tokenizer = classifier.store.totals(), Tokenizer()
         messages = [Counter(tokenizer(parse(message(label, n)))) for label in ("ham", "spam") for n in range(90, 95)]
-        many = classifier.learner.score(classifier.store, totals, Batch.of([*messages, {}]))
+        many = classifier.learner.score(classifier.store, totals, *CsrRows.of([*messages, {}]))
         for i, one in enumerate([*messages, {}]):
-            alone = classifier.learner.score(classifier.store, totals, Batch.of([one]))
+            alone = classifier.learner.score(classifier.store, totals, *CsrRows.of([one]))
             np.testing.assert_allclose(many.scores[i], alone.scores[0], atol=1e-12)
-            cells = slice(many.known.indptr[i], many.known.indptr[i + 1])
-            given = dict(zip([many.known.tokens[j] for j in many.known.columns[cells]], many.weights[:, cells].T))
-            for j, token in enumerate(alone.known.tokens):
+            cells = slice(many.rows.indptr[i], many.rows.indptr[i + 1])
+            given = dict(zip([many.tokens[j] for j in many.rows.ids[cells]], many.weights[:, cells].T))
+            for j, token in enumerate(alone.tokens):
                 np.testing.assert_allclose(given[token], alone.weights[:, j], atol=1e-12)
         spam, ham = (classifier.classify(message(label, 95)).probabilities["spam"] for label in ("spam", "ham"))
         assert spam > 0.5 > ham
@@ -71,15 +72,15 @@ def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: 
     messages = list({raw: label for label, raw in messages}.items())
     made = counted(tmp_path, [(label, raw) for raw, label in messages])
     fitted = Logistic(Settings(model_type="logistic")).fit(made)
-    held = np.asarray(made.sums.counts.document_counts.sum(axis=0)).ravel() >= HOLDERS
+    held = np.asarray(made.counts.document_frequency()).ravel() >= MIN_DF
     X = np.zeros((len(messages), len(made.tokens)))
     for row, (raw, _) in enumerate(messages):
         X[row, [made.tokens.index(token) for token in set(Tokenizer()(parse(raw)))]] = 1
     X[:, ~held] = 0
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     y = [label for _, label in messages]
-    twin = LogisticRegression(C=PENALTY, tol=1e-8, max_iter=10_000).fit(X, y)
-    scores = np.concatenate([fitted.score(block)[0] for block in made.blocks()])
+    twin = LogisticRegression(C=C, tol=1e-8, max_iter=10_000).fit(X, y)
+    scores = np.concatenate([fitted.score(batch.rows)[0] for batch in made.batches()])
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), twin.predict_proba(X), atol=2e-3)
     assert set(fitted.tokens[~held].ravel()) <= {0.0}
@@ -176,7 +177,7 @@ def test_classes_that_come_in_step_with_the_folds_are_left_out_like_any_others(t
         for label in "abcdefghij"
     ]
     trained = learner_for(Settings(**{"model_type": "logistic", **chosen})).train(counted(tmp_path, in_turn))
-    assert trained.parts is not None
+    assert trained.n_folds is not None
     assert (trained.scores.argmax(axis=1) == trained.labels).mean() > 0.95
 
 

@@ -67,7 +67,6 @@ def test_a_header_is_read_without_its_message(seed):
     ]
 
 
-
 @settings(max_examples=300, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join))
 def test_line_ends_do_not_matter(raw):
@@ -87,7 +86,7 @@ def test_no_step_raises(octets, text):
         transfer_decode(octets, encoding)
     base64(octets)
     decode_words(f"=?{text}?Q?{text}?= =?utf-8?B?{text}?=")
-    parameters(f"{text}; {text}=\"{text}; x*0*={text}")
+    parameters(f'{text}; {text}="{text}; x*0*={text}')
     take_uuencoded("begin 644 a\n" + octets.decode("latin-1"))
     read(octets, [])
     read(text.encode("utf-8", "replace"), [])

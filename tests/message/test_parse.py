@@ -122,7 +122,6 @@ def test_what_hostile_mail_says_of_its_parts_is_not_remembered_at_length():
     assert headers._parameters.cache_info().currsize == before
 
 
-
 # Structure
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.message.spam_fields import field, handed_over, header_end, rewritten
+from spamnb.message.spam_fields import field, header_end, rewritten, strip_filter_headers
 
 OURS = [("X-Spam-Flag", "YES"), ("X-Spam-Status", "Yes, score=9.5 " + " ".join(["word"] * 30))]
 
@@ -79,12 +79,12 @@ def test_what_the_mail_software_put_on_top_goes_and_nothing_else():
     message = b"Received: real\r\n more\r\nTo: x\r\n\r\nX-Envelope-From: body"
     envelope = b"X-Envelope-From: <a@b>\r\nX-Envelope-To: c,\r\n\td\r\n"
     received = b"Received: from x\r\n\tby y; now\r\n"
-    assert handed_over(envelope + received + message) == message
-    assert handed_over(b"From a@b Mon Jan  1 00:00:00 2024\n" + envelope + received + message) == message
+    assert strip_filter_headers(envelope + received + message) == message
+    assert strip_filter_headers(b"From a@b Mon Jan  1 00:00:00 2024\n" + envelope + received + message) == message
     for raw in (message, received + message, b"X-Envelope-From: a\n" + message, b"To: y\n" + envelope + message):
-        assert handed_over(raw) == raw
-    assert handed_over(envelope + b"To: x\n\nhi") == envelope + b"To: x\n\nhi"
-    assert handed_over(envelope + received) == b"" and handed_over(b"") == b""
+        assert strip_filter_headers(raw) == raw
+    assert strip_filter_headers(envelope + b"To: x\n\nhi") == envelope + b"To: x\n\nhi"
+    assert strip_filter_headers(envelope + received) == b"" and strip_filter_headers(b"") == b""
 
 
 def test_field():

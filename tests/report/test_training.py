@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from spamnb.report.training import training_report
-from spamnb.training import LeftOut
+from spamnb.training import LeaveOneOutResult
 
 
 def report(
@@ -25,7 +25,7 @@ def report(
     verdicts = [verdict for (_, verdict), n in judged.items() for _ in range(n)]
     nothing = np.zeros((len(truth), len(names)))
     documents = np.bincount(truth, minlength=len(names))
-    left_out = LeftOut(names, documents, 1234, parts, np.array(truth), nothing, nothing, verdicts)
+    left_out = LeaveOneOutResult(names, documents, 1234, parts, np.array(truth), nothing, nothing, verdicts)
     return training_report(Path("m"), left_out, spam, len(truth) + copies, unreadable).split("\n")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from spamnb.formulas.mutual_information import Word, Words
+from spamnb.counts.top_words import TopWords, Word
 from spamnb.report.words import words_text
 
 
-def report(classes: int) -> Words:
+def report(classes: int) -> TopWords:
     likeliest = {f"class.number.{c}": [Word(f"word{c}x{i}", 0.5) for i in range(3)] for c in range(classes)}
-    return Words(likeliest, [Word(f"telling{i}", 0.25) for i in range(3)])
+    return TopWords(likeliest, [Word(f"telling{i}", 0.25) for i in range(3)])
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 1000])
@@ -32,6 +32,6 @@ def test_two_classes_make_one_table_where_they_fit() -> None:
 
 
 def test_control_characters_are_shown_as_escapes() -> None:
-    text = words_text(Words({"spam": [Word("url:\x1b[31mx", 0.5)]}, [Word("\x9bm", 0.5)]), 80)
+    text = words_text(TopWords({"spam": [Word("url:\x1b[31mx", 0.5)]}, [Word("\x9bm", 0.5)]), 80)
     assert "\\x1b[31mx" in text
     assert all(line.isprintable() for line in text.split("\n"))

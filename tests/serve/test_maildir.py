@@ -23,7 +23,7 @@ from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.cli.options import Unreadable
 from spamnb.errors import SpamnbError
-from spamnb.serve.moves import Places
+from spamnb.serve.moves import SeenFolders
 from spamnb.sources import maildir
 from spamnb.sources.mbox import MAX_MESSAGE
 
@@ -174,7 +174,7 @@ def test_many_moves_are_read_one_at_a_time(box, model):
         maildir.move(path, path_of(box) / ".Junk")
     tracemalloc.start()
     try:
-        with Places.of(path_of(box)) as places:
+        with SeenFolders.of(path_of(box)) as places:
             assert sum(lesson.spam for lesson in places.lessons("Junk", Unreadable())) == 20
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
@@ -191,7 +191,7 @@ def test_watch_tells_once_what_it_cannot_read(box, model):
     with (path_of(box) / "cur" / "1.long").open("wb") as file:
         file.truncate(MAX_MESSAGE + 1)
     unreadable = Unreadable()
-    with Places.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
+    with SeenFolders.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
         assert [*places.lessons("Junk", unreadable), *places.lessons("Junk", unreadable)] == []
     assert unreadable.count == 2 and told.getvalue().count("left out") == 1
 
@@ -207,7 +207,7 @@ def test_a_folder_that_cannot_be_read_does_not_end_watch(box, model):
     assert (result.exit_code, "/.Work: Not a directory; left out" in result.output) == (1, True)
     assert learned(model, raw) == "spam"
     unreadable = Unreadable()
-    with Places.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
+    with SeenFolders.of(path_of(box)) as places, redirect_stderr(StringIO()) as told:
         path_of(box).rename(path_of(box).with_name("elsewhere"))
         assert [*places.lessons("Junk", unreadable)] == []
     assert "Maildir: No such file or directory" in told.getvalue()
@@ -325,7 +325,7 @@ def test_a_folder_that_lacks_a_part_is_read_all_the_same(box, model):
 @pytest.mark.parametrize(("age", "noticed"), [(0.5, 1), (60, 0)])
 def test_what_changed_just_now_is_listed_again_though_its_time_stamp_stands(box, age, noticed):
     part, stamp = path_of(box) / "cur", time.time() - age
-    with Places.of(path_of(box)) as places:
+    with SeenFolders.of(path_of(box)) as places:
         listed = []
         for name in ("1", "2"):
             (part / name).write_bytes(b"x")
@@ -351,7 +351,7 @@ def test_flags_and_tags_make_no_move(box, model):
     path.rename(path_of(box) / "cur" / (path.name + ":2,RS"))
     run("sort", "--all", "--tag", "-m", model, path_of(box))
     assert run("watch", "--once", "-m", model, path_of(box)) == ""
-    with Places.of(path_of(box)) as places:
+    with SeenFolders.of(path_of(box)) as places:
         assert list(places.lessons("Junk", lambda name, error: pytest.fail(f"{name}: {error}"))) == []
 
 
@@ -380,7 +380,7 @@ def test_watch_runs_until_it_is_told_to_end(box, model):
 
 
 def seen(box: Path) -> bool:
-    with Places.of(box) as places:
+    with SeenFolders.of(box) as places:
         return bool(places._connection.execute("SELECT count(*) FROM places").fetchone()[0])
 
 

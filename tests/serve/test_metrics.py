@@ -14,7 +14,7 @@ LINE = re.compile(r'(?:# (?:HELP|TYPE) (\w+) .+|(\w+)(?:\{(\w+)="([^"]*)"\})? ([
 
 
 def read(text: str) -> dict[str, float]:
-    """Every sample by its name and label; each name stands in one block under its help and type."""
+    """Every sample by its name and label; each name stands in one batch under its help and type."""
     samples, described = {}, []
     assert text.endswith("\n")
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""reception.py: what counts as held while a message is dealt with, and that nothing stays held after it."""
+"""reception.py: what counts as held while a message is stratified_folds with, and that nothing stays held after it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def asked(body: bytes, *lines: bytes) -> Request:
 
 
 def held(reception: Reception, asked: Request, sent: bytes) -> int:
-    """The bytes that count as held inside the block; after it there are none."""
+    """The bytes that count as held inside the batch; after it there are none."""
 
     async def receive() -> int:
         reader = asyncio.StreamReader()

@@ -83,10 +83,10 @@ def test_unquoted_takes_one_mark_and_leaves_the_headers() -> None:
 def test_opened_tells_gzip_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.write_bytes(gzip.compress(b"one") + gzip.compress(b"two"))
-    with mbox.opened(str(path)) as stream:
+    with mbox.open_mail(str(path)) as stream:
         assert stream.read() == b"onetwo"
     path.write_bytes(b"\x1f\x8b then nothing like it")
-    with pytest.raises(OSError, match="broken gzip data"), mbox.opened(str(path)) as stream:
+    with pytest.raises(OSError, match="broken gzip data"), mbox.open_mail(str(path)) as stream:
         stream.read()
 
 
@@ -122,5 +122,5 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(OSError, match="not a file"):
         mbox.contents(str(tmp_path / "fifo"))
-    with pytest.raises(OSError, match="not a file"), mbox.opened(str(tmp_path / "fifo")):
+    with pytest.raises(OSError, match="not a file"), mbox.open_mail(str(tmp_path / "fifo")):
         pytest.fail("opened a fifo")

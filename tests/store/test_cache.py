@@ -1,4 +1,4 @@
-"""rows.py: what is held back until the end of a change is written as if it had been written at once."""
+"""cache.py: what is held back until the end of a change is written as if it had been written at once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store.cache import Rows
+from spamnb.store.cache import CountCache
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import Numbers
+from spamnb.tokens.vocabulary import Vocabulary
 
 MESSAGES = st.lists(
     st.tuples(
@@ -34,7 +34,7 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
     together, apart = empty(), empty()
     forgotten = data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)) if messages else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.store.CACHED_ROWS", data.draw(st.sampled_from([1, 6, 1000])))
+        patch.setattr("spamnb.store.store.MAX_CACHED_TOKENS", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
                 together.add(label, tokens)
@@ -64,22 +64,22 @@ def test_a_change_that_fails_leaves_nothing_behind() -> None:
 
 
 def test_the_table_grows_with_what_is_asked_for() -> None:
-    rows = Rows(4, Numbers())
-    at = rows.at([f"t{i}" for i in range(5000)])
+    cache = CountCache(4, Vocabulary())
+    at = cache.columns([f"t{i}" for i in range(5000)])
     known = np.arange(0, 5000, 7)
-    rows.fill(rows.missing(at), known, np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3]), None)
-    assert list(rows.missing(at)) == []
-    assert rows.table[0, at[::7]].tolist() == list(range(0, 5000, 7))
-    assert rows.present[at].sum() == len(range(0, 5000, 7))
-    assert rows.at(["t4999", "t7"]).tolist() == [4999, 7]
-    assert list(rows.missing(rows.at(["t4999", "new"]))) == ["new"]
+    cache.load(cache.missing(at), known, np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3]), None)
+    assert list(cache.missing(at)) == []
+    assert cache.table[0, at[::7]].tolist() == list(range(0, 5000, 7))
+    assert cache.in_vocabulary[at].sum() == len(range(0, 5000, 7))
+    assert cache.columns(["t4999", "t7"]).tolist() == [4999, 7]
+    assert list(cache.missing(cache.columns(["t4999", "new"]))) == ["new"]
 
 
 def test_what_was_trained_and_is_forgotten_is_no_longer_there() -> None:
     for closed in (False, True):  # a model of chosen words keeps them
-        rows = Rows(2, Numbers(), closed)
-        at = rows.at(["a", "b", "c"])
+        cache = CountCache(2, Vocabulary(), closed)
+        at = cache.columns(["a", "b", "c"])
         learned = np.array([[0, -1, -1], [2, 1, 3]])  # of "a" all is taken away, "c" was not trained
-        rows.fill(rows.missing(at), np.array([0, 1]), np.ones((2, 2), np.int64), learned)
-        assert rows.table[:, at].tolist() == [[0, 1, 1], [0, 1, 3]]
-        assert rows.present[at].tolist() == [closed, True, not closed]
+        cache.load(cache.missing(at), np.array([0, 1]), np.ones((2, 2), np.int64), learned)
+        assert cache.table[:, at].tolist() == [[0, 1, 1], [0, 1, 3]]
+        assert cache.in_vocabulary[at].tolist() == [closed, True, not closed]

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never
+from mail import mail, message, never, same_counts
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import tally
+from spamnb.counts.training_set import count_messages
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.jsonl import export, merge, parse_export
-from spamnb.store.pages import LONGEST
-from spamnb.store.snapshot import fill, fresh_model, load
+from spamnb.store.jsonl import export, merge_models, parse_export
+from spamnb.store.pages import MAX_TOKEN_BYTES
+from spamnb.store.snapshot import atomic_replace, read_snapshot, write
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
@@ -36,8 +36,8 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
     store.put_arrays({"w": np.eye(2)})
     lines = list(export(store))
     content = parse_export(lines, "-")
-    with fresh_model(tmp_path / "m", content.meta) as copy:
-        fill(copy, content)
+    with atomic_replace(tmp_path / "m", content.meta) as copy:
+        write(copy, content)
     with Classifier.open(tmp_path / "m", writable=True) as again:
         assert list(export(again.store)) == lines
         assert [again.store.frequencies(), again.store.totals().vocabulary_size] == [
@@ -52,13 +52,17 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", "lsa:4"), ("hybrid", None)])
 def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
-    train(tmp_path / "m", tally(entries, Tokenizer(), tmp_path / "rows", never), Settings(kind, embedding=embedding))
+    train(
+        tmp_path / "m",
+        count_messages(entries, Tokenizer(), tmp_path / "rows", never),
+        Settings(kind, embedding=embedding),
+    )
     with Classifier.open(tmp_path / "m") as first:
         lines = list(export(first.store))
         told = [first.classify(raw).probabilities for _, raw in mail(24)]
     content = parse_export(lines, "-")
-    with fresh_model(tmp_path / "n", content.meta) as copy:
-        fill(copy, content)
+    with atomic_replace(tmp_path / "n", content.meta) as copy:
+        write(copy, content)
     with Classifier.open(tmp_path / "n") as again:
         assert list(export(again.store)) == lines
         assert told == [again.classify(raw).probabilities for _, raw in mail(24)]
@@ -71,19 +75,19 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, em
 
 def test_merging_is_learning_both() -> None:
     first, second = mail(4), [*[("spam", message("spam", n)) for n in range(20, 24)], ("list", message("ham", 30))]
-    merged, repeated = merge([load(learned(first)), load(learned(second))], ["a", "b"])
-    whole = load(learned([*first, *second]))
+    merged, repeated = merge_models([read_snapshot(learned(first)), read_snapshot(learned(second))], ["a", "b"])
+    whole = read_snapshot(learned([*first, *second]))
     assert repeated == 0
     assert list(merged.tokens) == list(whole.tokens)
-    assert merged.sums.counts == whole.sums.counts
+    assert same_counts(merged.sums, whole.sums)
     assert sorted(digest for digest, _ in merged.messages) == [digest for digest, _ in whole.messages]
 
 
 def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
-    model = load(learned(mail(2)))
-    assert merge([model, model], ["a", "b"])[1] == 4
+    model = read_snapshot(learned(mail(2)))
+    assert merge_models([model, model], ["a", "b"])[1] == 4
     with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
-        merge([model, load(learned(mail(2), alpha=1.0))], ["a", "b"])
+        merge_models([model, read_snapshot(learned(mail(2), alpha=1.0))], ["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -131,8 +135,12 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
         (lambda lines: lines[:3], "cut short"),
         (lambda lines: [*lines, lines[3]], "more after its end"),
         (lambda lines: [line.replace('"token": "m', '"token": "\\ud800m') for line in lines], "line .*surrogates"),
-        (lambda lines: [line.replace('"token": "meeting"', f'"token": "{"é" * (LONGEST // 2 + 1)}"') for line in lines],
-         "token that is too long"),
+        (
+            lambda lines: [
+                line.replace('"token": "meeting"', f'"token": "{"é" * (MAX_TOKEN_BYTES // 2 + 1)}"') for line in lines
+            ],
+            "token that is too long",
+        ),
         (lambda lines: [line.replace('"documents": ', '"documents": 99999999999999999') for line in lines], "count"),
         (lambda lines: [re.sub(r"\[\d+,", "[99999999999999999999,", line) for line in lines], "too large"),
         (lambda lines: [line.replace('"class": "ham"', '"class": "\\ud800"') for line in lines], "cannot name a class"),

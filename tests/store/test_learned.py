@@ -9,7 +9,7 @@ import pytest
 
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.store.learned import LESSONS, MESSAGES, Learned, are_bins, read_lessons, read_messages
+from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, are_bins, read_lessons, read_messages
 
 ONE, TWO = b"1" * 16, b"2" * 16
 
@@ -25,8 +25,8 @@ def test_what_the_queries_find_is_what_was_written() -> None:
     file.execute("INSERT INTO messages VALUES (?, 2, 1, NULL), (?, 1, 0, ?)", (ONE, TWO, json.dumps({"ham": BINS - 1})))
     file.execute("INSERT INTO lessons VALUES (?, ?, ?)", (ONE, TWO, json.dumps({"tea": 2})))
     assert read_messages(file.execute(MESSAGES)) == [
-        (ONE, Learned("spam", True, None)),
-        (TWO, Learned("ham", False, {"ham": BINS - 1})),
+        (ONE, LearnedMessage("spam", True, None)),
+        (TWO, LearnedMessage("ham", False, {"ham": BINS - 1})),
     ]
     assert read_lessons(file.execute(LESSONS)) == [(ONE, TWO, {"tea": 2})]
     file.execute("DELETE FROM classes WHERE name = 'ham'")

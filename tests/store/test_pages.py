@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb.counts.class_counts import Cells, Sums
+from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged
 from spamnb.store import pages as module
-from spamnb.store.pages import LONGEST, MOST, PAGE, Page, Pages, names, pack
-from spamnb.tokens.token_array import Tokens
+from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES, TOKENS_PER_PAGE, Page, Pages, to_pages, tokens_of
+from spamnb.tokens.token_array import TokenArray
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8"), max_size=5), unique=True, max_size=40)
 
@@ -23,45 +23,49 @@ WORDS = st.lists(st.text(st.characters(codec="utf-8"), max_size=5), unique=True,
 def test_what_is_packed_is_found_again(
     words: list[str], others: list[str], classes: int, page: int, data: st.DataObject
 ) -> None:
-    named = Tokens.of(words)
-    tokens = named.some(np.argsort(named.keys))
+    named = TokenArray.of(words)
+    tokens = named.take(np.argsort(named.hashes))
     counts = np.array(
         data.draw(
             st.lists(
-                st.sampled_from([0, 1, 7, MOST]), min_size=2 * classes * len(words), max_size=2 * classes * len(words)
+                st.sampled_from([0, 1, 7, MAX_COUNT]),
+                min_size=2 * classes * len(words),
+                max_size=2 * classes * len(words),
             )
         ),
         np.int64,
     ).reshape(2, classes, len(words))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PAGE", page)
+        patch.setattr(module, "TOKENS_PER_PAGE", page)
         label, column = np.nonzero(counts.any(axis=0))
-        cells = Cells(column, *counts[:, label, column])
-        sums = Sums.of_cells("abc"[:classes], np.ones(classes), len(words), label, cells)
-        packed = list(pack(tokens, sums))
-    assert [first for first, *_ in packed] == tokens.keys[::page].tolist()
+        cells = SparseRow(column, *counts[:, label, column])
+        sums = ClassCounts.from_cells("abc"[:classes], np.ones(classes), len(words), label, cells)
+        packed = list(to_pages(tokens, sums))
+    assert [first for first, *_ in packed] == tokens.hashes[::page].tolist()
     pages = Pages.of([page[:4] for page in packed], classes)
-    assert list(names([(lengths, text) for *_, lengths, text in packed], pages.keys)) == list(tokens)
+    assert list(tokens_of([(lengths, text) for *_, lengths, text in packed], pages.hashes)) == list(tokens)
     table = counts.swapaxes(0, 1).reshape(2 * classes, -1)
-    asked = Tokens.of([*others, *words])
-    found, rows = pages.look_up(asked.keys, 2 * classes)
+    asked = TokenArray.of([*others, *words])
+    found, rows = pages.look_up(asked.hashes, 2 * classes)
     assert sorted(asked[int(i)] for i in found) == sorted(word for word in asked if word in words)
     place = {token: j for j, token in enumerate(tokens)}
     assert np.array_equal(rows, table[:, [place[asked[int(i)]] for i in found]])
 
 
-WORDS_OF_TWO_PAGES = Tokens.of(sorted(f"é{n}" for n in range(PAGE + 2)))
+WORDS_OF_TWO_PAGES = TokenArray.of(sorted(f"é{n}" for n in range(TOKENS_PER_PAGE + 2)))
 
 
 def packed() -> list[Page]:
-    tokens = WORDS_OF_TWO_PAGES.some(np.argsort(WORDS_OF_TWO_PAGES.keys))
+    tokens = WORDS_OF_TWO_PAGES.take(np.argsort(WORDS_OF_TWO_PAGES.hashes))
     every, ones = np.arange(len(tokens)), np.ones(len(tokens), np.int64)
-    return list(pack(tokens, Sums(("ham", "spam"), np.ones(2), len(tokens), (Cells(every, ones, ones),) * 2)))
+    return list(
+        to_pages(tokens, ClassCounts(("ham", "spam"), np.ones(2), len(tokens), (SparseRow(every, ones, ones),) * 2))
+    )
 
 
 def read(pages: list[Page], classes: int = 2) -> None:
-    keys = Pages.of([page[:4] for page in pages], classes).keys
-    names([page[4:] for page in pages], keys)
+    keys = Pages.of([page[:4] for page in pages], classes).hashes
+    tokens_of([page[4:] for page in pages], keys)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +99,11 @@ def test_cells_of_more_classes_than_there_are_are_told() -> None:
 
 def test_what_pages_do_not_hold_is_refused() -> None:
     def one(token: str, count: int) -> Sequence[Page]:
-        cells = Cells(np.array([0]), np.array([1]), np.array([count]))
-        return list(pack(Tokens.of([token]), Sums(("ham",), np.ones(1), 1, (cells,))))
+        cells = SparseRow(np.array([0]), np.array([1]), np.array([count]))
+        return list(to_pages(TokenArray.of([token]), ClassCounts(("ham",), np.ones(1), 1, (cells,))))
 
-    read(list(one("x" * LONGEST, MOST)), classes=1)
+    read(list(one("x" * MAX_TOKEN_BYTES, MAX_COUNT)), classes=1)
     with pytest.raises(OverflowError, match="more than 65,535 bytes"):
-        one("x" * (LONGEST + 1), 1)
+        one("x" * (MAX_TOKEN_BYTES + 1), 1)
     with pytest.raises(OverflowError, match="more than 4,294,967,295 times"):
-        one("x", MOST + 1)
+        one("x", MAX_COUNT + 1)

@@ -12,8 +12,8 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.errors import InTheWay, SpamnbError
 from spamnb.settings import Settings
-from spamnb.store.pages import MOST
-from spamnb.store.snapshot import begin, fill, fresh_model, load
+from spamnb.store.pages import MAX_COUNT
+from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write
 from spamnb.store.store import Store
 
 
@@ -25,7 +25,7 @@ def learned(messages: list[tuple[str, bytes]]) -> Store:
 
 
 def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), fresh_model(tmp_path / "m", Settings().as_meta()) as store:
+    with pytest.raises(RuntimeError), atomic_replace(tmp_path / "m", Settings().as_meta()) as store:
         store.add("spam", {"a": 1})
         assert not (tmp_path / "m").exists()
         raise RuntimeError
@@ -33,45 +33,45 @@ def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_the_folders_of_a_new_model_are_made(tmp_path: Path) -> None:
-    begin(tmp_path / "a" / "b" / "m", Settings().as_meta())
+    create_empty(tmp_path / "a" / "b" / "m", Settings().as_meta())
     with Store.open(tmp_path / "a" / "b" / "m") as store:
         assert store.totals().classes == ()
 
 
 def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
-    with pytest.raises(SpamnbError) as error, fresh_model(tmp_path / "m", Settings().as_meta()) as store:
+    with pytest.raises(SpamnbError) as error, atomic_replace(tmp_path / "m", Settings().as_meta()) as store:
         store.add("\x07", {"a": 1})
     assert str(error.value).startswith(f"{tmp_path / 'm'}: ")
 
 
 def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) -> None:
-    content = load(learned(mail(2)))
-    cells = tuple(own._replace(occurrences=own.occurrences + MOST) for own in content.sums.cells)
-    huge = content._replace(sums=content.sums._replace(cells=cells))
+    content = read_snapshot(learned(mail(2)))
+    cells = tuple(own._replace(occurrences=own.occurrences + MAX_COUNT) for own in content.sums.rows)
+    huge = content._replace(sums=content.sums._replace(rows=cells))
     told = pytest.raises(SpamnbError, match="m: a token was counted more than")
-    with told, fresh_model(tmp_path / "m", content.meta) as store:
-        fill(store, huge)
+    with told, atomic_replace(tmp_path / "m", content.meta) as store:
+        write(store, huge)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", load(learned(mail(2)))
-    with fresh_model(path, content.meta) as store:
+    path, content = tmp_path / "m", read_snapshot(learned(mail(2)))
+    with atomic_replace(path, content.meta) as store:
         store._connection.execute("PRAGMA user_version = 1")
     with pytest.raises(SpamnbError, match="older spamnb"):
         Store.open(path)
-    with pytest.raises(SpamnbError, match="--force"), fresh_model(path, content.meta):
+    with pytest.raises(SpamnbError, match="--force"), atomic_replace(path, content.meta):
         pass
-    with fresh_model(path, content.meta, force=True) as store:
-        fill(store, content)
+    with atomic_replace(path, content.meta, force=True) as store:
+        write(store, content)
     with Store.open(path) as store:
-        assert list(load(store).tokens) == list(content.tokens)
+        assert list(read_snapshot(store).tokens) == list(content.tokens)
 
 
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", load(learned(mail(2)))
-    with pytest.raises(InTheWay, match="exists already"), fresh_model(path, content.meta) as store:
-        fill(store, content)
+    path, content = tmp_path / "m", read_snapshot(learned(mail(2)))
+    with pytest.raises(InTheWay, match="exists already"), atomic_replace(path, content.meta) as store:
+        write(store, content)
         with Classifier.create(path) as other:
             other.learn("spam", message("spam", 50))
     with Store.open(path) as store:
@@ -80,7 +80,7 @@ def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
 
 
 def _learn(path: Path, label: str, number: int) -> None:
-    begin(path, Settings().as_meta())
+    create_empty(path, Settings().as_meta())
     with Classifier.open(path, writable=True) as classifier:
         classifier.learn(label, message(label, number))
 
@@ -102,7 +102,7 @@ def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for name in ("file/m", "file/below/m"):
         with pytest.raises(SpamnbError, match=r"m: cannot be written .its folder is a file"):
-            begin(tmp_path / name, Settings().as_meta())
+            create_empty(tmp_path / name, Settings().as_meta())
 
 
 def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
         os.utime(tmp_path / name, (0, 0))
     os.utime(tmp_path / kept[0])
-    begin(tmp_path / "m", Settings().as_meta())
+    create_empty(tmp_path / "m", Settings().as_meta())
     assert {path.name for path in tmp_path.iterdir()} == {"m", *kept}
 
 
@@ -126,5 +126,5 @@ def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Store, "connect", small)
     with pytest.raises(SpamnbError, match=r"m: cannot be written .the disk is full."):
-        begin(tmp_path / "m", Settings().as_meta())
+        create_empty(tmp_path / "m", Settings().as_meta())
     assert not list(tmp_path.iterdir())

@@ -17,8 +17,8 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.store.database import APPLICATION_ID, FORMAT
 from spamnb.store.jsonl import export
-from spamnb.store.learned import Learned
-from spamnb.store.snapshot import fill, load
+from spamnb.store.learned import LearnedMessage
+from spamnb.store.snapshot import read_snapshot, write
 from spamnb.store.store import Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
@@ -35,8 +35,8 @@ def filled(messages: list[tuple[str, dict[str, int]]], meta: dict[str, object] |
 def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
     """A model of the same content, all of it as training writes it."""
     out = Store.create(":memory:", meta or {})
-    content = load(store)
-    fill(out, content._replace(meta={**content.meta, **(meta or {})}))
+    content = read_snapshot(store)
+    write(out, content._replace(meta={**content.meta, **(meta or {})}))
     return out
 
 
@@ -80,7 +80,7 @@ def test_trained_and_learned_sums_add_up(
 ) -> None:
     both, learned = trained(filled(messages[:first])), filled(messages)
     if ahead:
-        both.read_ahead()
+        both.preload()
     for label, tokens in messages[first:]:
         both.add(label, tokens)
     for store in (both, learned):
@@ -97,14 +97,14 @@ def test_trained_and_learned_sums_add_up(
 def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with Store.create(path, {}) as store:
-        fill(store, load(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
+        write(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
         store.add("spam", {"a": 3, "c": 1})
         assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (2,)
         store.add("spam", {"a": 3, "c": 1}, -1)
         assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (0,)
         store.add("spam", {"b": 2}, -1)
         assert (store.totals().vocabulary_size, store.look_up(["a", "b", "c"]).positions.tolist()) == (1, [0])
-        assert list(load(store).tokens) == ["a"]
+        assert list(read_snapshot(store).tokens) == ["a"]
 
 
 def test_what_was_never_added_cannot_be_taken_away() -> None:
@@ -158,7 +158,9 @@ def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
     with Store.create(tmp_path / "m", {"note": "ü"}) as store:
         store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
         store.class_id("spam")
-        store.remember([(b"0" * 16, Learned("spam", False, None)), (b"2" * 16, Learned("spam", True, {"spam": 3}))])
+        store.add_messages(
+            [(b"0" * 16, LearnedMessage("spam", False, None)), (b"2" * 16, LearnedMessage("spam", True, {"spam": 3}))]
+        )
     with Store.open(tmp_path / "m") as store:
         assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
         assert store.learned(b"0" * 16) == ("spam", False, None)
@@ -166,7 +168,7 @@ def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
         assert store.learned(b"1" * 16) is None
         assert store.meta()["note"] == "ü"
         with pytest.raises(SpamnbError, match="cannot be written"):
-            store.remember([(b"1" * 16, Learned("spam", True, None))])
+            store.add_messages([(b"1" * 16, LearnedMessage("spam", True, None))])
 
 
 def damaged(path: Path) -> None:
@@ -180,7 +182,7 @@ def damaged(path: Path) -> None:
 
 def damaged_page(path: Path) -> None:
     with Store.create(path, {}) as store:
-        fill(store, load(filled([("spam", {"a": 1})])))
+        write(store, read_snapshot(filled([("spam", {"a": 1})])))
         store._connection.execute("UPDATE trained SET cells = substr(cells, 2)")
 
 
@@ -321,9 +323,9 @@ def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_cache_of_rows_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.store.CACHED_ROWS", 50)
+    monkeypatch.setattr("spamnb.store.store.MAX_CACHED_TOKENS", 50)
     store = filled([("spam", {f"t{i}": 1 for i in range(40)})])
     for start in range(0, 1000, 30):
         store.look_up([f"t{i}" for i in range(start, start + 30)])
-        assert len(store.numbers) <= 50 + 30
+        assert len(store.vocabulary) <= 50 + 30
     assert len(store.look_up([f"t{i}" for i in range(200)]).positions) == 40

@@ -1,4 +1,4 @@
-"""views.py, and its compiled double."""
+"""groups.py, and its compiled double."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from spamnb.message.parse import parse
 from spamnb.sources.entries import entries
-from spamnb.tokens.groups import HEADERS, PAIRS, PLACES, STRUCTURE, SUBJECT, TEXT, view
-from spamnb.tokens.token_array import Numbers, Tokens
+from spamnb.tokens.groups import HEADERS, PAIRS, PLACES, STRUCTURE, SUBJECT, TEXT, token_group
+from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import kernel, new_numbers, views_of
+from spamnb.tokens.vectorizer import kernel, new_vocabulary, token_groups
+from spamnb.tokens.vocabulary import Vocabulary
 
 SOME = ["", ":", "::", ":)", "a:", "A:b", "[:", "@:", "10:30", "\xe9:x", "p", "p:!", "p::", "html:", "htm:l", "htmlx:y"]
 
@@ -33,17 +34,17 @@ TOKEN = st.text() | st.sampled_from([*PLACES, *SOME]) | PLACED
     ],
 )
 def test_views(tokens: list[str], expected: int) -> None:
-    assert [view(token) for token in tokens] == [expected] * len(tokens)
+    assert [token_group(token) for token in tokens] == [expected] * len(tokens)
 
 
 @given(st.lists(TOKEN))
 @example([*PLACES, *(place + ":x" for place in PLACES), *SOME])
 def test_everybody_sees_the_same(tokens: list[str]) -> None:
-    expected = [view(token) for token in tokens]
-    packed = Tokens.of(tokens)
-    assert packed.views.tolist() == views_of(packed).tolist() == expected
-    for numbers in (Numbers(), new_numbers()):
-        assert numbers.views(numbers.at(tokens)).tolist() == expected
+    expected = [token_group(token) for token in tokens]
+    packed = TokenArray.of(tokens)
+    assert packed.groups.tolist() == token_groups(packed).tolist() == expected
+    for vocabulary in (Vocabulary(), new_vocabulary()):
+        assert vocabulary.groups(vocabulary.ids(tokens)).tolist() == expected
 
 
 @pytest.mark.skipif(kernel is None, reason="the kernel is not built")
@@ -51,6 +52,6 @@ def test_of_real_mail(corpora: Path) -> None:
     tokenizer, tokens = Tokenizer(), set[str]()
     for entry in entries([f"mail={corpora / 'spamassassin' / 'spam'}"], pytest.fail):
         tokens |= set(tokenizer(parse(entry.read())))
-    packed = Tokens.of(sorted(tokens))
-    np.testing.assert_array_equal(views_of(packed), packed.views)
-    assert set(np.unique(packed.views)) == {TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE}
+    packed = TokenArray.of(sorted(tokens))
+    np.testing.assert_array_equal(token_groups(packed), packed.groups)
+    assert set(np.unique(packed.groups)) == {TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE}

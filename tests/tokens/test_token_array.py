@@ -1,4 +1,4 @@
-"""numbers.py: lists of tokens in one piece, their keys, their union and their numbers, against lists of strings."""
+"""vocabulary.py: lists of tokens in one piece, their keys, their union and their numbers, against lists of strings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb.tokens.token_array import FNV_OFFSET, FNV_PRIME, MIX, Numbered, Numbers, Tokens, union
+from spamnb.tokens.token_array import FNV_OFFSET, FNV_PRIME, MIX, TokenArray, merge_vocabularies
+from spamnb.tokens.vocabulary import TokenIds, Vocabulary
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 
@@ -23,14 +24,14 @@ def key(token: str) -> int:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(TEXT, max_size=30), st.data())
 def test_a_list_in_one_piece_is_a_list(words: list[str], data: st.DataObject) -> None:
-    tokens = Tokens.of(words)
+    tokens = TokenArray.of(words)
     assert (list(tokens), len(tokens)) == (words, len(words))
-    assert tokens.keys.tolist() == list(map(key, words))
+    assert tokens.hashes.tolist() == list(map(key, words))
     places = np.array(data.draw(st.lists(st.integers(0, len(words) - 1), max_size=9)) if words else [], np.intp)
-    some = tokens.some(places)
+    some = tokens.take(places)
     assert list(some) == [words[i] for i in places]
-    assert some.keys.tolist() == [key(words[i]) for i in places]
-    assert some.gathered().tobytes().decode() == "".join(some)
+    assert some.hashes.tolist() == [key(words[i]) for i in places]
+    assert some.packed().tobytes().decode() == "".join(some)
     assert [tokens[i] for i in range(len(words))] == words
     assert list(tokens[1::2]) == words[1::2]
 
@@ -38,18 +39,18 @@ def test_a_list_in_one_piece_is_a_list(words: list[str], data: st.DataObject) ->
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(TEXT, unique=True, max_size=12), min_size=1, max_size=4))
 def test_union(lists: list[list[str]]) -> None:
-    tokens, places = union([Tokens.of(words) for words in lists])
+    tokens, places = merge_vocabularies([TokenArray.of(words) for words in lists])
     assert sorted(tokens) == sorted({word for words in lists for word in words})
-    assert (tokens.keys[1:] > tokens.keys[:-1]).all()
+    assert (tokens.hashes[1:] > tokens.hashes[:-1]).all()
     for words, at in zip(lists, places, strict=True):
         assert [tokens[int(i)] for i in at] == words
 
 
 def test_numbers_and_lists_of_them() -> None:
-    numbers = Numbers()
-    assert numbers.at("abbca").tolist() == [0, 1, 1, 2, 0]
-    assert list(numbers.tokens()) == numbers.some(np.arange(3)) == list("abc")
-    assert numbers.keys(np.array([2, 0])).tolist() == Tokens.of("ca").keys.tolist()
-    some = Numbered(numbers, np.array([2, 0, 1]))
+    vocabulary = Vocabulary()
+    assert vocabulary.ids("abbca").tolist() == [0, 1, 1, 2, 0]
+    assert list(vocabulary.tokens()) == vocabulary.take(np.arange(3)) == list("abc")
+    assert vocabulary.hashes(np.array([2, 0])).tolist() == TokenArray.of("ca").hashes.tolist()
+    some = TokenIds(vocabulary, np.array([2, 0, 1]))
     assert (list(some), len(some), some[0], list(some[1:])) == (["c", "a", "b"], 3, "c", ["a", "b"])
-    assert list(some.some(np.array([2, 0]))) == ["b", "c"]
+    assert list(some.take(np.array([2, 0]))) == ["b", "c"]

@@ -1,4 +1,4 @@
-"""numbering.py: the compiled kernel gives what dictionaries give, for any mail, and both what a Counter gives."""
+"""vectorizer.py: the compiled kernel gives what dictionaries give, for any mail, and both what a Counter gives."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from spamnb.message.parse import Message, parse
 from spamnb.tokens import vectorizer as module
 from spamnb.tokens.hosts import fold_received
-from spamnb.tokens.token_array import Numbers, Tokens
+from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import MAX_WORDS, PAIRED, TOKENS_VERSION, Found, Tokenizer, TokenOptions
-from spamnb.tokens.vectorizer import Numbering
+from spamnb.tokens.vectorizer import Vectorizer
+from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.tokens.words import Folded, fold, fold_whole, raw_words
 
 needs_kernel = pytest.mark.skipif(
@@ -40,13 +41,13 @@ def made(headers: Iterable[tuple[str, str]], texts: Iterable[str], hidden: str) 
     return Message(tuple(headers), tuple(texts), (), (), (), hidden, (), (), (), b"")
 
 
-def rows(numbering: Numbering, messages: Iterable[Message]) -> list[dict[str, int]]:
+def rows(vectorizer: Vectorizer, messages: Iterable[Message]) -> list[dict[str, int]]:
     """Each message's {token: occurrences}, in the order of its row."""
-    lengths = [numbering.add(message) for message in messages]
-    numbers, repeats = numbering.take().T
-    assert len(numbers) == len(repeats) == sum(lengths)
-    assert numbers.dtype == repeats.dtype == np.int32
-    found = iter(zip(numbering.numbers.some(numbers), repeats.tolist()))
+    lengths = [vectorizer.add(message) for message in messages]
+    _, ids, counts = vectorizer.take_rows()
+    assert len(ids) == len(counts) == sum(lengths)
+    assert ids.dtype == counts.dtype == np.int32
+    found = iter(zip(vectorizer.vocabulary.take(ids), counts.tolist()))
     return [dict(next(found) for _ in range(length)) for length in lengths]
 
 
@@ -54,11 +55,11 @@ def same(messages: list[Message], options: TokenOptions | None = None) -> None:
     tokenizer = Tokenizer(options)
     expected = [Counter(tokenizer(message)) for message in messages]
     for compiled in (False, True):
-        numbering = Numbering(tokenizer, compiled=compiled)
-        found = rows(numbering, messages)
-        tokens = numbering.numbers.tokens()
+        vectorizer = Vectorizer(tokenizer, compiled=compiled)
+        found = rows(vectorizer, messages)
+        tokens = vectorizer.vocabulary.tokens()
         assert list(tokens) == list({token: 0 for row in expected for token in row})
-        assert tokens.keys.tolist() == Tokens.of(tokens).keys.tolist()
+        assert tokens.hashes.tolist() == TokenArray.of(tokens).hashes.tolist()
         assert [list(row.items()) for row in found] == [list(row.items()) for row in expected], compiled
 
 
@@ -79,14 +80,14 @@ def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> in
     """Bytes give the rows that their parsed messages give, in the same order; returns how many were plain letters."""
     tokenizer = Tokenizer(options)
     letters = 0
-    whole, parted = Numbering(tokenizer), Numbering(tokenizer)
+    whole, parted = Vectorizer(tokenizer), Vectorizer(tokenizer)
     for raw in raws:
         message = parse(raw)
         assert whole.read(raw) == (parted.add(message), message.digest, message.cut)
         if module.kernel is not None:
-            letters += tokenizer.read_letter(raw, module.kernel.Kernel(module.new_numbers()), False) == b""
-    assert whole.take().tolist() == parted.take().tolist()
-    assert list(whole.numbers.tokens()) == list(parted.numbers.tokens())
+            letters += tokenizer.read_letter(raw, module.kernel.Kernel(module.new_vocabulary()), False) == b""
+    assert all(map(np.array_equal, whole.take_rows(), parted.take_rows()))
+    assert list(whole.vocabulary.tokens()) == list(parted.vocabulary.tokens())
     return letters
 
 
@@ -172,14 +173,14 @@ def test_real_mail_is_read_as_its_message(corpora: Path) -> None:
 @needs_kernel
 def test_a_kernel_forgets_names_and_parts_of_letters() -> None:
     tokenizer = Tokenizer()
-    small, large = (module.kernel.Kernel(module.new_numbers(), 1 << 20, most) for most in (3, 2000))
+    small, large = (module.kernel.Kernel(module.new_vocabulary(), 1 << 20, most) for most in (3, 2000))
     for kernel in (small, large):
         for n in range(30):
             kernel.begin()
             raw = b"X-%d: y\nContent-Type: text/plain; name=a.%d\nLines: 2\n\nz" % (n, n % 7)
             assert tokenizer.read_letter(raw, kernel, True) == parse(raw).digest
             kernel.end()
-    assert small.take().tolist() == large.take().tolist()
+    assert small.take_cells().tolist() == large.take_cells().tolist()
 
 
 @pytest.mark.parametrize(
@@ -221,12 +222,12 @@ def test_real_mail(corpora: Path) -> None:
 
 def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
     for compiled in (False, True):
-        numbering = Numbering(Tokenizer(TokenOptions(body_only=True)), compiled=compiled)
+        vectorizer = Vectorizer(Tokenizer(TokenOptions(body_only=True)), compiled=compiled)
         messages = [made([], [f"lunch number{n % 3} today"], "") for n in range(6)]
-        first, second = rows(numbering, messages[:3]), rows(numbering, messages[3:])
+        first, second = rows(vectorizer, messages[:3]), rows(vectorizer, messages[3:])
         assert first == second
-        assert len(numbering) == len(set(numbering.numbers.tokens()))
-        assert numbering.take().shape == (0, 2)
+        assert len(vectorizer) == len(set(vectorizer.vocabulary.tokens()))
+        assert vectorizer.take_rows().indptr.tolist() == [0]
 
 
 def test_the_kernel_is_made_for_these_tokens() -> None:
@@ -236,18 +237,18 @@ def test_the_kernel_is_made_for_these_tokens() -> None:
 
 @needs_kernel
 def test_the_kernel_is_used_where_it_is_built() -> None:
-    assert Numbering(Tokenizer())._kernel is not None
-    assert Numbering(Tokenizer(TokenOptions(ngrams=3)))._kernel is None
-    assert Numbering(Tokenizer(), Numbers())._kernel is None
-    assert Numbering(Tokenizer(), compiled=False)._kernel is None
-    assert isinstance(Numbering(Tokenizer(TokenOptions(ngrams=3))).numbers, module.kernel.Numbers)
+    assert Vectorizer(Tokenizer())._kernel is not None
+    assert Vectorizer(Tokenizer(TokenOptions(ngrams=3)))._kernel is None
+    assert Vectorizer(Tokenizer(), Vocabulary())._kernel is None
+    assert Vectorizer(Tokenizer(), compiled=False)._kernel is None
+    assert isinstance(Vectorizer(Tokenizer(TokenOptions(ngrams=3))).vocabulary, module.kernel.Vocabulary)
 
 
 @needs_kernel
 @pytest.mark.parametrize("room", [0, 3, 50])
 def test_what_the_kernel_forgets_it_learns_again(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     kernel = module.kernel.Kernel
-    monkeypatch.setattr(module.kernel, "Kernel", lambda numbers: kernel(numbers, room, 2))
+    monkeypatch.setattr(module.kernel, "Kernel", lambda vocabulary: kernel(vocabulary, room, 2))
     texts = [" ".join(f"w{n * i % 97} ä{i}" for i in range(30)) for n in range(20)]
     same([made([(f"X-{n}", text), ("Subject", text)], [text], text[:40]) for n, text in enumerate(texts)])
 
@@ -263,7 +264,7 @@ def test_an_error_of_a_fold_is_passed_on() -> None:
     def refuse(raw: str) -> Any:
         raise RuntimeError(raw)
 
-    kernel = module.kernel.Kernel(module.new_numbers())
+    kernel = module.kernel.Kernel(module.new_vocabulary())
     for _ in range(2):
         kernel.begin()
         with pytest.raises(RuntimeError, match="hello"):
@@ -271,7 +272,7 @@ def test_an_error_of_a_fold_is_passed_on() -> None:
     kernel.begin()
     kernel.words(Folded(str.split), "hello")
     assert kernel.end() == 1
-    assert kernel.take().tolist() == [[0, 1]]
+    assert kernel.take_cells().tolist() == [[0, 1]]
 
 
 @given(
@@ -284,84 +285,84 @@ def test_an_error_of_a_fold_is_passed_on() -> None:
 @example([c * n for c in ("a", "1", "a1", "1.", "a.") for n in (15, 16, 30, 31, 60, 61)], fold_received, "")
 @needs_kernel
 def test_words_are_folded_as_in_python(values: list[str], fold: Any, prefix: str) -> None:
-    kernel = module.kernel.Kernel(module.new_numbers())
+    kernel = module.kernel.Kernel(module.new_vocabulary())
     folded = Folded(fold, prefix)
     kernel.begin()
     for value in values:
         kernel.words(folded, value)
     kernel.end()
-    numbers, repeats = kernel.take().T
+    ids, counts = kernel.take_cells().T
     expected = Counter(token for value in values for raw in raw_words(value) for token in Folded(fold, prefix)[raw])
-    assert list(zip(kernel.numbers.some(numbers), repeats)) == list(expected.items())
+    assert list(zip(kernel.vocabulary.take(ids), counts)) == list(expected.items())
 
 
 @given(st.lists(st.text("aB\n é😀", max_size=60), max_size=3))
 @needs_kernel
 def test_the_layout_is_seen_as_in_python(texts: list[str]) -> None:
-    kernel, found = module.kernel.Kernel(module.new_numbers()), Found()
+    kernel, found = module.kernel.Kernel(module.new_vocabulary()), Found()
     kernel.begin()
     kernel.layout(texts)
     found.layout(texts)
     assert kernel.end() == 2
-    assert kernel.numbers.some(kernel.take()[:, 0]) == found.tokens
+    assert kernel.vocabulary.take(kernel.take_cells()[:, 0]) == found.tokens
 
 
 @given(st.lists(st.lists(st.text(max_size=12) | PIECES, max_size=20), max_size=5))
 def test_numbers_of_both_kinds_agree(lists: list[list[str]]) -> None:
-    plain, other = Numbers(), module.new_numbers()
+    plain, other = Vocabulary(), module.new_vocabulary()
     for tokens in lists:
-        at = other.at(tokens)
+        at = other.ids(tokens)
         assert at.dtype == np.intp
-        assert at.tolist() == plain.at(tokens).tolist()
-        assert other.some(at) == tokens
-        assert other.keys(at).dtype == np.int64
-        assert other.keys(at).tolist() == plain.keys(at).tolist()
+        assert at.tolist() == plain.ids(tokens).tolist()
+        assert other.take(at) == tokens
+        assert other.hashes(at).dtype == np.int64
+        assert other.hashes(at).tolist() == plain.hashes(at).tolist()
         assert len(other) == len(plain)
     for one, two in zip(vars_of(plain.tokens()), vars_of(other.tokens())):
         assert one.dtype == two.dtype
         assert one.tolist() == two.tolist()
 
 
-def vars_of(tokens: Tokens) -> tuple[np.ndarray, ...]:
-    return tokens.text, tokens.begins, tokens.lengths, tokens.keys
+def vars_of(tokens: TokenArray) -> tuple[np.ndarray, ...]:
+    return tokens.text, tokens.offsets, tokens.lengths, tokens.hashes
 
 
 def test_many_numbers() -> None:
     tokens = [f"token {n * n}" for n in range(50_000)]
-    numbers = module.new_numbers()
-    before = numbers.tokens()
-    assert numbers.at(tokens).tolist() == numbers.at(iter(tokens)).tolist() == list(range(len(tokens)))
-    assert numbers.at(reversed(tokens)).tolist() == list(range(len(tokens)))[::-1]
-    assert list(numbers.tokens()) == tokens
+    vocabulary = module.new_vocabulary()
+    before = vocabulary.tokens()
+    assert vocabulary.ids(tokens).tolist() == vocabulary.ids(iter(tokens)).tolist() == list(range(len(tokens)))
+    assert vocabulary.ids(reversed(tokens)).tolist() == list(range(len(tokens)))[::-1]
+    assert list(vocabulary.tokens()) == tokens
     assert len(before) == 0
-    assert len(set(numbers.tokens().keys.tolist())) == len(tokens)
+    assert len(set(vocabulary.tokens().hashes.tolist())) == len(tokens)
 
 
 @needs_kernel
 def test_a_number_that_no_token_has_is_refused() -> None:
-    numbers = module.new_numbers()
-    numbers.at(["a", ""])
-    assert numbers.some(np.array([1, 0])) == ["", "a"]
+    vocabulary = module.new_vocabulary()
+    vocabulary.ids(["a", ""])
+    assert vocabulary.take(np.array([1, 0])) == ["", "a"]
     for outside in (2, -1, 1 << 40):
         with pytest.raises(IndexError):
-            numbers.some(np.array([outside]))
+            vocabulary.take(np.array([outside]))
     with pytest.raises(IndexError):
-        numbers.keys(np.array([2]))
+        vocabulary.hashes(np.array([2]))
 
 
 def test_numbers_are_shared() -> None:
-    numbers = module.new_numbers()
-    numbers.at(["before"])
-    first = Numbering(Tokenizer(TokenOptions(body_only=True)), numbers)
-    second = Numbering(Tokenizer(TokenOptions("treebank", body_only=True)), numbers)
+    vocabulary = module.new_vocabulary()
+    vocabulary.ids(["before"])
+    first = Vectorizer(Tokenizer(TokenOptions(body_only=True)), vocabulary)
+    second = Vectorizer(Tokenizer(TokenOptions("treebank", body_only=True)), vocabulary)
     assert rows(first, [made([], ["lunch before"], "")]) == [
         {"lunch": 1, "before": 1, "lunch before": 1, "length:2": 1, "caps:0": 1, "line:4": 1, "capitals:0": 1}
     ]
     assert rows(second, [made([], ["lunch"], "")]) == [
         {"lunch": 1, "length:1": 1, "caps:0": 1, "line:3": 1, "capitals:0": 1}
     ]
-    assert first.numbers is second.numbers is numbers
-    assert list(numbers.tokens()) == [
+    assert first.vocabulary is second.vocabulary is vocabulary
+    assert list(vocabulary.tokens()) == [
         "before", "lunch", "lunch before", "length:2", "caps:0", "line:4", "capitals:0", "length:1", "line:3",
     ]  # fmt: skip
 
@@ -371,12 +372,12 @@ ONE_KEY = "bbbbba1b6aa%0ad0bfcbbabb", "l%c%g-1$_bc,0!%p!9!acaac"
 
 
 def test_two_tokens_of_one_key_are_one_token() -> None:
-    keys = Tokens.of(ONE_KEY).keys
+    keys = TokenArray.of(ONE_KEY).hashes
     assert keys[0] == keys[1]
-    for numbers in (module.new_numbers(), Numbers()):
-        assert numbers.at(["a", *ONE_KEY, "b", *ONE_KEY[::-1]]).tolist() == [0, 1, 1, 2, 1, 1]
-        assert list(numbers.tokens()) == ["a", ONE_KEY[0], "b"]
+    for vocabulary in (module.new_vocabulary(), Vocabulary()):
+        assert vocabulary.ids(["a", *ONE_KEY, "b", *ONE_KEY[::-1]]).tolist() == [0, 1, 1, 2, 1, 1]
+        assert list(vocabulary.tokens()) == ["a", ONE_KEY[0], "b"]
     for compiled in (True, False):
-        numbering = Numbering(Tokenizer(TokenOptions(body_only=True, ngrams=1)), compiled=compiled)
-        assert numbering.add(made([], [" ".join(ONE_KEY)], "")) == len(numbering.take())
-        assert len(set(numbering.numbers.tokens().keys.tolist())) == len(numbering)
+        vectorizer = Vectorizer(Tokenizer(TokenOptions(body_only=True, ngrams=1)), compiled=compiled)
+        assert vectorizer.add(made([], [" ".join(ONE_KEY)], "")) == len(vectorizer.take_rows().ids)
+        assert len(set(vectorizer.vocabulary.tokens().hashes.tolist())) == len(vectorizer)

@@ -41,7 +41,7 @@ def test_words_of_every_script(text: str, expected: list[str]) -> None:
     assert words(text) == [unicodedata.normalize("NFC", word) for word in expected]
 
 
-@pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each block of Unicode
+@pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each batch of Unicode
 def test_scripts_without_spaces_are_cut_from_those_with_them_and_into_pairs(letter: str) -> None:
     assert words(f"ab{letter * 3}") == ["ab", letter * 2, letter * 2]
 

@@ -1,13 +1,13 @@
-# What views.py says, compiled. A part of _kernel.pyx.
+# What groups.py says, compiled. A part of _kernel.pyx.
 
 cdef enum:
     MOST_PLACES = 32
     LONGEST_PLACE = 12  # letters, of five bits each
 
-cdef int8_t PAIRS = views.PAIRS, HEADERS = views.HEADERS
-cdef Py_ssize_t KNOWN_PLACES = len(views.PLACES)
+cdef int8_t PAIRS = groups.PAIRS, HEADERS = groups.HEADERS
+cdef Py_ssize_t KNOWN_PLACES = len(groups.PLACES)
 cdef uint64_t[MOST_PLACES] PLACE
-cdef int8_t[MOST_PLACES] VIEW
+cdef int8_t[MOST_PLACES] GROUP
 
 
 cdef uint64_t spelt(const uint8_t[::1] text, Py_ssize_t start, Py_ssize_t stop) except? 0:
@@ -23,14 +23,14 @@ cdef uint64_t spelt(const uint8_t[::1] text, Py_ssize_t start, Py_ssize_t stop) 
     return name
 
 
-for _i, (_place, _view) in enumerate(views.PLACES.items()):
-    PLACE[_i], VIEW[_i] = spelt(_place.encode(), 0, len(_place)), _view
+for _i, (_place, _view) in enumerate(groups.PLACES.items()):
+    PLACE[_i], GROUP[_i] = spelt(_place.encode(), 0, len(_place)), _view
 
 
-def views_of(text, begins, lengths):
-    """views.view of k tokens: of ``lengths`` (k,) bytes of ``text`` from ``begins`` (k,) on."""
+def token_groups(text, offsets, lengths):
+    """groups.view of k tokens: of ``lengths`` (k,) bytes of ``text`` from ``offsets`` (k,) on."""
     cdef const uint8_t[::1] data = text
-    cdef const int64_t[::1] begin = np.ascontiguousarray(begins, np.int64)
+    cdef const int64_t[::1] begin = np.ascontiguousarray(offsets, np.int64)
     cdef const int32_t[::1] length = np.ascontiguousarray(lengths, np.int32)
     cdef Py_ssize_t k = begin.shape[0], i, at, end, colon
     cdef Py_ssize_t place
@@ -49,5 +49,5 @@ def views_of(text, begins, lengths):
             name = spelt(data, begin[i], colon)
             for place in range(KNOWN_PLACES if name else 0):
                 if PLACE[place] == name:
-                    found[i] = VIEW[place]
+                    found[i] = GROUP[place]
     return np.asarray(found)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.counts.csr_rows import Batch
+from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.moments import Moments
-from spamnb.counts.training_set import Block, Tally, dealt
+from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.estimators.discriminant import QuadraticForm
 from spamnb.estimators.gaussian import GaussianNB
@@ -23,14 +23,14 @@ from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.pooling import softmax
 from spamnb.learners.embeddings import embed, embed_rows, explain, parse_embedding
-from spamnb.learners.learner import Direction, Learner, Scored, Trained, class_names
+from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, ModelFile, class_names
 from spamnb.settings import Settings
-from spamnb.store.store import Store, Totals
+from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
-FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
+N_FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 
 
-class Dense(Learner):
+class EmbeddedModel(Learner):
     """Gaussian naive Bayes, linear and quadratic discriminant analysis, and logistic regression, of vectors."""
 
     def __init__(self, settings: Settings) -> None:
@@ -45,37 +45,38 @@ class Dense(Learner):
         self._sums = settings.model_type != "logistic"
         self._derived: tuple[Any, Any, QuadraticForm] | None = None
 
-    def train(self, tally: Tally) -> Trained:
-        classes = tally.sums.classes
-        embedding = parse_embedding(self.settings.embedding or "lsa").fit(_matrix(tally), tally.tokens)
-        vectors = np.zeros((len(tally.tokens), embedding.vectors_.shape[1]), np.float32)
+    def train(self, training_set: TrainingSet) -> FitResult:
+        classes = training_set.counts.classes
+        embedding = parse_embedding(self.settings.embedding or "lsa").fit(_matrix(training_set), training_set.tokens)
+        vectors = np.zeros((len(training_set.tokens), embedding.vectors_.shape[1]), np.float32)
         vectors[embedding.columns_] = embedding.vectors_
         x = [np.zeros((0, vectors.shape[1]))]
-        labels, numbers = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
-        for block in tally.blocks():
-            x.append(_embedded(block, vectors))
-            labels.append(block.labels)
-            numbers.append(block.numbers)
-        X, y, fold = np.concatenate(x), np.concatenate(labels), dealt(tally, FOLDS)[np.concatenate(numbers)]
+        labels, positions = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
+        for batch in training_set.batches():
+            x.append(_embedded(batch.rows, vectors))
+            labels.append(batch.labels)
+            positions.append(batch.positions)
+        X, y = np.concatenate(x), np.concatenate(labels)
+        fold = training_set.stratified_folds(N_FOLDS)[np.concatenate(positions)]
         meta = {
             "dense_classes": list(classes),
-            "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(tally.tokens)],
+            "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(training_set.tokens)],
         }
         fit = self._fit_sums if self._sums else self._fit_logistic
         scores, arrays = fit(X, y, fold, classes)
-        return Trained(y, scores, FOLDS, arrays, vectors, meta)
+        return FitResult(y, scores, N_FOLDS, arrays, vectors, meta)
 
     def _fit_sums(
         self, X: np.ndarray, y: np.ndarray, fold: np.ndarray, classes: Sequence[str]
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Scores (n, C) of the rows, each by all folds but its own, and the arrays of the model of all."""
         diagonal = self.settings.model_type == "gaussian"
-        parts = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(FOLDS)]
+        parts = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(N_FOLDS)]
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.plus(part)
         scores = np.zeros((len(y), len(classes)))
-        for f in range(FOLDS if len(classes) > 1 else 0):
+        for f in range(N_FOLDS if len(classes) > 1 else 0):
             if (fold == f).any():
                 scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1), classes), X[fold == f])
         return scores, _arrays(whole)
@@ -87,7 +88,7 @@ class Dense(Learner):
         if len(classes) < 2:
             raise SpamnbError("logistic regression needs two classes to tell apart; there is one")
         scores = np.zeros((len(y), len(classes)))
-        for f in range(FOLDS):
+        for f in range(N_FOLDS):
             rest = fold != f
             if (~rest).any() and len(np.unique(y[rest])) == len(classes):
                 scores[~rest] = _scores(self._new().fit(X[rest], y[rest]), X[~rest])
@@ -95,22 +96,24 @@ class Dense(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: Store, totals: Totals, batch: Batch) -> Scored:
+    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         estimator, form, order = self._of(store, totals)
-        known, vectors = _known(store, batch)
-        X = embed_rows(vectors, known.columns, known.repeats, known.indptr)
+        known_tokens, known, vectors = _known(store, tokens, rows)
+        X = embed_rows(vectors, known.ids, known.counts, known.indptr)
         scores = _scores(estimator, X)[:, order]
-        weights = np.zeros((len(order), len(known.columns)))
+        weights = np.zeros((len(order), len(known.ids)))
         for i in range(len(X)):
             cells = slice(known.indptr[i], known.indptr[i + 1])
-            told = explain(form, vectors[known.columns[cells]], known.repeats[cells])
+            told = explain(form, vectors[known.ids[cells]], known.counts[cells])
             weights[:, cells] = told.tokens.T[order]
-        return Scored(known, scores, weights, softmax(scores))
+        return BatchScores(known_tokens, known, scores, weights, softmax(scores))
 
-    def directions(self, store: Store, totals: Totals, batch: Batch) -> list[Direction]:
+    def directions(
+        self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
+    ) -> list[Direction]:
         _, form, order = self._of(store, totals)
-        known, vectors = _known(store, batch)
-        told = explain(form, vectors[known.columns], known.repeats)
+        _, known, vectors = _known(store, tokens, rows)
+        told = explain(form, vectors[known.ids], known.counts)
         poles = store.meta().get("dense_directions")
         try:
             if not isinstance(poles, list):
@@ -122,7 +125,7 @@ class Dense(Learner):
             raise Damaged("dense_directions in table meta are not as many as the embedding has")
         return [Direction(up, down, told.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
-    def learn(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
         x = self._message(store, counted)
         names, arrays = self._stored(store)
         if not self._sums:
@@ -142,7 +145,7 @@ class Dense(Learner):
     def forgets(self) -> bool:
         return self._sums
 
-    def forget(self, store: Store, label: str, counted: Mapping[str, int]) -> None:
+    def forget(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
         if not self._sums:
             return
         names, arrays = self._stored(store)
@@ -157,15 +160,15 @@ class Dense(Learner):
     def _one(self, x: np.ndarray, place: int, sums: Moments) -> Moments:
         return Moments.of(x, np.array([place]), len(sums.documents), sums.second.ndim == 2)
 
-    def _put(self, store: Store, names: Sequence[str], sums: Moments) -> None:
+    def _put(self, store: ModelFile, names: Sequence[str], sums: Moments) -> None:
         store.put_arrays(_arrays(sums))
         store.put_meta({"dense_classes": list(names)})
 
-    def _message(self, store: Store, counted: Mapping[str, int]) -> np.ndarray:
-        known, vectors = _known(store, Batch.of([counted]))
-        return embed(vectors[known.columns], known.repeats)[0][None, :]
+    def _message(self, store: ModelFile, counted: Mapping[str, int]) -> np.ndarray:
+        _, known, vectors = _known(store, *CsrRows.of([counted]))
+        return embed(vectors[known.ids], known.counts)[0][None, :]
 
-    def _of(self, store: Store, totals: Totals) -> tuple[Any, QuadraticForm, np.ndarray]:
+    def _of(self, store: ModelFile, totals: ClassTotals) -> tuple[Any, QuadraticForm, np.ndarray]:
         """The estimator, its scores as polynomials, and for each class of ``totals`` its column in the scores."""
         names, arrays = self._stored(store)
         if not set(names).issuperset(totals.classes):
@@ -176,7 +179,7 @@ class Dense(Learner):
                 self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
 
-    def _stored(self, store: Store) -> tuple[list[str], Mapping[str, np.ndarray]]:
+    def _stored(self, store: ModelFile) -> tuple[list[str], Mapping[str, np.ndarray]]:
         """The classes, and the arrays in which they are the rows."""
         names, arrays = store.meta().get("dense_classes"), store.arrays()
         if names is None and not arrays:
@@ -249,30 +252,29 @@ def _width(arrays: Mapping[str, np.ndarray]) -> int:
     return (arrays.get("dense_first", arrays.get("dense_coef", np.zeros((1, 1)))).shape or (0,))[-1]
 
 
-def _known(store: Store, batch: Batch) -> tuple[Batch, np.ndarray]:
-    """The messages of the tokens that have a vector, in the order of the tokens, and these vectors (k, d)."""
-    found = store.look_up_vectors(batch.tokens)
+def _known(store: ModelFile, tokens: Sequence[str], rows: CsrRows) -> tuple[Sequence[str], CsrRows, np.ndarray]:
+    """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
+    found = store.look_up_vectors(tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
-    order = sorted((i for i, token in enumerate(batch.tokens) if token in found), key=batch.tokens.__getitem__)
-    known = batch.only(np.array(order, np.intp)).sorted()
+    order = sorted((i for i, token in enumerate(tokens) if token in found), key=tokens.__getitem__)
+    places = np.array(order, np.intp)
+    known_tokens, known = take_tokens(tokens, places), rows.select(places, len(tokens)).sorted()
     width = _width(store.arrays())
     if any(len(vector) != width for vector in found.values()):
         raise Damaged(f"vectors in table vectors that have not {width} numbers")
-    return known, np.array([found[token] for token in known.tokens]).reshape(-1, width)
+    return known_tokens, known, np.array([found[token] for token in known_tokens]).reshape(-1, width)
 
 
-def _embedded(block: Block, vectors: np.ndarray) -> np.ndarray:
-    """(n, d) of a block's messages, of the tokens that have a vector."""
-    has = np.any(vectors, axis=1)[block.columns]  # type: ignore[index]
-    ends = np.concatenate([[0], np.cumsum(has)])[block.indptr]
-    return embed_rows(vectors, block.columns[has], block.repeats[has], ends)
+def _embedded(rows: CsrRows, vectors: np.ndarray) -> np.ndarray:
+    """(n, d) of n messages, of the tokens that have a vector."""
+    has = np.any(vectors, axis=1)[rows.ids]  # type: ignore[index]
+    ends = np.concatenate([[0], np.cumsum(has)])[rows.indptr]
+    return embed_rows(vectors, rows.ids[has], rows.counts[has], ends)
 
 
-def _matrix(tally: Tally) -> Any:
+def _matrix(training_set: TrainingSet) -> Any:
     from scipy.sparse import csr_array, vstack
 
-    parts = [csr_array((0, len(tally.tokens)), dtype=np.int64)]
-    for block in tally.blocks(1 << 14):
-        shape = (len(block.labels), len(tally.tokens))
-        parts.append(csr_array((block.repeats, block.columns, block.indptr), shape=shape))
+    parts = [csr_array((0, len(training_set.tokens)), dtype=np.int64)]
+    parts += [batch.rows.matrix(len(training_set.tokens)) for batch in training_set.batches(1 << 14)]
     return vstack(parts, format="csr")

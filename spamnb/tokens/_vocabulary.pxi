@@ -13,8 +13,8 @@ cdef extern from *:
 cdef enum:
     SMALL = 1 << 15  # slots that are cheaper to clear than to make anew
 
-cdef uint64_t OFFSET = <uint64_t> numbers.FNV_OFFSET
-cdef uint64_t PRIME = <uint64_t> numbers.FNV_PRIME
+cdef uint64_t OFFSET = <uint64_t> token_array.FNV_OFFSET
+cdef uint64_t PRIME = <uint64_t> token_array.FNV_PRIME
 cdef uint64_t FIRST = <uint64_t> secrets.randbits(64) | 1
 cdef uint64_t SECOND = <uint64_t> secrets.randbits(64) | 1
 
@@ -123,32 +123,32 @@ cdef class Table:
 
 
 @cython.final
-cdef class Numbers:
+cdef class Vocabulary:
     """A two-way table that grows: a number for every token, a new one for a token that has none.
 
-    numbers.Numbers with the same answers. Tokens are known by their hash alone (before its last mixing, so that
+    vocabulary.Vocabulary with the same answers. Tokens are known by their hash alone (before its last mixing, so that
     the hash of a pair goes on from that of its first word); the text is kept for reading.
     """
 
     cdef Table table
-    cdef int64_t[::1] begins  # in the text, of each number and of the next
+    cdef int64_t[::1] offsets  # in the text, of each number and of the next
     cdef uint8_t[::1] text
 
     def __init__(self):
         self.table = Table()
-        self.begins = np.zeros(1 << 9, np.int64)
+        self.offsets = np.zeros(1 << 9, np.int64)
         self.text = np.zeros(1 << 12, np.uint8)
 
     def __len__(self):
         return self.table.used
 
-    def at(self, tokens):
+    def ids(self, tokens):
         """(k,) the numbers of these tokens."""
         return np.fromiter([self.named(token) for token in tokens], np.intp)
 
-    def some(self, at):
+    def take(self, ids):
         """The tokens of these numbers."""
-        cdef const int64_t[::1] numbers = np.ascontiguousarray(at, np.int64)
+        cdef const int64_t[::1] numbers = np.ascontiguousarray(ids, np.int64)
         cdef Py_ssize_t i
         cdef list found = []
         for i in range(numbers.shape[0]):
@@ -157,22 +157,22 @@ cdef class Numbers:
             found.append(self.text_of(numbers[i]).decode())
         return found
 
-    def keys(self, at):
+    def hashes(self, ids):
         """(k,) int64 keys of the tokens of these numbers."""
-        hashes = np.asarray(self.table.keys)[: self.table.used][at]
-        return ((hashes ^ (hashes >> np.uint64(32))) * np.uint64(numbers.MIX)).view(np.int64)
+        hashes = np.asarray(self.table.keys)[: self.table.used][ids]
+        return ((hashes ^ (hashes >> np.uint64(32))) * np.uint64(token_array.MIX)).view(np.int64)
 
-    def views(self, at):
-        """(k,) int8 views of the tokens of these numbers."""
-        begins, at = np.asarray(self.begins), np.asarray(at, np.intp)
-        return views_of(np.asarray(self.text), begins[at], begins[at + 1] - begins[at])
+    def groups(self, ids):
+        """(k,) int8 groups of the tokens of these numbers."""
+        offsets, ids = np.asarray(self.offsets), np.asarray(ids, np.intp)
+        return token_groups(np.asarray(self.text), offsets[ids], offsets[ids + 1] - offsets[ids])
 
     def tokens(self):
         """The token of every number."""
         cdef Py_ssize_t used = self.table.used
-        begins = np.array(self.begins[: used + 1])
-        text = np.array(self.text[: self.begins[used]])
-        return numbers.Tokens(text, begins[:used], np.diff(begins).astype(np.int32), self.keys(slice(None)))
+        offsets = np.array(self.offsets[: used + 1])
+        text = np.array(self.text[: self.offsets[used]])
+        return token_array.TokenArray(text, offsets[:used], np.diff(offsets).astype(np.int32), self.hashes(slice(None)))
 
     cdef Py_ssize_t named(self, str token) except -1:
         cdef bytes data = token.encode()
@@ -187,26 +187,26 @@ cdef class Numbers:
             return number
         self.reserve(len(prefix) + stop - start)
         number = self.table.place(h)
-        end = self.begins[number]
+        end = self.offsets[number]
         for i in range(len(prefix)):
             self.text[end + i] = <uint8_t> prefix[i]
         end += len(prefix) - start
         for i in range(start, stop):
             self.text[end + i] = become[<uint8_t> data[i]]
-        self.begins[number + 1] = end + stop
+        self.offsets[number + 1] = end + stop
         return number
 
     cdef int reserve(self, Py_ssize_t size) except -1:
         """Room for one more token of ``size`` bytes."""
-        cdef Py_ssize_t needed = self.begins[self.table.used] + size
+        cdef Py_ssize_t needed = self.offsets[self.table.used] + size
         if needed > self.text.shape[0]:
             self.text = _grown(self.text, 2 * needed)
-        if self.table.used + 1 == self.begins.shape[0]:
-            self.begins = _grown(self.begins, 2 * self.begins.shape[0])
+        if self.table.used + 1 == self.offsets.shape[0]:
+            self.offsets = _grown(self.offsets, 2 * self.offsets.shape[0])
         return 0
 
     cdef bytes text_of(self, Py_ssize_t number):
-        cdef Py_ssize_t begin = self.begins[number], size = self.begins[number + 1] - begin
+        cdef Py_ssize_t begin = self.offsets[number], size = self.offsets[number + 1] - begin
         return PyBytes_FromStringAndSize(<const char*> &self.text[begin], size) if size else b""
 
 
@@ -260,7 +260,7 @@ cdef class Rows:
         self.start = self.used
         return size
 
-    cdef object take(self):
+    cdef object take_cells(self):
         taken = np.array(self.cells[: self.start])
         self.start = self.used = 0
         return taken

@@ -1,0 +1,95 @@
+"""A number for every token: the Python vocabulary; the compiled one has the same interface.
+
+A token's id is the place at which it was first seen, so a vocabulary only grows at its end, and rows of ids that were
+made earlier stay valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from spamnb.tokens.groups import token_groups
+from spamnb.tokens.token_array import TokenArray
+
+
+class Vocabulary:
+    """Tokens and their ids, both ways; a token that has no id gets the next one.
+
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.ids(["a", "b", "a"]), vocabulary.ids(["c"]), vocabulary.take(np.array([2, 0]))
+    (array([0, 1, 0]), array([2]), ['c', 'a'])
+    """
+
+    def __init__(self) -> None:
+        self._tokens: list[str] = []
+        self._id_of: dict[str, int] = {}
+        self._id_of_hash: dict[int, int] = {}  # two tokens with the same hash are one token
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def ids(self, tokens: Iterable[str]) -> np.ndarray:
+        """The id of each of the k ``tokens``, (k,)."""
+        tokens = list(tokens)
+        if new := [token for token in dict.fromkeys(tokens) if token not in self._id_of]:
+            for token, hash_ in zip(new, TokenArray.of(new).hashes.tolist()):
+                number = self._id_of[token] = self._id_of_hash.setdefault(hash_, len(self._tokens))
+                if number == len(self._tokens):
+                    self._tokens.append(token)
+        return np.fromiter(map(self._id_of.__getitem__, tokens), np.intp, len(tokens))
+
+    def take(self, ids: np.ndarray) -> list[str]:
+        """The tokens with these ids."""
+        return list(map(self._tokens.__getitem__, ids.tolist()))
+
+    def hashes(self, ids: np.ndarray) -> np.ndarray:
+        """The 64-bit hash of each token with these ids, (k,) int64."""
+        return TokenArray.of(self.take(ids)).hashes
+
+    def groups(self, ids: np.ndarray) -> np.ndarray:
+        """The group of each token with these ids, (k,) int8."""
+        return token_groups(self.take(ids))
+
+    def tokens(self) -> TokenArray:
+        """All tokens, in the order of their ids."""
+        return TokenArray.of(self._tokens)
+
+
+class TokenIds(Sequence[str]):
+    """The k tokens of a vocabulary with the given ``ids`` (k,); their text is read only when it is asked for."""
+
+    def __init__(self, vocabulary: Vocabulary, ids: np.ndarray) -> None:
+        self.vocabulary = vocabulary
+        self.ids = ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def hashes(self) -> np.ndarray:
+        """(k,) int64."""
+        return self.vocabulary.hashes(self.ids)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """(k,) int8."""
+        return self.vocabulary.groups(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> TokenIds: ...
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return TokenIds(self.vocabulary, self.ids[place])
+        return self.vocabulary.take(self.ids[[place]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.vocabulary.take(self.ids))
+
+    def take(self, places: np.ndarray) -> TokenIds:
+        """Those at these places of the list."""
+        return TokenIds(self.vocabulary, self.ids[places])
