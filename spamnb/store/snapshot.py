@@ -56,7 +56,7 @@ def write(store: Store, content: Snapshot, rest: Callable[[], Snapshot] | None =
             zip(*(figures.tolist() for figures in sums.totals()[1:4]), sums.classes),
         )
         for c, cells in enumerate(sums.rows):
-            n, tokens = np.unique_counts(cells.document_counts)
+            n, tokens = np.unique(cells.document_counts, return_counts=True)
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
         store.add_messages(sorted(content.messages))

@@ -225,7 +225,7 @@ class Store(ModelTables):
         """Tokens that ``documents`` messages (k,) held are now held by ``sign`` more."""
         moved = self._moved.setdefault(number, {})
         if len(documents):
-            for n, tokens in zip(*(values.tolist() for values in np.unique_counts(documents))):
+            for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
                 moved[n] = moved.get(n, 0) - tokens
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
 
