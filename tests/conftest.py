@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import sys
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py
@@ -24,6 +27,10 @@ settings.load_profile("spamnb")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start background jobs; the tests of Ctrl-C need it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if "mix_stderr" in inspect.signature(CliRunner).parameters:  # click before 8.2 keeps stderr apart where told to
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
+    Result.output = property(lambda self: self.stdout + self.stderr)
 
 
 @pytest.fixture(scope="session")
