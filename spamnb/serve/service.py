@@ -57,13 +57,13 @@ class Service:
         Open connections then have *patience* seconds to end.
         """
         counted = metrics.Metrics(workers)
+        exposed = [(one, functools.partial(metrics.answer, metrics.exposition(counted))) for one in watched]
 
         async def answer(number: int, parent: int, ready: Callable[[], None]) -> None:
             counts = counted.counts(number)
             spamd = Spamd(self._models, counts, log, self.limits, allow_tell=self.allow_tell, autolearn=self.autolearn)
             pairs = [(one, spamd.converse) for one in listening]
-            pairs += [(one, functools.partial(metrics.answer, counted)) for one in watched]
-            await work(pairs, parent, ready, spamd.reopen, patience)
+            await work([*pairs, *exposed], parent, ready, spamd.reopen, patience)
             await spamd.close()
 
         def worker(number: int, parent: int, ready: Callable[[], None]) -> None:

@@ -256,6 +256,15 @@ def test_metrics_are_summed_over_the_workers(serve, model):
         urllib.request.urlopen(url + "/", timeout=10)
 
 
+def test_without_prometheus_client_only_metrics_are_refused(serve, model, tmp_path):
+    (tmp_path / "prometheus_client.py").write_text("raise ImportError('not installed')")
+    lacking = {"env": {**os.environ, "PYTHONPATH": str(tmp_path)}}
+    with pytest.raises(RuntimeError, match=r"--metrics-port needs prometheus_client: pip install") as error:
+        serve(model, "--port", "0", "--metrics-port", "0", **lacking)
+    assert len(str(error.value).splitlines()) == 1
+    assert serve(model, "--port", "0", **lacking).verdict(SPAM).startswith("Spam: True")
+
+
 def test_the_command_line_learns_beside_the_server(serve, model, tmp_path):
     server = serve(model, "--workers", "2", "--allow-tell")
     mails = [mail("spam", 20_000 + number) for number in range(40)]
