@@ -92,7 +92,7 @@ def _classify(
     workers: int | None,
 ) -> tuple[dict[str, bool], int]:
     """Prints; returns {verdict: is it spam?} and the number of messages that could not be read."""
-    from spamnb.engines.judging import judged
+    from spamnb.engines.judging import classify_parallel
     from spamnb.store.store import Store
 
     unreadable = Unreadable()
@@ -104,7 +104,7 @@ def _classify(
     entries = messages_of(sources, unreadable)
     charges = false_positive_cost, unsure_cost
     line = partial(_line, form=form)
-    for verdict, spam, text in judged(entries, model, line, unreadable, charges, tokens, workers):
+    for verdict, spam, text in classify_parallel(entries, model, line, unreadable, charges, tokens, workers):
         verdicts[verdict] = spam
         out.write(text)
     if not verdicts and not unreadable.count:

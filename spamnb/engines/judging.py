@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spamnb.classifier import Classifier, Judgement
-from spamnb.engines.portions import portion
+from spamnb.engines.chunks import take_chunk
 from spamnb.errors import reason
 from spamnb.sources.entries import Entry, messages
 
@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
     text: str  # what ``tell`` made of it
 
 
-def judged(
+def classify_parallel(
     entries: Iterable[Entry],
     path: str | Path,
     tell: Callable[[str, Judgement], str],
@@ -46,9 +46,9 @@ def judged(
     the same either way. Raises SpamnbError where the model cannot be opened.
     """
     source = iter(entries)
-    first = portion(source, FEW, MOST_BYTES)
+    first = take_chunk(source, FEW, MOST_BYTES)
     every = chain(first.entries, source)
-    chunks = iter(lambda: portion(every, CHUNK, MOST_BYTES).entries, [])
+    chunks = iter(lambda: take_chunk(every, CHUNK, MOST_BYTES).entries, [])
     judge = partial(_judge, tell=tell, tokens=tokens)
     with Classifier.open(path) as classifier:
         classifier.charge(*charges)
@@ -56,11 +56,11 @@ def judged(
             for chunk in chunks:
                 yield from _told(judge(classifier, chunk), on_unreadable)
             return
-    from spamnb.engines.workers import cores, spread  # imported here: one message needs no multiprocessing
+    from spamnb.engines.workers import cores, parallel_map  # imported here: one message needs no multiprocessing
 
     waiting: dict[int, Any] = {}
     due = 0
-    for number, told in spread(partial(_work, path, charges, judge), chunks, workers or cores(), ahead=AHEAD):
+    for number, told in parallel_map(partial(_work, path, charges, judge), chunks, workers or cores(), ahead=AHEAD):
         assert number is not None
         waiting[number] = told
         while due in waiting:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from spamnb.counts.training_set import TrainingSet, count_messages
-from spamnb.engines.portions import Portion, portion
-from spamnb.engines.workers import cores, spread
+from spamnb.engines.chunks import Chunk, take_chunk
+from spamnb.engines.workers import cores, parallel_map
 from spamnb.errors import reason
 from spamnb.sources.entries import Entry
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
@@ -46,7 +46,7 @@ def count(
     Rows lie in ``folder``."""
     source = iter(entries)
     workers = workers or cores()
-    first = Portion([], 0, False) if workers == 1 else portion(source, FEW, FEW_BYTES)
+    first = Chunk([], 0, False) if workers == 1 else take_chunk(source, FEW, FEW_BYTES)
     every = chain(first.entries, source)
     if not first.more:
         return _alone(every, options, folder, on_unreadable, on_progress)
@@ -76,7 +76,7 @@ class _Chunks:
 
     def __init__(self, entries: Iterator[Entry]) -> None:
         self._entries = entries
-        self._ahead: deque[Portion] = deque()
+        self._ahead: deque[Chunk] = deque()
         self._given = self._listed = self._carried = 0  # messages handed out, and listed; bytes of those ahead
         self.total: int | None = None
 
@@ -95,7 +95,7 @@ class _Chunks:
         """List one more chunk; False where there is no more, or enough is at hand."""
         if self.total is not None or len(self._ahead) >= LISTED or self._carried > LISTED_BYTES:
             return False
-        chunk = portion(self._entries, CHUNK, CHUNK_BYTES)
+        chunk = take_chunk(self._entries, CHUNK, CHUNK_BYTES)
         if not chunk.entries:
             self.total = self._listed
             return False
@@ -137,7 +137,7 @@ def _shared(
 ) -> TrainingSet:
     done = 0
     parts: list[TrainingSet] = []
-    for number, value in spread(partial(_count, options, folder), chunks, workers, chunks.list_one):
+    for number, value in parallel_map(partial(_count, options, folder), chunks, workers, chunks.list_one):
         if number is None:
             parts.append(TrainingSet.load(*value))
             value[0].unlink()

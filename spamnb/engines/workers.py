@@ -31,7 +31,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spread(
+def parallel_map(
     work: Work,
     chunks: Iterator[Any],
     workers: int,

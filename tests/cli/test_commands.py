@@ -430,7 +430,7 @@ def test_exit_code_tells_no_verdict_whatever_goes_wrong(
         raise RuntimeError("out of order")
 
     assert run("classify", "--exit-code", "-m", tmp_path, stdin=b"").exit_code == 75
-    monkeypatch.setattr("spamnb.engines.judging.judged", fail)
+    monkeypatch.setattr("spamnb.engines.judging.classify_parallel", fail)
     result = run("classify", "--exit-code", "-m", model, stdin=b"")
     assert (result.exit_code, result.output) == (75, "Error: out of order\n")
 
@@ -580,7 +580,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(model: Path, monkeypatch: pytest.
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spamnb.engines.judging.judged", interrupted)
+    monkeypatch.setattr("spamnb.engines.judging.classify_parallel", interrupted)
     for more in ([], ["--exit-code"]):
         result = run("classify", "-m", model, *more, stdin=b"")
         assert (result.exit_code, result.output) == (130, "\nspamnb: interrupted\n")

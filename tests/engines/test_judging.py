@@ -13,7 +13,7 @@ from mail import mail, message, never
 from spamnb.classifier import Classifier, Judgement
 from spamnb.counts.training_set import count_messages
 from spamnb.engines import judging
-from spamnb.engines.judging import judged
+from spamnb.engines.judging import classify_parallel
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, unlabelled
@@ -56,7 +56,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
         for entry in some(60):
             one = classifier.classify(entry.read())
             expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
-    found = list(judged(some(60), model, tell, never, (4.0, 0.3), tokens, workers))
+    found = list(classify_parallel(some(60), model, tell, never, (4.0, 0.3), tokens, workers))
     assert [verdict.text for verdict in found] == expected
     assert {(v.verdict, v.spam) for v in found} <= {("ham", False), ("spam", True), ("unsure", False)}
 
@@ -72,7 +72,8 @@ def test_real_mail_is_judged_the_same_in_batches(
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
-    assert [v.text for v in judged(entries, tmp_path / "m", tell, never, tokens=None, workers=2)] == expected
+    found = classify_parallel(entries, tmp_path / "m", tell, never, tokens=None, workers=2)
+    assert [verdict.text for verdict in found] == expected
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_verdicts_come_while_messages_come(
             taken += 1
             yield Entry(None, str(taken), "", content=b"Subject: prize\n\n" + body)
 
-    told = judged(endless(), model, tell, never, workers=2)
+    told = classify_parallel(endless(), model, tell, never, workers=2)
     for n in range(1, verdicts):
         assert next(told).text.startswith(f"{n} ")
         assert taken < n + ahead
@@ -109,7 +110,7 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
     entries = list(unlabelled([str(tmp_path)], never))
     tracemalloc.start()
     try:
-        assert len(list(judged(entries, model, tell, never))) == 60
+        assert len(list(classify_parallel(entries, model, tell, never))) == 60
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the letters together are 80 million
     finally:
         tracemalloc.stop()
@@ -123,7 +124,11 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
     for n in (0, 7, 8):
         entries[n] = Entry(None, f"gone {n}", "/nowhere/at/all")
     events: list[str] = []
-    for verdict in judged(entries, model, lambda name, j: name, lambda name, error: events.append(f"{name}: {error}")):
+
+    def on_unreadable(name: str, error: Exception) -> None:
+        events.append(f"{name}: {error}")
+
+    for verdict in classify_parallel(entries, model, lambda name, judgement: name, on_unreadable):
         events.append(verdict.text)
     assert [re.sub(r"\D", "", event) for event in events] == [str(n) for n in range(20)]
     assert events[7] == "gone 7: No such file or directory"
@@ -131,7 +136,7 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
 
 def test_no_model_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path) -> None:
     with pytest.raises(SpamnbError, match="no model there"):
-        list(judged(some(3), tmp_path / "none", tell, never))
-    assert list(judged([], model, tell, never)) == []
+        list(classify_parallel(some(3), tmp_path / "none", tell, never))
+    assert list(classify_parallel([], model, tell, never)) == []
     Store.create(tmp_path / "empty", Settings().as_meta()).close()
-    assert {v.verdict for v in judged(some(8), tmp_path / "empty", tell, never)} == {"unsure"}
+    assert {v.verdict for v in classify_parallel(some(8), tmp_path / "empty", tell, never)} == {"unsure"}

@@ -20,7 +20,7 @@ from spamnb.counts import training_set as module
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines import processes
 from spamnb.engines.processes import count
-from spamnb.engines.workers import aside, spread
+from spamnb.engines.workers import aside, parallel_map
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, entries
@@ -138,7 +138,7 @@ def test_mail_that_entries_carry_is_not_listed_far_ahead(tmp_path: Path, monkeyp
 
 
 def test_few_messages_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "spread", never)
+    monkeypatch.setattr(processes, "parallel_map", never)
     made = count((Entry(c, c, "", content=raw) for c, raw in mail(4)), TokenOptions(), tmp_path, never, workers=4)
     assert made.counts.documents.tolist() == [4, 4]
 
@@ -183,8 +183,8 @@ def fails_at(what: str, chunks: Iterator[Any], reply: Callable[[Any], None]) -> 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_every_chunk_is_answered_once(workers: int) -> None:
-    assert sorted(spread(echo, iter(range(100)), workers)) == [(n, n) for n in range(100)]  # type: ignore[arg-type]
-    assert list(spread(echo, iter(()), workers)) == []
+    assert sorted(parallel_map(echo, iter(range(100)), workers)) == [(n, n) for n in range(100)]  # type: ignore[arg-type]
+    assert list(parallel_map(echo, iter(()), workers)) == []
 
 
 def tells_who(chunks: Iterator[int], reply: Callable[[Any], None]) -> None:
@@ -193,7 +193,7 @@ def tells_who(chunks: Iterator[int], reply: Callable[[Any], None]) -> None:
 
 
 def test_few_chunks_are_dealt_out_in_turn() -> None:
-    done = [who for _, who in spread(tells_who, iter(range(6)), 3)]
+    done = [who for _, who in parallel_map(tells_who, iter(range(6)), 3)]
     assert sorted(done.count(who) for who in set(done)) == [2, 2, 2]
 
 
@@ -210,7 +210,7 @@ def test_few_chunks_are_dealt_out_in_turn() -> None:
 )
 def test_a_worker_that_fails_ends_the_work_with_its_reason(what: str, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as caught:
-        list(spread(partial(fails_at, what), iter(range(100)), 2))
+        list(parallel_map(partial(fails_at, what), iter(range(100)), 2))
     if error is KeyError:
         assert "fails_at" in "".join(caught.value.__notes__)  # where in the worker it happened
 
@@ -231,7 +231,7 @@ def test_no_chunk_is_handed_out_too_far_ahead() -> None:
             yield n
 
     answered: set[int] = set()
-    for number, _ in spread(slow_first, chunks(), 2, ahead=10):
+    for number, _ in parallel_map(slow_first, chunks(), 2, ahead=10):
         assert number is not None
         first_without = min(set(range(61)) - answered)
         assert number < first_without + 10
@@ -241,7 +241,7 @@ def test_no_chunk_is_handed_out_too_far_ahead() -> None:
 
 def test_idle_is_called_until_it_has_nothing_left() -> None:
     calls = iter([True, True, False])
-    assert len(list(spread(slow_first, iter(range(5)), 1, lambda: next(calls, False)))) == 5
+    assert len(list(parallel_map(slow_first, iter(range(5)), 1, lambda: next(calls, False)))) == 5
     assert next(calls, "none left") == "none left"
 
 

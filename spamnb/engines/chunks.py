@@ -1,4 +1,4 @@
-"""Entries a portion at a time, bounded in number, and in bytes of mail where entries carry theirs."""
+"""Entries a chunk at a time, bounded in number, and in bytes of mail where entries carry theirs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spamnb.sources.entries import Entry
 
 
-class Portion(NamedTuple):
+class Chunk(NamedTuple):
     """Some entries in their order."""
 
     entries: list[Entry]
@@ -16,10 +16,10 @@ class Portion(NamedTuple):
     more: bool  # whether others may follow
 
 
-def portion(entries: Iterator[Entry], most: int, most_bytes: int) -> Portion:
+def take_chunk(entries: Iterator[Entry], most: int, most_bytes: int) -> Chunk:
     """The next entries, until there are ``most`` or they carry more than ``most_bytes`` of mail.
 
-    >>> portion(iter([Entry("ham", "1", "", content=b"tea"), Entry("ham", "2", "", content=b"at four")]), 10, 2)[1:]
+    >>> take_chunk(iter([Entry("ham", "1", "", content=b"tea"), Entry("ham", "2", "", content=b"at four")]), 10, 2)[1:]
     (3, True)
     """
     found: list[Entry] = []
@@ -28,5 +28,5 @@ def portion(entries: Iterator[Entry], most: int, most_bytes: int) -> Portion:
         found.append(entry)
         size += len(entry.content or b"")
         if len(found) == most or size > most_bytes:
-            return Portion(found, size, True)
-    return Portion(found, size, False)
+            return Chunk(found, size, True)
+    return Chunk(found, size, False)
