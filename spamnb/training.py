@@ -8,11 +8,8 @@ are chosen a message's score is that of a model of other messages, their choice 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,8 +20,11 @@ from spamnb.learners.learner import FitResult
 from spamnb.learners.registry import learner_for
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
-from spamnb.store.snapshot import Snapshot, atomic_replace, write
+from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write, write_rest, write_sums
 from spamnb.store.store import Store
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 N_FOLDS = 10  # of the messages where words are chosen
 
@@ -151,25 +151,23 @@ def train(
     settings: Settings,
     *,
     force: bool = False,
-    aside: Callable[[Callable[[], FitResult]], AbstractContextManager[Callable[[], FitResult]]] = nullcontext,
+    executor: Executor | None = None,
 ) -> LeaveOneOutResult:
     """Make the model file at ``path`` of counted messages; returns what the leave-one-out estimate says of it.
 
-    ``aside(work)`` may start the learner's work, for as long as its context lasts, while the sums are being written;
-    calling what it gives waits for the result. Raises SpamnbError where there are no messages, or a file is in the way
-    and ``force`` is not given.
+    Where there is an ``executor`` the learner works in it while the sums are being written. Raises SpamnbError where
+    there are no messages, or a file is in the way and ``force`` is not given.
     """
     if not len(training_set.counts.documents):
         raise SpamnbError("no messages in the sources: nothing to train on")
     with atomic_replace(path, settings.as_meta(), force=force) as store:
         training_set = prepare(training_set)
         model = select_features(training_set, settings)
-        with aside(partial(_trained, training_set, model, settings)) as trained:
-            sums, found = snapshot_of(model, settings), []
-
-            def rest() -> Snapshot:
-                found.append(trained())
-                return with_trained(sums, found[0])
-
-            write(store, sums, rest)
-    return _left_out(found[0], model, settings)
+        future = executor.submit(_trained, training_set, model, settings) if executor else None
+        sums = snapshot_of(model, settings)
+        with store.writing():
+            write_sums(store, sums)
+            sync(store.file)  # most of it is on its way to the disk while the learner still works
+            trained = future.result() if future else _trained(training_set, model, settings)
+            write_rest(store, with_trained(sums, trained))
+    return _left_out(trained, model, settings)

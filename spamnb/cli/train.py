@@ -48,7 +48,7 @@ def command(
     from contextlib import nullcontext
 
     from spamnb.engines.processes import count
-    from spamnb.engines.workers import aside
+    from spamnb.engines.side_process import SideProcess
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
     from spamnb.sources.entries import entries
@@ -61,8 +61,9 @@ def command(
     with scratch() as folder:
         with progress("Reading") as show:
             training_set = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
-        beside = aside if len(training_set.shards) > 1 else nullcontext  # one process counted: one process trains
-        left_out = train(model, training_set, settings, force=force, aside=beside)
+        # Where one process counted, one process trains.
+        with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+            left_out = train(model, training_set, settings, force=force, executor=executor)
     for name in sorted({*training_set.counts.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
     read = int(training_set.counts.documents.sum())

@@ -2,6 +2,14 @@
 
 A worker that fails, is killed or runs out of memory ends the work with an error that says so; it is never waited for.
 When this process dies its workers find their pipe closed and end too.
+
+concurrent.futures.ProcessPoolExecutor is as fast, and cannot do this:
+
+- End. In Python 3.11.2, with chunks of 4 MB as a mailbox file gives them, it waited for ever in 35 of 36 runs in which
+  a worker was killed or failed or Ctrl-C was pressed; 3.11.7, 3.12.1 and 3.13.0 did not.
+- End at once: Ctrl-C waits for the calls that run, and workers outlive a parent that is killed.
+- Say which signal ended a worker.
+- A last step of every worker, which hands back what it has counted.
 """
 
 from __future__ import annotations
@@ -12,7 +20,6 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
@@ -45,12 +52,12 @@ def parallel_map(
     again as long as it returns True. No chunk is handed out that is ``ahead`` or more beyond the first one without a
     reply: a caller that needs the replies in order has at most so many to keep.
     """
-    with _team(work, workers) as team:
+    with team_of(work, workers) as team:
         yield from _replies(team, enumerate(chunks), idle, ahead)
 
 
 @contextlib.contextmanager
-def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
+def team_of(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
     """{our end of its pipe: process} of each worker; none is left when the context ends."""
     import multiprocessing
 
@@ -64,7 +71,7 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
             # A fork inherits our ends too; as long as one is open nobody hears that we are gone.
             inherited = (*team, own) if method == "fork" else ()
             process = context.Process(target=_worker, args=(work, its, inherited), daemon=True)
-            with _signals_held_back():
+            with signals_held_back():
                 process.start()
                 team[own] = process
             its.close()
@@ -79,7 +86,7 @@ def _team(work: Work, workers: int) -> Iterator[dict[Connection, Any]]:
 
 
 @contextlib.contextmanager
-def _signals_held_back() -> Iterator[None]:
+def signals_held_back() -> Iterator[None]:
     """Signals that tell us to end wait meanwhile: no worker is started that we do not know of, and none ever runs our
     handlers."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ENDING})
@@ -87,30 +94,6 @@ def _signals_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def aside(work: Callable[[], Any]) -> Iterator[Callable[[], Any]]:
-    """``work`` done by another process as long as the context lasts; calling what it gives waits for the result.
-
-    >>> with aside(lambda: 6 * 7) as result:
-    ...     result()
-    42
-    """
-    with _team(partial(_once, work), 1) as team:
-        (connection,) = team
-
-        def result() -> Any:
-            kind, value = _receive(connection, team)
-            if kind == "failed":
-                raise value
-            return value
-
-        yield result
-
-
-def _once(work: Callable[[], Any], chunks: Iterator[Any], reply: Callable[[Any], None]) -> None:
-    reply(work())
 
 
 def _replies(
@@ -138,9 +121,7 @@ def _replies(
         while not (ready := _ready(working, timeout=0)) and idle():
             pass
         for connection in ready or _ready(working):
-            kind, value = _receive(connection, working)
-            if kind == "failed":
-                raise value
+            kind, value = receive(connection, working[connection])
             if kind == "ended":
                 del working[connection]
                 continue
@@ -160,17 +141,19 @@ def _send(connection: Connection, chunk: Any, working: dict[Connection, Any]) ->
         return
     except OSError:
         pass
-    kind, value = _receive(connection, working)
-    while kind != "failed":  # it is gone, but may have said why
-        kind, value = _receive(connection, working)
-    raise value
+    while True:  # it is gone, but may have said why
+        receive(connection, working[connection])
 
 
-def _receive(connection: Connection, working: dict[Connection, Any]) -> tuple[str, Any]:
+def receive(connection: Connection, process: Any) -> tuple[str, Any]:
+    """("reply", what a worker replied) or ("ended", None); raises what it failed with."""
     try:
-        return connection.recv()
+        kind, value = connection.recv()
     except (EOFError, OSError):
-        raise _death(working[connection]) from None
+        raise _death(process) from None
+    if kind == "failed":
+        raise value
+    return kind, value
 
 
 def _death(process: Any) -> SpamnbError:

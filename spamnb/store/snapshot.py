@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,11 +37,15 @@ class Snapshot(NamedTuple):
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
 
 
-def write(store: Store, content: Snapshot, rest: Callable[[], Snapshot] | None = None) -> None:
-    """Write everything into a new, empty store.
+def write(store: Store, content: Snapshot) -> None:
+    """Write everything into a new, empty store."""
+    with store.writing():
+        write_sums(store, content)
+        write_rest(store, content)
 
-    Where ``rest`` is given, what is no sum comes from ``rest()``, called when the sums are written: it may take time.
-    """
+
+def write_sums(store: Store, content: Snapshot) -> None:
+    """Write the sums and whose they are into a new, empty store; ``write_rest`` must follow in the same change."""
     sums = content.sums
     with store.writing():
         for name in sums.classes:
@@ -60,11 +64,11 @@ def write(store: Store, content: Snapshot, rest: Callable[[], Snapshot] | None =
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
         store.add_messages(sorted(content.messages))
-        if rest is not None:
-            # Most of it is on its way to the disk while others work. Closing it again drops SQLite's locks on the file:
-            # nobody else knows it yet.
-            _sync(store.file)
-            content = rest()
+
+
+def write_rest(store: Store, content: Snapshot) -> None:
+    """Write what is no sum."""
+    with store.writing():
         for identity, digest, counted in content.lessons:
             store.put_autolearned_message(identity, digest, counted)
         store.add_calibration(content.calibration)
@@ -172,7 +176,7 @@ def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = Fals
             store._connection.execute("PRAGMA synchronous = OFF")
             yield store
             store._connection.execute("PRAGMA journal_mode = WAL")
-        _sync(fresh)
+        sync(fresh)
         try:
             os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
         except FileExistsError:
@@ -209,7 +213,11 @@ def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
         pass
 
 
-def _sync(path: str | Path) -> None:
+def sync(path: str | Path) -> None:
+    """Wait until what was written into a file that nobody else knows is on the disk.
+
+    Closing the file again drops SQLite's locks on it.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,10 @@ from spamnb.counts import training_set as module
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines import processes
 from spamnb.engines.processes import count
-from spamnb.engines.workers import aside, parallel_map
+from spamnb.engines.workers import parallel_map
 from spamnb.errors import SpamnbError
-from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, entries
-from spamnb.store.jsonl import export
-from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-from spamnb.training import train
 
 
 @pytest.fixture(scope="module")
@@ -321,23 +316,3 @@ def test_memory_is_bounded_by_the_vocabulary(tmp_path: Path) -> None:
     peak(10)
     flushed = module.MAX_BUFFERED * (8 + 5 * 8)  # the list, and the arrays that it is sorted in
     assert peak(2000) < flushed + peak(10) + 2000 * 100  # where 2000 rows in memory would be 2000 · 300 · 36
-
-
-def test_training_beside_the_writing_makes_the_same_model(folder: Path, tmp_path: Path) -> None:
-    made = count(entries([str(folder)], never), TokenOptions(), tmp_path, never, workers=1)
-    left_out = [train(tmp_path / name, made, Settings(), aside=how) for name, how in (("a", nullcontext), ("b", aside))]
-    assert left_out[0].scores.tolist() == left_out[1].scores.tolist()
-    exported = []
-    for name in "ab":
-        with Store.open(tmp_path / name) as store:
-            exported.append(list(export(store)))
-    assert exported[0] == exported[1]
-
-
-def test_work_aside_that_fails_says_so() -> None:
-    with pytest.raises(ZeroDivisionError), aside(lambda: 1 // 0) as result:
-        result()
-    with pytest.raises(SpamnbError, match="SIGKILL"), aside(lambda: os.kill(os.getpid(), signal.SIGKILL)) as result:
-        result()
-    with aside(lambda: time.sleep(60)):
-        pass  # nobody wants the result, nobody waits
