@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +127,7 @@ def command(
         feedback = Feedback(feedback_for, feedback_delay, feedback_share, seed)
         result = _stream(sources, settings, unreadable, feedback, by_date)
     elif model is not None:
-        result = _as_it_is(sources, model, unreadable)
+        result, settings = _as_it_is(sources, model, unreadable)
     else:
         way = "leave-one-out" if leave_one_out else split or (folds if folds is not None else 10)
         result = _held_out(sources, settings, unreadable, way, seed, report is not None, workers)
@@ -136,9 +137,14 @@ def command(
         if scores:
             write_scores(result, scores)
         if report:
-            from spamnb.report.page import write_page
+            import shlex
 
-            write_page(result, found, report)
+            from spamnb.report.page import write_page
+            from spamnb.report.provenance import provenance
+
+            command = shlex.join(["spamnb", *sys.argv[1:]])
+            trained = f"{model}, as it is" if model else f"{settings.model_type}, trained on parts of this mail"
+            write_page(result, found, provenance(command, trained, settings), report)
     finally:  # where there is no room for these, the figures are not lost with them
         if form == "json":
             click.echo(escape_json({**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}))
@@ -188,12 +194,12 @@ def _stream(
         return _some(online(entries, settings, unreadable, feedback, show))
 
 
-def _as_it_is(sources: tuple[str, ...], model: Path, unreadable: Unreadable) -> Result:
+def _as_it_is(sources: tuple[str, ...], model: Path, unreadable: Unreadable) -> tuple[Result, Settings]:
     from spamnb.classifier import Classifier
     from spamnb.evaluate.online import judged
 
     with Classifier.open(model) as classifier, progress("Classifying") as show:
-        return _some(judged(_entries(sources, unreadable), classifier, unreadable, show))
+        return _some(judged(_entries(sources, unreadable), classifier, unreadable, show)), classifier.settings
 
 
 def _held_out(

@@ -1,4 +1,4 @@
-"""The figures of an evaluation page: ROC, score histograms, reliability, learning curve, confusion matrix."""
+"""The figures of an evaluation page: ROC, score histograms, reliability, learning curve."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from spamnb.evaluate import roc
 from spamnb.evaluate.figures import Figures, Point
-from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.probability import Bin
 from spamnb.evaluate.result import Result
 from spamnb.report import svg
 from spamnb.report.numbers import count, percent
 
-WIDTH, HEIGHT = 520, 360
-LEFT, RIGHT, TOP, BOTTOM = 62, 504, 16, 308
+WIDTH, HEIGHT = 360, 300  # about what a telephone of 390 px gives: the style sheet's 12 px stay 12 px
+LEFT, RIGHT, TOP, BOTTOM = 52, 352, 12, 254
+LETTER = 6.4  # width of a letter of a note, on average
 NAMED_CLASSES = 3  # of many classes this many, the worst, are drawn in colour: more could not be told apart
 
 
@@ -46,7 +46,7 @@ def roc_chart(result: Result, found: Figures) -> str:
     for rank, row in enumerate(worst):
         at = BOTTOM - 12 - 18 * (len(worst) - 1 - rank)
         marks.append(svg.line([(RIGHT - 30, at - 4), (RIGHT - 8, at - 4)], f"curve s{rank}"))
-        said = f"{_short(row.name)}: 1-ROCA {percent(row.one_minus_roca)} %"
+        said = f"{short(row.name)} {percent(row.one_minus_roca)} %"
         marks.append(svg.text(RIGHT - 36, at, said, "note", "end"))
     return svg.picture(WIDTH, HEIGHT, "ROC of each class against the others", marks)
 
@@ -70,17 +70,9 @@ def _spam_roc(result: Result, found: Figures, spam: int) -> str:
     at_x, at_y = x.at(found.spam.hm.value), y.at(found.spam.sm.value)
     said = f"verdicts: hm {percent(found.spam.hm.value)}, sm {percent(found.spam.sm.value)}"
     marks.append(svg.dot(at_x, at_y, 6, "verdict", said))
-    near_end = at_x > (LEFT + RIGHT) / 2
-    below = at_y < BOTTOM - 30
-    marks.append(
-        svg.text(
-            at_x + (-10 if near_end else 10),
-            at_y + (18 if below else -10),
-            said,
-            "note",
-            "end" if near_end else "start",
-        )
-    )
+    half = LETTER * len(said) / 2
+    inside = min(max(at_x, LEFT + half), RIGHT - half)
+    marks.append(svg.text(inside, at_y + (20 if at_y < BOTTOM - 30 else -12), said, "note", "middle"))
     return svg.picture(WIDTH, HEIGHT, "ROC on logit axes", marks)
 
 
@@ -209,7 +201,7 @@ def learning_chart(curve: list[Point]) -> str:
     values = [v for points in lines.values() for _, v in points if v > 0]
     low = 10.0 ** math.floor(math.log10(min(values, default=0.1)) + 1e-9)
     high = min(100.0, 10.0 ** math.ceil(math.log10(max(values, default=10)) - 1e-9))
-    x = svg.Scale(curve[0].messages, max(curve[-1].messages, curve[0].messages + 1), LEFT, RIGHT - 50, "log")
+    x = svg.Scale(curve[0].messages, max(curve[-1].messages, curve[0].messages + 1), LEFT, RIGHT - 54, "log")
     y = svg.Scale(low, max(high, low * 10), BOTTOM, TOP, "log")
     marks = svg.axes(x, y, "messages seen (log scale)", "cumulative, %")
     ends: list[float] = []
@@ -225,52 +217,10 @@ def learning_chart(curve: list[Point]) -> str:
         while any(abs(at - other) < 13 for other in ends):  # labels beside each other are not read
             at -= 13
         ends.append(at)
-        marks.append(svg.text(RIGHT - 45, at + 4, name, f"note name-{css[name]}"))
+        marks.append(svg.text(RIGHT - 49, at + 4, name, f"note name-{css[name]}"))
     return svg.picture(WIDTH, HEIGHT, "Learning curve", marks)
 
 
-def confusion_chart(result: Result, found: Figures) -> str:
-    """Counts by true class (rows) and verdict (columns), shaded by share of row: right blue, wrong orange."""
-    cells = np.array(found.confusion)
-    names = list(result.classes)
-    said = [*names, "unsure"] if (result.verdicts == UNSURE).any() else names
-    few = len(names) < 4
-    side = 96 if few else max(26, min(48, 760 // len(said)))
-    tall = 64 if few else min(side, 30)
-    longest = max(map(len, said))
-    left = 16 + min(longest, 26) * 7.2
-    top = 40 if few else 18 + min(longest, 26) * 5.2
-    marks = []
-    for j, name in enumerate(said):
-        at = left + (j + 0.5) * side
-        if few:
-            marks.append(svg.text(at, top - 8, _short(name), "tick", "middle"))
-        else:
-            marks.append(svg.text(at + 3, top - 6, _short(name), "tick", "start", turn=-50))
-    for i, name in enumerate(names):
-        row = max(int(cells[i].sum()), 1)
-        y = top + i * tall
-        marks.append(svg.text(left - 8, y + tall / 2 + 4, _short(name), "tick", "end"))
-        for j, to in enumerate(said):
-            n = int(cells[i, j])
-            share = n / row
-            kind = "ham" if i == j else "muted" if j == len(names) else "spam"
-            title = f"{name} called {to}: {n} of {row} ({percent(100 * share)} %)"
-            opacity = 0.0 if n == 0 else 0.12 + 0.78 * (share if i == j else min(1.0, 4 * share))
-            extra = f' fill-opacity="{opacity:.2f}"'
-            x = left + j * side
-            marks.append(svg.rect(x, y, side - 2, tall - 2, "cell", title))
-            marks.append(svg.rect(x, y, side - 2, tall - 2, f"bar {kind}", title, extra))
-            strong = " strong" if opacity > 0.6 else ""
-            at, centre = x + side / 2 - 1, y + tall / 2
-            if few:
-                marks.append(svg.text(at, centre - 2, count(n), f"count big{strong}", "middle"))
-                marks.append(svg.text(at, centre + 17, f"{percent(100 * share)} %", f"count{strong}", "middle"))
-            elif n:
-                marks.append(svg.text(at, centre + 3, str(n), f"count{strong}", "middle"))
-    right = max(left + len(said) * side + (8 if few else 110), 420)
-    return svg.picture(right, top + len(names) * tall + 6, "Confusion matrix", marks)
-
-
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """A class's name, cut in its middle where it is longer than a picture has room for."""
     return name if len(name) <= 26 else name[:12] + "…" + name[-13:]

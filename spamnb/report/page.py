@@ -1,16 +1,16 @@
-"""One self-contained page about one evaluation: figures, charts, and the worst errors with what decided them.
+"""One self-contained page about one evaluation: what was lost, figures, charts, the worst errors and what decided them.
 
-Names, subjects and tokens come out of hostile mail. They are escaped, the page holds no script, and its
-content security policy forbids everything but its own style sheet, which it names by hash.
+Names, subjects and tokens come out of hostile mail. The template escapes all but our own style sheet and SVG, whose
+texts svg.py escapes; the page holds no script, and its content security policy forbids everything but that style
+sheet, which it names by hash.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,83 +18,144 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.figures import Figures
 from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.result import Result
-from spamnb.formulas.decision import UNSURE as UNSURE_NAME
-from spamnb.report import charts, svg
+from spamnb.report import charts
+from spamnb.report.confusion import matrix, mistakes
 from spamnb.report.numbers import count, interval, percent, ratio
-from spamnb.report.style import CSS
+from spamnb.report.provenance import Provenance
+from spamnb.report.worst import worst
 
-WORST = 12  # errors shown of each kind
-TOKENS = 12  # of each error's evidence
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
-def write_page(result: Result, found: Figures, path: str | Path) -> None:
+def write_page(result: Result, found: Figures, provenance: Provenance, path: str | Path) -> None:
     """Write the page to ``path``. Raises SpamnbError where that cannot be written."""
     try:
-        Path(path).write_text(page(result, found), encoding="utf-8", errors="backslashreplace")
+        Path(path).write_text(page(result, found, provenance), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def page(result: Result, found: Figures) -> str:
+def page(result: Result, found: Figures, provenance: Provenance) -> str:
     """The page as HTML."""
-    digest = base64.b64encode(hashlib.sha256(CSS.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    number = count(found.messages, "message")
-    per_class = ", ".join(f"{count(c.messages)} {escape(c.name)}" for c in found.by_class[:6])
+    environment = _environment()
+    assert environment.loader is not None
+    css = environment.loader.get_source(environment, "page.css")[0]
+    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+    per_class = ", ".join(f"{count(c.messages)} {c.name}" for c in found.by_class[:6])
     more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
-    parts = [
-        "<h1>How well the filter did</h1>",
-        f'<p class="soft">{escape(found.protocol)}. {number}: {per_class}{more}.</p>',
-        _cards(found),
-        _charts(result, found),
-        _tables(found),
-        _errors(result),
-        "<footer>Ranges are 95 % intervals: of shares of messages exact binomial ones, of areas and F1 by"
-        " bootstrap, on the logit scale; none where the mail is too little for one. Made by spamnb.</footer>",
-    ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer">'
-        f"<title>spamnb: {escape(found.protocol)}</title><style>{CSS}</style></head>\n"
-        f"<body><main>{''.join(parts)}</main></body></html>\n"
+    return environment.get_template("page.html").render(
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        css=css,
+        found=found,
+        provenance=provenance,
+        first_line=first_line(result),
+        unsure=unsure_line(result),
+        of_classes=f"{count(found.messages, 'message')}: {per_class}{more}",
+        cards=_cards(found),
+        charts=_charts(result, found),
+        matrix=matrix(result),
+        tables=_tables(result, found),
+        errors=worst(result),
     )
 
 
-def _cards(found: Figures) -> str:
-    cards: list[tuple[str, Estimate, str]] = []
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # 45 ms: for who asks for a page only
+
+    environment = Environment(
+        loader=PackageLoader("spamnb.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_unbroken,
+    )
+    environment.filters.update(percent=percent, interval=interval, short=charts.short)
+    return environment
+
+
+def _unbroken(value: Any) -> Any:
+    """No line may end inside a number: the thin spaces between thousands become such as do not break."""
+    return value.replace("\u2009", "\u202f") if isinstance(value, str) else value
+
+
+def first_line(result: Result) -> str:
+    """What a person asks first, in numbers of messages: good mail lost and spam let through, or messages right.
+
+    Spam that is called unsure was let through, as in sm%; good mail that is called unsure was not lost.
+    """
+    cells, spam = result.confusion, result.spam_index
+    if not len(result):
+        return "No message was judged"
+    if spam is None:
+        return f"{count(int(np.trace(cells)))} of {count(len(result), 'message')} right"
+    good, bad = np.delete(cells, spam, axis=0), cells[spam]
+    parts = []
+    if good.any():
+        parts.append(f"{count(int(good[:, spam].sum()))} of {count(int(good.sum()), 'good message')} lost")
+    if bad.any():
+        parts.append(f"{count(int(bad.sum() - bad[spam]))} of {count(int(bad.sum()))} spam let through")
+    return ", ".join(parts)
+
+
+def unsure_line(result: Result) -> str:
+    """What the first line leaves out: verdicts of unsure, and good mail of one class called another."""
+    cells, spam = result.confusion, result.spam_index
+    unsure = cells[:, -1]
+    if spam is None:
+        return f"Called unsure: {count(int(unsure.sum()), 'message')}." if unsure.any() else ""
+    said = []
+    if unsure.any():
+        good_unsure = count(int(unsure.sum() - unsure[spam]), "good message")
+        said.append(f"Called unsure, and delivered: {good_unsure} and {count(int(unsure[spam]))} spam.")
+    good = np.delete(np.delete(cells[:, :-1], spam, axis=0), spam, axis=1)
+    if other := int(good.sum() - np.trace(good)):
+        said.append(f"Good mail called another class of good mail: {count(other)}.")
+    return " ".join(said)
+
+
+class Card(NamedTuple):
+    """A figure in percent: what it means and the name of the measure."""
+
+    means: str
+    estimate: Estimate
+    name: str
+
+
+def _cards(found: Figures) -> list[Card]:
+    cards = []
     if found.spam is not None:
         spam = found.spam
         level, at_level = next(iter(spam.sm_at_hm.items()))
         cards += [
-            ("hm%", spam.hm, "good mail called spam"),
-            ("sm%", spam.sm, "spam let through, unsure included"),
-            ("lam%", spam.lam, "the two averaged on the logit scale, no error as half of one"),
-            ("1-ROCA%", spam.one_minus_roca, "chance that good mail scores above spam"),
-            (f"sm% at hm≤{level:g}", at_level, "spam let through at the threshold that loses so little"),
+            Card("Good mail called spam", spam.hm, "hm%"),
+            Card("Spam let through, unsure included", spam.sm, "sm%"),
+            Card("Both averaged on the logit scale", spam.lam, "lam%"),
+            Card("Chance that good mail scores above spam", spam.one_minus_roca, "1-ROCA%"),
+            Card(f"Spam let through at {level:g} % of good mail lost", at_level, f"sm% at hm≤{level:g}"),
         ]
     else:
-        cards += [("accuracy", found.accuracy, "verdicts that are the true class")]
-    cards.append(("macro F1", found.macro_f1, "mean over classes of precision and recall together"))
+        cards.append(Card("Verdicts that are the true class", found.accuracy, "accuracy"))
+    cards.append(Card("Mean over classes of precision and recall together", found.macro_f1, "macro F1"))
     if found.calibration is not None:
         error = Estimate(found.calibration.expected_calibration_error)
-        cards.append(("calibration error", error, "mean gap between probability and outcome"))
-    return '<dl class="cards">' + "".join(_card(*card) for card in cards) + "</dl>"
+        cards.append(Card("Mean gap between probability and outcome", error, "calibration error"))
+    return cards
 
 
-def _card(name: str, estimate: Estimate, means: str) -> str:
-    return (
-        f'<div class="card"><dt>{escape(name)}</dt><dd><div class="value">{percent(estimate.value)}'
-        f'<span class="unit"> %</span></div><div class="range">{interval(estimate)}</div>'
-        f'<div class="means">{escape(means)}</div></dd></div>'
-    )
+class Chart(NamedTuple):
+    """A picture with what stands above and below it."""
+
+    title: str
+    picture: str
+    caption: str
 
 
-def _charts(result: Result, found: Figures) -> str:
+def _charts(result: Result, found: Figures) -> list[Chart]:
     if not len(result):
-        return '<p class="empty">No message was classified, so there is nothing to draw.</p>'
-    figures = []
+        return []
+    drawn = []
     if len(result.classes) > 1:
         if found.spam is not None:
             levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
@@ -103,141 +164,53 @@ def _charts(result: Result, found: Figures) -> str:
                 f" small dots: the best at {levels} % of good mail lost."
             )
         else:
-            caption = "Each class against the others; up and left is better. Hover a line for its class."
-        figures.append(_figure("Receiver operating characteristic", charts.roc_chart(result, found), caption))
+            caption = "Each class against the others; up and left is better. In colour: the highest 1-ROCA%."
+        drawn.append(Chart("Receiver operating characteristic", charts.roc_chart(result, found), caption))
     caption = (
         "Counts on a log scale. What lies on the wrong side of the gap is an error at any threshold."
         if found.spam
         else "Counts on a log scale. Left of 0 another class scored higher than the true one."
     )
-    figures.append(_figure("Scores", charts.histogram_chart(result), caption))
+    drawn.append(Chart("Scores", charts.histogram_chart(result), caption))
     if found.calibration is not None:
         what = "probability of spam" if found.spam else "probability of the likeliest class"
         caption = (
             "On the dashed line a probability means what it says. Log loss"
             f" {found.calibration.log_loss:.4f} nats, Brier score {found.calibration.brier:.4f}."
         )
-        chart = charts.reliability_chart(found.calibration.reliability, what)
-        figures.append(_figure("Reliability of the probabilities", chart, caption))
+        picture = charts.reliability_chart(found.calibration.reliability, what)
+        drawn.append(Chart("Reliability of the probabilities", picture, caption))
     if len(found.learning_curve) > 1:
         caption = "Errors so far, the first ones of an empty filter included."
-        chart = charts.learning_chart(found.learning_curve)
-        figures.append(_figure("Learning curve", chart, caption))
-    caption = "Rows are true classes, columns verdicts; shaded by share of the row, errors four times as strongly."
-    confusion = charts.confusion_chart(result, found)
-    css = "compact" if len(result.classes) < 4 else "wide"
-    matrix = _figure("Confusion matrix", confusion, caption, css)
-    if css == "compact":
-        return f'<div class="charts">{"".join(figures)}{matrix}</div>'
-    return f'<div class="charts">{"".join(figures)}</div>{matrix}'
+        drawn.append(Chart("Learning curve", charts.learning_chart(found.learning_curve), caption))
+    return drawn
 
 
-def _figure(title: str, chart: str, caption: str, css: str = "") -> str:
-    head, below = f"<h2>{escape(title)}</h2>", f"<figcaption>{escape(caption)}</figcaption>"
-    return f'<figure class="{css}">{head}{chart}{below}</figure>'
+class Section(NamedTuple):
+    """A table with what stands above and below it; the first cell of a row is its name."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    said: str = ""
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    cells = "".join(f"<th>{escape(h)}</th>" for h in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _tables(found: Figures) -> str:
+def _tables(result: Result, found: Figures) -> list[Section]:
     head = ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %")
     rows = [(c.name, count(c.messages), *map(percent, c[2:])) for c in found.by_class]
-    right = f"Accuracy {percent(found.accuracy.value)} % ({interval(found.accuracy)})."
-    parts = [_section("Classes", _table(head, rows), right)]
-    if found.spam is not None:
-        spam = found.spam
-        levels = [
-            (f"hm ≤ {level:g} %", percent(estimate.value), interval(estimate))
-            for level, estimate in spam.sm_at_hm.items()
-        ]
-        unsure = f"{percent(spam.unsure_ham)} % of good mail and {percent(spam.unsure_spam)} % of spam"
-        said = f"Unsure: {unsure}." if spam.unsure_ham > 0 or spam.unsure_spam > 0 else ""
-        table = _table(("limit", "sm%", "95 %"), levels)
-        parts.append(_section("Spam let through where little good mail is lost", table, said))
-        if spam.total_cost_ratio:
-            costs = [(str(cost), ratio(value)) for cost, value in spam.total_cost_ratio.items()]
-            said = "λ: cost of a good message lost, in spam let through. Above 1 the filter is cheaper than none."
-            parts.append(_section("Total cost ratio", _table(("λ", "TCR"), costs), said))
-    return f'<div class="tables">{"".join(parts)}</div>'
-
-
-def _section(title: str, table: str, said: str) -> str:
-    below = f'<p class="soft">{escape(said)}</p>' if said else ""
-    return f"<section><h2>{escape(title)}</h2>{table}{below}</section>"
-
-
-def _errors(result: Result) -> str:
-    """The wrong verdicts that gave the true class least; good mail lost before all others."""
-    wrong = np.flatnonzero(~result.right)
-    if not len(wrong):
-        return "<h2>Worst errors</h2><p>None: every verdict is right.</p>"
-    true = result.truth[wrong]
-    if result.calibrated:
-        weight = -result.probabilities[wrong, true]
-    else:
-        weight = result.scores[wrong].max(axis=1) - result.scores[wrong, true]
-    wrong = wrong[np.argsort(-weight, kind="stable")]
-    spam = result.spam_index
-    if spam is None:
-        groups = [("Worst errors", wrong)]
-    else:
-        lost = (result.verdicts[wrong] == spam) & (result.truth[wrong] != spam)
-        missed = result.truth[wrong] == spam
-        groups = [
-            ("Good mail called spam", wrong[lost]),
-            ("Spam let through", wrong[missed]),
-            ("Other errors", wrong[~lost & ~missed]),
-        ]
-    parts = []
-    for title, rows in groups:
-        if len(rows) or title != "Other errors":
-            shown = f"the worst {WORST} of {count(len(rows))}" if len(rows) > WORST else count(len(rows))
-            parts.append(f'<h2>{title} <span class="soft">({shown})</span></h2><ul class="errors">')
-            parts += [_error(result, int(row), opened=i < 3) for i, row in enumerate(rows[:WORST])]
-            parts.append("</ul>")
-    return "".join(parts)
-
-
-def _error(result: Result, row: int, opened: bool) -> str:
-    names = [*result.classes, UNSURE_NAME]  # index −1 is the last
-    true, said = result.classes[result.truth[row]], names[result.verdicts[row]]
-    remark = result.remarks.get(row)
-    subject = remark.subject if remark and remark.subject else "(no subject)"
-    tags = f'<span class="tag">{escape(true)} → {escape(said)}</span>'
-    if result.calibrated:
-        p = result.probabilities[row, result.truth[row]]
-        tags += f'<span class="tag">p({escape(true)}) = {p:.4f}</span>'
-    head = f'{tags}<b class="subject">{escape(subject[:300])}</b>'
-    where = f'<div class="where">{escape(result.names[row][-300:])}</div>'
-    if not remark or not remark.evidence:
-        return f"<li>{head}{where}</li>"
-    # By probability, as the evidence is: it may be another class than that of the highest score.
-    best = result.classes[int((result.probabilities if result.calibrated else result.scores)[row].argmax())]
-    return (
-        f"<li><details{' open' if opened else ''}><summary>{head}</summary>{where}"
-        f'<div class="evidence">{_evidence(remark.evidence[:TOKENS], best == result.spam)}</div>'
-        f'<p class="soft">Nats for {escape(best)}, the likeliest class (to the right), or against it.</p>'
-        "</details></li>"
-    )
-
-
-def _evidence(tokens: Sequence[tuple[str, float]], for_spam: bool) -> str:
-    """A bar per token; orange speaks for spam, where the likeliest class is spam, else against the likeliest."""
-    largest = max((abs(weight) for _, weight in tokens), default=1.0) or 1.0
-    rows = []
-    for token, weight in tokens:
-        wide = 86 * abs(weight) / largest
-        bar = svg.rect(
-            90 if weight > 0 else 90 - wide, 1, wide, 10, "bar spam" if (weight > 0) == for_spam else "bar ham"
-        )
-        middle = svg.line([(90, 0), (90, 12)], "axis")
-        shown = token if len(token) <= 60 else token[:59] + "…"
-        rows.append(
-            f"<code>{escape(shown)}</code>{svg.picture(180, 12, f'{weight:+.2f} nats', [bar, middle])}"
-            f"<span>{weight:+.2f}</span>"
-        )
-    return "".join(rows)
+    tables = [
+        Section("Classes", head, rows, f"Accuracy {percent(found.accuracy.value)} % ({interval(found.accuracy)}).")
+    ]
+    if len(found.classes) > 2 and (often := mistakes(result)):
+        tables.append(Section("Most frequent mistakes", ("class → verdict", "messages", "% of class"), [*often]))
+    if found.spam is None:
+        return tables
+    levels = [(f"hm ≤ {level:g} %", percent(e.value), interval(e)) for level, e in found.spam.sm_at_hm.items()]
+    ham, spam = found.spam.unsure_ham, found.spam.unsure_spam
+    said = f"Unsure: {percent(ham)} % of good mail and {percent(spam)} % of spam." if ham > 0 or spam > 0 else ""
+    tables.append(Section("Spam let through where little good mail is lost", ("limit", "sm%", "95 %"), [*levels], said))
+    if found.spam.total_cost_ratio:
+        costs = [(str(cost), ratio(value)) for cost, value in found.spam.total_cost_ratio.items()]
+        said = "λ: cost of a good message lost, in spam let through. Above 1 the filter is cheaper than none."
+        tables.append(Section("Total cost ratio", ("λ", "TCR"), [*costs], said))
+    return tables

@@ -65,6 +65,21 @@ def test_text_scores_comparison_and_page(folder: Path, tmp_path: Path) -> None:
     assert ours["mcnemar"]["only_second_right"] > ours["mcnemar"]["only_first_right"]  # a stream starts knowing nothing
 
 
+def test_the_page_says_its_command_and_the_model(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, model = tmp_path / "page.html", tmp_path / "a model"
+    arguments = ["evaluate", "--folds", "4", "--alpha", "0.5", "--report", str(page), str(folder)]
+    monkeypatch.setattr("sys.argv", ["/usr/bin/spamnb", *arguments])
+    assert CliRunner().invoke(cli, arguments).exit_code == 0
+    written = page.read_text()
+    assert f"spamnb evaluate --folds 4 --alpha 0.5 --report {page} {folder}" in written
+    assert "boolean, trained on parts of this mail" in written and "0.5 (default 0.1)" in written
+    train = ["train", "--model-type", "multinomial", "-m", str(model), str(folder)]
+    assert CliRunner().invoke(cli, train).exit_code == 0
+    assert run("-m", model, "--report", page, folder).exit_code == 0
+    written = page.read_text()
+    assert f"{model}, as it is" in written and "multinomial (default boolean)" in written
+
+
 def test_figures_are_printed_where_a_page_cannot_be_written(folder: Path, tmp_path: Path) -> None:
     ran = run("--leave-one-out", "--report", tmp_path / "none" / "page.html", folder)
     assert ran.exit_code == 1 and "hm%" in ran.output and ran.output.count("Error: ") == 1
