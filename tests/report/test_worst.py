@@ -1,0 +1,59 @@
+"""The worst errors: good mail lost before all others, the surest mistakes first, a bounded number of each kind."""
+
+from __future__ import annotations
+
+from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.report.worst import TOKENS, WORST, worst
+
+
+def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
+    """Rows of (true class, verdict, probability of the true class)."""
+    recorder = Recorder()
+    for n, (true, said, p) in enumerate(rows):
+        others = (1 - p) / (len(classes) - 1)
+        probabilities = {name: p if name == true else others for name in classes}
+        recorder.add(str(n), true, Answer(said, dict.fromkeys(classes, 0.0), probabilities, f"subject {n}"))
+    return recorder.result("")
+
+
+def test_nothing_is_listed_where_all_is_right() -> None:
+    assert worst(recorded([("ham", "ham", 0.9), ("spam", "spam", 0.8)])) == []
+
+
+def test_good_mail_lost_stands_first_and_the_surest_mistake_before_others() -> None:
+    rows = [
+        ("spam", "ham", 0.3),
+        ("ham", "spam", 0.2),
+        ("ham", "spam", 0.1),
+        ("spam", "unsure", 0.1),
+        ("ham", "unsure", 0.4),
+        ("ham", "ham", 0.9),
+    ]
+    lost, missed, other = worst(recorded(rows))
+    assert (lost.title, [error.name for error in lost.errors]) == ("Good mail called spam", ["2", "1"])
+    assert (missed.title, [error.name for error in missed.errors]) == ("Spam let through", ["3", "0"])
+    assert (other.title, [error.name for error in other.errors]) == ("Other errors", ["4"])
+    assert lost.errors[0].tags == ["ham → spam", "p(ham) = 0.1000"] and lost.errors[0].subject == "subject 2"
+
+
+def test_a_kind_of_error_that_matters_is_named_though_none_was_made() -> None:
+    groups = worst(recorded([("spam", "ham", 0.3)]))
+    assert [(group.title, group.shown) for group in groups] == [
+        ("Good mail called spam", "none"),
+        ("Spam let through", "1"),
+    ]
+
+
+def test_without_spam_all_errors_are_of_one_kind_and_no_more_than_a_dozen_are_shown() -> None:
+    (group,) = worst(recorded([("autos", "med", n / 100) for n in range(30, 0, -1)], ("autos", "med", "space")))
+    assert (group.title, group.shown) == ("Worst errors", f"the worst {WORST} of 30")
+    assert [error.name for error in group.errors] == [str(n) for n in range(29, 29 - WORST, -1)]
+
+
+def test_evidence_is_bounded_in_number_and_length() -> None:
+    recorder = Recorder()
+    evidence = [("w" * 500, 2.0 - n / 100) for n in range(100)]
+    recorder.add("0", "ham", Answer("spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, "s" * 999, evidence))
+    error = worst(recorder.result(""))[0].errors[0]
+    assert len(error.evidence) == TOKENS and len(error.subject) == 300
+    assert error.evidence[0].text == "w" * 59 + "…" and error.evidence[0].nats == "+2.00"

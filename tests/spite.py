@@ -1,0 +1,43 @@
+"""Results of made-up verdicts on hostile mail: every name, subject and token tries to be markup."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_softmax
+
+from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.report.provenance import provenance
+from spamnb.settings import Settings
+
+SPITE = [
+    "<script>document.title='owned'</script>",
+    '"><img src="{0}/pixel.png" onerror="x">',
+    "</style><link rel=stylesheet href={0}/style.css>",
+    "</title></svg><iframe src='{0}/frame'></iframe>",
+    "<svg onload=fetch('{0}/x')>",
+    "\u202egnp.exe & &amp; \x00\x1b[31m",
+]
+
+
+MADE = provenance(f"spamnb evaluate {SPITE[0]}", SPITE[1], Settings(alpha=0.5))
+
+
+def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org", ordered: bool = True) -> Result:
+    rng = np.random.default_rng(len(classes))
+    spite = [s.format(home) for s in SPITE]
+    recorder = Recorder()
+    for i in range(n):
+        true = int(rng.integers(len(classes)))
+        log_p = log_softmax(rng.normal(size=len(classes)) + 2 * np.eye(len(classes))[true])
+        p = dict(zip(classes, np.exp(log_p).tolist()))
+        best = max(p, key=lambda c: p[c])
+        said = best if p[best] > 0.4 else "unsure"
+        evidence = [(s, 3.0 - k) for k, s in enumerate(spite)]
+        scores = dict(zip(classes, log_p.tolist()))
+        answer = Answer(said, scores, p, spite[i % len(spite)], evidence)
+        recorder.add(f"{spite[-i % len(spite)]}/{i}", classes[true], answer)
+    return recorder.result(f"made up {spite[0]}", ordered=ordered)
+
+
+TWO = ("ham", "spam")
+TWENTY = tuple(f"comp.{SPITE[i % 5]}.{i}" for i in range(20))
