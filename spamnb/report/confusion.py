@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.decision import UNSURE as UNSURE_NAME
 from spamnb.evaluate.result import Result
+from spamnb.formulas.decision import UNSURE as UNSURE_NAME
 from spamnb.report.numbers import count, percent
 
 FEW = 4  # columns up to which each cell also says its share

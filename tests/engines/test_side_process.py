@@ -80,7 +80,9 @@ def test_shutdown_waits_for_a_call_that_is_not_cancelled() -> None:
 
 
 @pytest.mark.parametrize("kind", [SideProcess, lambda: ThreadPoolExecutor(1)], ids=["process", "thread"])
-def test_training_beside_the_writing_makes_the_same_model(made: TrainingSet, tmp_path: Path, kind: type[Executor]) -> None:
+def test_training_beside_the_writing_makes_the_same_model(
+    made: TrainingSet, tmp_path: Path, kind: type[Executor]
+) -> None:
     alone = train(tmp_path / "alone", made, Settings())
     with kind() as executor:
         beside = train(tmp_path / "beside", made, Settings(), executor=executor)

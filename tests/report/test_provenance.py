@@ -6,7 +6,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta, timezone
 
 from spamnb import __version__
-from spamnb.decision import Loss
+from spamnb.formulas.decision import Loss
 from spamnb.report.provenance import provenance
 from spamnb.settings import Settings
 from spamnb.tokens import TokenOptions
