@@ -9,7 +9,7 @@ from spamnb import __version__
 from spamnb.formulas.decision import Loss
 from spamnb.report.provenance import provenance
 from spamnb.settings import Settings
-from spamnb.tokens import TokenOptions
+from spamnb.tokens.tokenizer import TokenOptions
 
 
 def test_the_date_has_its_offset() -> None:
