@@ -1,0 +1,196 @@
+"""Whoever types what the documents show gets what they say: every command line in them runs, from top to bottom."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from documents import DOCUMENTS, ROOT, blocks, command_lines
+from mail import folders, mail, message
+
+# Command lines that are not run here, by how they begin, and why. Their options are looked up all the same.
+NOT_RUN = {
+    "scripts/demo": "makes an environment out of packages from the network",
+    "scripts/test": "this test is a part of it",
+    ".ci/run": "this test is a part of it",
+    "pip install": "needs the network; the extras that it names are looked up",
+    "python scripts/fetch_corpora.py": "needs the network",
+    "python scripts/check_architecture.py": "says what holds today; CI runs it",
+    "python scripts/compare_": "needs the public corpora and other filters",
+    "python scripts/benchmark": "needs the public corpora or a quiet machine",
+    "python scripts/soak_server.py": "takes minutes; tests/serve/test_soak.py runs it",
+    "python scripts/experiment_": "needs the public corpora, and hours",
+    "python scripts/fuzz_message.py": "takes minutes; tests/message/test_fuzz.py does its work",
+    "python scripts/reproduce_": "tests/scripts runs them",
+}
+# Commands that go on until they are told to end.
+SERVE, WATCH = "spamnb serve", "spamnb watch"
+
+
+class Place:
+    """A home with mail and models of made-up mail, in which the documents' command lines run."""
+
+    def __init__(self, home: Path, corpora: Path) -> None:
+        self.home = home
+        self.work = home / "work"
+        self.work.mkdir()
+        for name in ("corpora", "scripts"):
+            (self.work / name).symlink_to(ROOT / name)
+        (self.work / "20news-bydate").symlink_to(corpora)
+        (self.work / "message.eml").write_bytes(message("spam", 1000))
+        folders(home / "mail", mail(30))
+        for folder, label in (("Maildir", "ham"), ("Maildir/.Junk", "spam")):
+            for part in ("cur", "new", "tmp"):
+                (home / folder / part).mkdir(parents=True)
+            for path in (home / "mail" / label).iterdir():
+                shutil.copy(path, home / folder / "cur" / f"{path.stem}:2,S")
+        (home / "Maildir" / "new" / "1").write_bytes(message("spam", 1001))
+        programs = home / "bin"
+        programs.mkdir()
+        for name, words in (("spamnb", ["-m", "spamnb"]), ("python", [])):
+            program = programs / name
+            program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *words])} "$@"\n')
+            program.chmod(0o755)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SPAMNB_", "XDG_"))}
+        self.environment = {
+            **kept,
+            "HOME": str(home),
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+            "OPENBLAS_NUM_THREADS": "1",
+            "COLUMNS": "120",
+        }
+
+    def local(self, line: str) -> str:
+        """The command line with what lies outside of a home moved into this one."""
+        for folder in ("/var/lib/spamnb", "/run", "/etc/spamnb"):
+            (self.home / "root" / folder[1:]).mkdir(parents=True, exist_ok=True)
+            line = re.sub(rf"(?<![\w/]){folder}(?=[/\s]|$)", str(self.home / "root" / folder[1:]), line)
+        return line
+
+    def run(self, line: str) -> subprocess.CompletedProcess[str]:
+        """The ended command line, typed into a shell."""
+        command = ["bash", "-e", "-o", "pipefail", "-c", self.local(line)]
+        how = {"cwd": self.work, "env": self.environment, "stdin": subprocess.DEVNULL}
+        return subprocess.run(command, capture_output=True, encoding="utf-8", **how)
+
+    def run_until_told_to_end(self, line: str, ready: str) -> tuple[int, str]:
+        """Exit status and log of a command line that is sent SIGTERM as soon as its log holds ``ready``."""
+        log = self.home / "log"
+        words = shlex.split(self.local(line).replace("~", str(self.home)), comments=True)
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                words, cwd=self.work, env=self.environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL
+            )
+        try:
+            deadline = time.monotonic() + 60
+            while ready not in log.read_text() and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGTERM)
+            return process.wait(60), log.read_text()
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def newsgroups(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Posts of this project under the names that the public corpus of newsgroups has."""
+    root = tmp_path_factory.mktemp("20news-bydate")
+    (root / "train").mkdir()
+    for name, own in (("comp.windows.x", "rec.cycling"), ("comp.os.ms-windows.misc", "rec.gardening")):
+        (root / "train" / name).symlink_to(ROOT / "corpora" / "newsgroups" / own)
+    return root
+
+
+@pytest.fixture
+def place(tmp_path: Path, newsgroups: Path) -> Iterator[Place]:
+    yield Place(tmp_path, newsgroups)
+
+
+def runs(line: str) -> bool:
+    return not line.startswith(tuple(NOT_RUN))
+
+
+def check_output(shown: list[str], printed: str) -> None:
+    """Is what a document shows what was printed? A line with ``…`` alone stands for all further ones."""
+    lines = printed.splitlines()
+    for number, line in enumerate(shown):
+        if line.strip() == "…":
+            assert len(lines) > number, "the output ends before the dots"
+            return
+        assert lines[number : number + 1] == [line]
+    assert len(lines) == len(shown)
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_every_command_line_of_a_document_runs_from_top_to_bottom(path: Path, place: Place) -> None:
+    for line in command_lines(path.read_text()):
+        if not runs(line.text):
+            continue
+        if line.text.startswith(SERVE):
+            text, _, _ = line.text.partition("#")
+            port = "" if "--socket" in text else " --port 0"  # 783 needs root, and any may be taken
+            status, log = place.run_until_told_to_end(text + port, '"event": "ready"')
+            assert status == 0 and '"event": "ready"' in log, f"{line.text}\n{log}"
+            continue
+        text = line.text
+        if text.startswith(WATCH) and "--once" not in text.partition("#")[0]:
+            text = text.replace(WATCH, f"{WATCH} --once", 1)
+        done = place.run(text)
+        fine = {0, 1} if "--exit-code" in text else {0}  # there 1 is a verdict
+        assert done.returncode in fine, f"{line.text}\n{done.stdout}{done.stderr}"
+        if line.output:
+            check_output(line.output, done.stdout)
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if "```python" in path.read_text()], ids=named)
+def test_the_python_of_a_document_runs_from_top_to_bottom(path: Path, place: Place) -> None:
+    assert place.run("spamnb train -m model.spamnb ~/mail").returncode == 0
+    code = [line for block in blocks(path.read_text()) if block.language == "python" for line in block.lines]
+    (place.work / "example.py").write_text("\n".join(code))
+    done = place.run("python -W error example.py")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_not_run_is_shown_and_its_script_and_options_exist(place: Place) -> None:
+    lines = [line.text for path in DOCUMENTS for line in command_lines(path.read_text())]
+    for start in NOT_RUN:
+        assert any(line.startswith(start) for line in lines), f"no document shows {start}: it need not be an exception"
+    extras = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2]
+    helps: dict[str, str] = {}
+    for line in filter(lambda line: not runs(line), lines):
+        words = shlex.split(line, comments=True)
+        if words[0] == "pip":
+            for extra in re.findall(r"\[(.*)\]", line):
+                assert all(re.search(rf"^{name} = ", extras, re.MULTILINE) for name in extra.split(",")), line
+            continue
+        script = words[1] if words[0] == "python" else words[0]
+        assert (ROOT / script).is_file(), line
+        options = [word.partition("=")[0] for word in words if word.startswith("--")]
+        if words[0] == "python" and options:
+            helps[script] = helps.get(script) or place.run(f"python {script} --help").stdout
+            for option in options:
+                assert re.search(rf"{option}\b", helps[script]), f"{script} has no {option}"
+
+
+def test_a_wrong_output_and_a_wrong_command_line_are_noticed(place: Place) -> None:
+    assert place.run("spamnb train --no-such-option corpora/mail").returncode == 2
+    check_output(["a", "…"], "a\nb\nc\n")
+    for shown, printed in ((["a"], "b\n"), (["a"], "a\nb\n"), (["a", "b"], "a\n")):
+        with pytest.raises(AssertionError):
+            check_output(shown, printed)

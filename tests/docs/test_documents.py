@@ -1,0 +1,87 @@
+"""Links lead somewhere, the README stays short, and ARCHITECTURE.md names the files that are there."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from documents import DOCUMENTS, ROOT, anchors
+
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
+KINDS = (".py", ".pyx", ".pxi", ".pxd", ".html", ".css")
+MAX_README = 200  # lines
+
+
+def code_files() -> set[str]:
+    """The package's files, relative to it, but for the rooms' own ``__init__.py``, which hold a docstring."""
+    package = ROOT / "spamnb"
+    files = {path for kind in KINDS for path in package.rglob(f"*{kind}")}
+    empty = {path for path in files if path.name == "__init__.py" and len(path.read_text().splitlines()) < 40}
+    return {str(path.relative_to(package)) for path in files - empty}
+
+
+def named_files() -> tuple[set[str], set[str]]:
+    """The paths that ARCHITECTURE.md names: those that exist, relative to the package where they lie in it, and others.
+
+    Below a heading that names a folder, ``name.py`` is a file of that folder.
+    """
+    there, missing = set(), set()
+    for section in re.split(r"^(?=#)", ARCHITECTURE, flags=re.MULTILINE):
+        heading = re.match(r"#+ `(spamnb/\w+)/`", section)
+        bases = [ROOT / "spamnb", ROOT, *([ROOT / heading[1]] if heading else [])]
+        words = re.findall(r"`([\w./-]+)`", section)
+        for word in words:
+            if "/" not in word.strip("/") and not word.endswith((*KINDS, ".toml", ".md", "/")):
+                continue
+            paths = [base / word for base in bases if (base / word).exists()]
+            if paths:
+                there.add(str(paths[-1].relative_to(ROOT)).removeprefix("spamnb/"))
+            else:
+                missing.add(word)
+    return there, missing
+
+
+def test_every_path_in_the_architecture_exists() -> None:
+    assert not named_files()[1]
+
+
+def test_every_file_of_the_package_is_in_the_architecture() -> None:
+    assert not code_files() - named_files()[0]
+
+
+def test_every_room_has_a_section_in_the_order_that_is_checked() -> None:
+    path = ROOT / "scripts" / "check_architecture.py"
+    spec = importlib.util.spec_from_file_location("check_architecture", path)
+    assert spec is not None and spec.loader is not None
+    checker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(checker)
+    folders = [name for name in (*checker.ROOMS, *checker.WINGS) if (ROOT / "spamnb" / name).is_dir()]
+    assert re.findall(r"^### `spamnb/(\w+)/`", ARCHITECTURE, re.MULTILINE) == folders
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        other = (path.parent / name).resolve() if name else path
+        assert other.exists(), f"{target} leads nowhere"
+        assert not anchor or anchor in anchors(other.read_text()), f"{target}: no such heading"
+
+
+def test_every_document_can_be_reached_from_the_readme() -> None:
+    seen, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            links = re.findall(r"\]\(([^)#\s:]+\.md)", path.read_text())
+            waiting += [(path.parent / link).resolve() for link in links]
+    assert {path.resolve() for path in DOCUMENTS} <= seen
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= MAX_README

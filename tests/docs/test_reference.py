@@ -1,0 +1,68 @@
+"""docs/commands.md names every command and every option, and no others."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+from documents import DOCUMENTS, ROOT
+
+from spamnb.cli import COMMANDS, cli
+from spamnb.cli.settings import settings_options
+
+REFERENCE = (ROOT / "docs" / "commands.md").read_text()
+SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", REFERENCE, re.MULTILINE))
+SHARED, SETTINGS = SECTIONS["Shared options"], SECTIONS["Settings of a model"]
+OF_EVALUATE = {"evaluate", "train"}  # commands that make a model, and so have its settings
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def options(name: str) -> set[str]:
+    """The long options of a command."""
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    words = [word for option in command.params if isinstance(option, click.Option) for word in option.opts]
+    return {word for word in words if word.startswith("--")}
+
+
+def rows(section: str) -> set[str]:
+    """The options that the first columns of a section's tables name."""
+    return {option for row in re.findall(r"^\| (`-.*?) \|", section, re.MULTILINE) for option in _OPTION.findall(row)}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_is_in_the_reference(name: str) -> None:
+    assert name in SECTIONS, f"docs/commands.md has no section on {name}"
+    known = rows(SECTIONS[name]) | rows(SHARED)
+    if name in OF_EVALUATE:
+        assert "[settings](#settings-of-a-model)" in SECTIONS[name]
+        known |= rows(SETTINGS)
+    assert not options(name) - known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_reference_gives_a_command_no_option_that_it_lacks(name: str) -> None:
+    own = options(name)
+    assert not rows(SECTIONS[name]) - own
+    text = SECTIONS[name]
+    assert ("`-m`" in text) == ("--model" in own)
+    assert ("`--force`" in text) == ("--force" in own)
+    assert ("`--workers`" in text) == ("--workers" in own)
+    assert ("`--format`" in text) == ("--format" in own)
+
+
+def test_the_reference_lists_the_settings_that_a_model_has() -> None:
+    @click.command()
+    @settings_options
+    def command(settings: object) -> None:
+        """Only its options are of interest."""
+
+    assert rows(SETTINGS) == {word for option in command.params for word in option.opts if word.startswith("--")}
+
+
+def test_no_document_names_an_option_that_is_none() -> None:
+    everything = {option for name in COMMANDS for option in options(name)} | {"--version", "--help"}
+    for path in DOCUMENTS:
+        for line in re.findall(r"^ +(?:\$ )?spamnb .*$|`spamnb [^`]*`", path.read_text(), re.MULTILINE):
+            assert set(_OPTION.findall(line.partition(" #")[0])) <= everything, f"{path.name}: {line}"
