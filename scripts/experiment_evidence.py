@@ -21,9 +21,9 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
-from spamnb.estimators.multinomial import token_log_probability
 from spamnb.evaluate.roc import one_minus_roca, spam_missed_at, steps
 from spamnb.formulas import pooling as evidence
+from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import entries, messages
 from spamnb.tokens import tokenizer as tokens
