@@ -11,7 +11,7 @@ from documents import DOCUMENTS, ROOT, anchors
 
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 HOSTILE = {"../../outside"}  # a name in an archive, no path of ours
-KINDS = (".py", ".pyx", ".pxi", ".pxd", ".html", ".css")
+KINDS = (".py", ".pyx", ".pxi", ".html", ".css")  # a .pxd says of its .pyx what others may use, and goes unnamed
 MAX_README = 200  # lines
 
 
@@ -60,6 +60,7 @@ def test_every_room_has_a_section_in_the_order_that_is_checked() -> None:
     spec.loader.exec_module(checker)
     folders = [name for name in (*checker.ROOMS, *checker.WINGS) if (ROOT / "spamnb" / name).is_dir()]
     assert re.findall(r"^### `spamnb/(\w+)/`", ARCHITECTURE, re.MULTILINE) == folders
+    assert f"\n    {' '.join(checker.ROOMS)}\n" in ARCHITECTURE
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
