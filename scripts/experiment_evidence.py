@@ -89,7 +89,7 @@ def scores(
     known = sums.sum(axis=0) > 0
     test = csr_array(X[~train][:, known])
     sums, groups = sums[:, known], groups[known]
-    table = token_log_probability(sums, sums.sum(axis=1), sums.shape[1], alpha)
+    table = token_log_probability(sums, sums.sum(axis=1), alpha * sums.shape[1], alpha)
     return pooling(table[:, test.indices], test.indptr, groups[test.indices])
 
 

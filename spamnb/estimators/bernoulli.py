@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import GenerativeClassifier
-from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, filled, spread, values
+from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, filled, row_lengths, values
+from spamnb.formulas.naive_bayes import (
+    for_each_count,
+    token_absence_log_probability,
+    token_log_odds,
+    token_log_probability,
+)
 
 
 class BernoulliNB(GenerativeClassifier, DiscreteNB):
@@ -82,25 +88,25 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         return ones
 
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
-        # log θ/(1−θ) less its value at N_jc = 0 is 0 where nothing was counted; what was taken off and
-        # Σ_j log(1−θ) are one number per class. No 1 − exp(log θ) anywhere.
-        columns, documents = sums.columns, sums.documents
+        columns, documents, lengths = sums.columns, sums.documents, row_lengths(sums.columns)
         present = values(columns)
-        of_class = spread(columns, documents)
-        # Sums of weights added in another order can exceed N_c by rounding, never by more.
-        absent = np.log(np.maximum(of_class - present, 0) + alpha)
-        odds_at_zero = np.log(alpha) - np.log(documents + alpha)
-        log_absent_zero = np.log(documents + alpha)
-        difference = np.log(present + alpha) - absent - spread(columns, odds_at_zero)
-        self._weights_ = LogWeights.of(columns, difference, odds_at_zero)
-        self._smoothing_, self._log_total_ = alpha, np.log(documents + 2 * alpha)
-        fewer = filled(columns, absent - spread(columns, log_absent_zero)).sum(axis=1)
-        self._log_absent_ = fewer + columns.shape[1] * (log_absent_zero - self._log_total_)
+        if present.dtype.kind == "f":  # sums of weights added in another order can exceed N_c, by rounding alone
+            present = np.minimum(present, for_each_count(documents, lengths))
+        log_theta = token_log_probability(present, documents, 2 * alpha, alpha, lengths)
+        log_absence = token_absence_log_probability(present, documents, alpha, lengths)
+        never = np.zeros((len(documents), 1))  # N_jc of a column that the class does not hold: the baseline
+        self._weights_ = LogWeights.of(
+            columns, log_theta - log_absence, token_log_odds(never, documents, alpha)[:, 0]
+        )
+        absence_of_never = token_absence_log_probability(never, documents, alpha)[:, 0]
+        n_never = 0 if lengths is None else sums.n_features - lengths
+        self._log_absent_ = filled(columns, log_absence).sum(axis=1) + n_never * absence_of_never
+        self._smoothing_ = alpha
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """log θ_jc in nats, (C, V), dense: made anew at every access."""
-        return np.log(self.feature_count_ + self._smoothing_) - self._log_total_[:, None]
+        return token_log_probability(self.feature_count_, self.sums_.documents, 2 * self._smoothing_, self._smoothing_)
 
     def _joint_log_likelihood(self, X: Any) -> np.ndarray:
         return self._weights_.times(self._counted(X)) + self._log_absent_ + self.class_log_prior_

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, filled, values
+from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, of_columns, row_lengths, values
+from spamnb.formulas.naive_bayes import token_log_probability
 
 
 class ComplementNB(DiscreteNB):
@@ -60,27 +61,22 @@ class ComplementNB(DiscreteNB):
         self.norm = norm
 
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
-        # log(T_j − T_jc + α) = log(T_j + α) + [log(T_j − T_jc + α) − log(T_j + α)]: the first term is the
-        # same in every class, the bracket is 0 where the class does not hold the column.
+        # Multinomial naive Bayes of the other classes: T_j − T_jc for T_jc, T − T_c for T_c. Where the class itself
+        # holds none of a column, that is T_j: one value per column, log(T_j + α), and one per class.
         columns = sums.columns
-        every = columns.sum(axis=0)
-        dense = isinstance(columns, np.ndarray)
-        of_column = every if dense else every[columns.indices]
-        a = alpha if dense or not alpha.ndim else alpha[columns.indices]
-        # Subtracted before α is added, so that a small α keeps its digits beside large counts.
-        rest = of_column - values(columns) + a
-        whole = of_column + a
-        total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
+        of_all = columns.sum(axis=0)
+        elsewhere = of_columns(columns, of_all) - values(columns)
         # Sums of weights added in another order can take away more than there is, by rounding.
-        log_total = np.log(np.maximum(every.sum() - columns.sum(axis=1), 0) + total_alpha)
-        log_smoothed = np.log(every + alpha)
-        difference = np.log(rest / whole)
-        self._weights_ = LogWeights.of(columns, difference, -log_total, log_smoothed)
-        if self.norm and columns.shape[1] > 1:  # a lone column weighs log 1 = 0, with nothing to divide by
-            summed = filled(columns, difference).sum(axis=1) + log_smoothed.sum()
-            self._scale_ = 1 / (summed - columns.shape[1] * log_total)
+        totals = np.maximum(of_all.sum() - columns.sum(axis=1), 0)
+        total_alpha = alpha.sum() if alpha.ndim else alpha * sums.n_features
+        log_phi = token_log_probability(
+            elsewhere, totals, total_alpha, of_columns(columns, alpha), row_lengths(columns)
+        )
+        self._weights_ = LogWeights.of(columns, log_phi, -np.log(totals + total_alpha), np.log(of_all + alpha))
+        if self.norm and sums.n_features > 1:  # a lone column weighs log 1 = 0, with nothing to divide by
+            self._scale_ = 1 / self._weights_.row_sums()
         else:
-            self._scale_ = np.full(len(log_total), -1.0)
+            self._scale_ = np.full(len(totals), -1.0)
 
     @property
     def feature_all_(self) -> np.ndarray:

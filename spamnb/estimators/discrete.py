@@ -1,7 +1,7 @@
 """What Bernoulli, multinomial and complement naive Bayes share: sums per class and column, kept sparse.
 
-Smoothing fills every cell of a log-probability matrix, but all cells without counts hold a value known per
-class (or per column). Each model splits that value off, so that what is left is as sparse as its counts.
+Smoothing fills every cell of a log-probability matrix, but all cells without counts hold one value per class plus one
+per column, the baseline. ``LogWeights`` splits it off, so that what is left is as sparse as the counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import SumClassifier
 from spamnb.formulas.class_sums import class_sums, subtract
+from spamnb.formulas.naive_bayes import for_each_count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +23,11 @@ class ColumnSums:
 
     documents: np.ndarray
     columns: Any
+
+    @property
+    def n_features(self) -> int:
+        """V, the number of columns."""
+        return self.columns.shape[1]
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         return ColumnSums(self.documents + other.documents, self.columns + other.columns)
@@ -37,16 +43,19 @@ class ColumnSums:
         )
 
 
-def spread(columns: Any, per_class: np.ndarray) -> np.ndarray:
-    """A value per class (C,) in a shape that goes with ``values(columns)``."""
-    if isinstance(columns, np.ndarray):
-        return per_class[:, None]
-    return np.repeat(per_class, np.diff(columns.indptr))
-
-
 def values(columns: Any) -> np.ndarray:
-    """The stored cells: all of a numpy array, the non-zero ones of a sparse array."""
+    """The stored cells: all of a numpy array (C, V), the non-zero ones (nnz,) of a sparse array."""
     return columns if isinstance(columns, np.ndarray) else columns.data
+
+
+def row_lengths(columns: Any) -> np.ndarray | None:
+    """How many stored cells each class has, (C,), as ``formulas.naive_bayes`` takes it; None for a numpy array."""
+    return None if isinstance(columns, np.ndarray) else np.diff(columns.indptr)
+
+
+def of_columns(columns: Any, per_column: np.ndarray) -> np.ndarray:
+    """A value per column (V,), or one for all (), in a shape that goes with ``values(columns)``."""
+    return per_column if isinstance(columns, np.ndarray) or not per_column.ndim else per_column[columns.indices]
 
 
 def filled(columns: Any, cells: np.ndarray) -> Any:
@@ -61,8 +70,8 @@ def filled(columns: Any, cells: np.ndarray) -> Any:
 class LogWeights(NamedTuple):
     """A weight per class and column, W_cj = D_jc + b_c + v_j, for sums Σ_j x_j W_cj.
 
-    ``difference`` (V, C) is D, as sparse as the counts were; ``per_class`` (C,) is b; ``per_column`` (V,) is v,
-    or None where it is 0. For dense counts D is the whole of W.
+    ``difference`` (V, C) is D, as sparse as the counts; the baseline, which is all of W where nothing was counted, is
+    ``per_class`` (C,) b plus ``per_column`` (V,) v, or None where v is 0. For dense counts D is the whole of W.
     """
 
     difference: Any
@@ -71,16 +80,16 @@ class LogWeights(NamedTuple):
 
     @classmethod
     def of(
-        cls, columns: Any, cells: np.ndarray, per_class: np.ndarray, per_column: np.ndarray | None = None
+        cls, columns: Any, weights: np.ndarray, per_class: np.ndarray, per_column: np.ndarray | None = None
     ) -> LogWeights:
-        """From the stored ``cells`` of ``columns`` (C, V)."""
-        if not isinstance(columns, np.ndarray):
-            # Each column's classes side by side, as a product with rows of X reads them.
-            return cls(filled(columns, cells).T.tocsr(), per_class, per_column)
-        whole = cells + per_class[:, None]
+        """From the ``weights`` W of the stored cells of ``columns`` (C, V), and the baseline of all others."""
+        if isinstance(columns, np.ndarray):
+            return cls(np.ascontiguousarray(weights.T), np.zeros_like(per_class), None)
+        difference = weights - for_each_count(per_class, row_lengths(columns))
         if per_column is not None:
-            whole += per_column
-        return cls(np.ascontiguousarray(whole.T), np.zeros_like(per_class), None)
+            difference -= of_columns(columns, per_column)
+        # Each column's classes side by side, as a product with rows of X reads them.
+        return cls(filled(columns, difference).T.tocsr(), per_class, per_column)
 
     def times(self, X: Any, common: bool = True) -> np.ndarray:
         """Σ_j x_ij W_cj of every row and class, (n, C); X (n, V) is sparse or not.
@@ -109,6 +118,11 @@ class LogWeights(NamedTuple):
         dense = isinstance(self.difference, np.ndarray)
         whole = (self.difference if dense else self.difference.toarray()).T + self.per_class[:, None]
         return whole if self.per_column is None else whole + self.per_column
+
+    def row_sums(self) -> np.ndarray:
+        """Σ_j W_cj of every class, (C,)."""
+        sums = self.difference.sum(axis=0) + self.difference.shape[0] * self.per_class
+        return sums if self.per_column is None else sums + self.per_column.sum()
 
 
 class DiscreteNB(SumClassifier):
@@ -144,7 +158,7 @@ class DiscreteNB(SumClassifier):
 
     def _derive(self, sums: ColumnSums) -> None:
         log_prior = self._class_log_prior(sums.documents)
-        self._derive_weights(sums, check_alpha(self.alpha, sums.columns.shape[1], self._alpha_per_column))
+        self._derive_weights(sums, check_alpha(self.alpha, sums.n_features, self._alpha_per_column))
         self.class_log_prior_ = log_prior
 
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spamnb.estimators.base import GenerativeClassifier
-from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, values
+from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, of_columns, row_lengths, values
 from spamnb.formulas.class_sums import presence
+from spamnb.formulas.naive_bayes import token_log_probability
 
 
 class MultinomialNB(GenerativeClassifier, DiscreteNB):
@@ -70,17 +71,17 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
         return (X != 0).astype(np.int8) if isinstance(X, np.ndarray) else presence(X)
 
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
-        # log φ = [log(T + α) − log α] + log α − log(T_c + Σα): the bracket is 0 where nothing was counted,
-        # the rest is one number per column and one per class.
-        columns = sums.columns
-        total_alpha = alpha.sum() if alpha.ndim else alpha * columns.shape[1]
-        log_total = np.log(columns.sum(axis=1) + total_alpha)
+        columns, totals = sums.columns, sums.columns.sum(axis=1)
+        total_alpha = alpha.sum() if alpha.ndim else alpha * sums.n_features
+        log_phi = token_log_probability(
+            values(columns), totals, total_alpha, of_columns(columns, alpha), row_lengths(columns)
+        )
+        # Where nothing was counted log φ_jc = log α_j − log(T_c + Σα): one value per column, one per class.
         if alpha.ndim:
-            a = alpha if isinstance(columns, np.ndarray) else alpha[columns.indices]
-            rest, log_alpha = -log_total, np.log(alpha)
+            self._weights_ = LogWeights.of(columns, log_phi, -np.log(totals + total_alpha), np.log(alpha))
         else:
-            a, rest, log_alpha = alpha, np.log(alpha) - log_total, None
-        self._weights_ = LogWeights.of(columns, np.log(values(columns) + a) - np.log(a), rest, log_alpha)
+            unseen = token_log_probability(np.zeros((len(totals), 1)), totals, total_alpha, alpha)
+            self._weights_ = LogWeights.of(columns, log_phi, unseen[:, 0])
 
     @property
     def feature_log_prob_(self) -> np.ndarray:

@@ -1,9 +1,17 @@
-"""The formulas of naive Bayes: log-probabilities of tokens from the sums, smoothed with pseudo-counts.
+"""The formulas of naive Bayes: log-probabilities of tokens from counts, smoothed with pseudo-counts.
 
     multinomial  φ_jc = (T_jc + α) / (T_c + αV)        (N_jc for T_jc where only presence counts)
     Bernoulli    θ_jc = (N_jc + α) / (N_c + 2α)
 
-All logarithms are natural.
+T_jc is how often class c holds token j, T_c = Σ_j T_jc, V the number of different tokens; N_jc is the number of
+documents of class c that hold token j, N_c that of all its documents. All logarithms are natural.
+
+The estimators, the mail models and the leave-one-out estimate all use these functions. They differ in how many of the
+counts see the same total, which ``lengths`` says: counts (…, k) stand side by side, and
+
+    without ``lengths``       totals (C,)     every count of class c sees total c
+    with ``lengths`` (m,)     totals (…, m)   the first lengths[0] counts see the first total, the next lengths[1] the
+                                              second, and so on: rows of a sparse matrix, or of left-out documents
 """
 
 from __future__ import annotations
@@ -13,53 +21,109 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 
+def for_each_count(per_total: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
+    """A value per total, in a shape that goes with the counts that see it.
+
+    >>> for_each_count(np.array([5, 7]), np.array([3, 1])).tolist(), for_each_count(np.array([5, 7]), None).tolist()
+    ([5, 5, 5, 7], [[5], [7]])
+    """
+    return np.asarray(per_total)[..., None] if lengths is None else np.repeat(per_total, lengths, axis=-1)
+
+
 def token_log_probability(
     sums: np.ndarray,
     totals: np.ndarray,
-    vocabulary_size: int | np.ndarray,
-    alpha: float,
+    total_alpha: float | np.ndarray,
+    alpha: float | np.ndarray,
     lengths: np.ndarray | None = None,
 ) -> np.ndarray:
-    """log φ_jc = log(T_jc + α) − log(T_c + αV) of some columns, in nats.
+    """log φ_jc = log(T_jc + α) − log(T_c + αV), in nats, in the shape of ``sums``.
 
-    ``sums`` (C, k) holds T_jc of the columns asked for, ``totals`` T_c over all columns and ``vocabulary_size`` V:
-    (C,) and a number, or (C, n) and (n,) where the first ``lengths[0]`` columns see other ones than the next do.
+    ``sums`` holds T_jc of the tokens asked for and ``totals`` T_c over all tokens. ``total_alpha`` is αV, or Σ_j α_j
+    where ``alpha`` differs by token. ``lengths``: see above.
 
-    >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6, 1.0).round(4).tolist()
+    >>> token_log_probability(np.array([[3], [1]]), np.array([5, 3]), 6.0, 1.0).round(4).tolist()
     [[-1.0116], [-1.5041]]
     """
-    log_totals = np.log(np.reshape(totals, (len(totals), -1)) + alpha * vocabulary_size)
-    return np.log(sums + alpha) - (log_totals if lengths is None else np.repeat(log_totals, lengths, axis=1))
+    return np.log(sums + alpha) - for_each_count(np.log(totals + total_alpha), lengths)
 
 
-def token_log_odds(document_counts: np.ndarray, documents: np.ndarray, alpha: float) -> np.ndarray:
-    """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α) of some columns, in nats.
+def token_log_odds(
+    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray, lengths: np.ndarray | None = None
+) -> np.ndarray:
+    """log θ_jc/(1−θ_jc) = log(N_jc + α) − log(N_c − N_jc + α), in nats, in the shape of ``document_counts``.
 
-    ``document_counts`` (C, k) holds N_jc of the columns asked for, ``documents`` (C,) N_c, or (C, k) where
-    each column sees its own. Added for each token that is present to ``absent_log_probability``, it gives
-    log P(x|c).
+    Added to ``all_absent_log_probability`` for each token that is present, it gives log P(x|c). ``document_counts``
+    holds N_jc of the tokens asked for, ``documents`` N_c. ``lengths``: see above.
 
     >>> token_log_odds(np.array([[3], [1]]), np.array([3, 1]), 1.0).round(4).tolist()
     [[1.3863], [0.6931]]
     """
-    documents = np.reshape(documents, (len(documents), -1))
-    return np.log(document_counts + alpha) - np.log(documents - document_counts + alpha)
+    return np.log(document_counts + alpha) - np.log(for_each_count(documents, lengths) - document_counts + alpha)
 
 
-def absent_log_probability(
+def token_absence_log_probability(
+    document_counts: np.ndarray, documents: np.ndarray, alpha: float | np.ndarray, lengths: np.ndarray | None = None
+) -> np.ndarray:
+    """log(1−θ_jc) = log(N_c − N_jc + α) − log(N_c + 2α), in nats, in the shape of ``document_counts``.
+
+    >>> np.exp(token_absence_log_probability(np.array([[3], [0]]), np.array([3, 1]), 1.0)).round(4).tolist()
+    [[0.2], [0.6667]]
+    """
+    absent = np.log(for_each_count(documents, lengths) - document_counts + alpha)
+    return absent - for_each_count(np.log(documents + 2 * alpha), lengths)
+
+
+def all_absent_log_probability(
     histograms: Sequence[Mapping[int, int]], documents: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Σ_j log(1−θ_jc) per class (C,), in nats: the log-probability of a message without any token.
+    """Σ_j log(1−θ_jc) per class (C,), in nats: the log-probability of a document without any token.
 
     ``histograms`` holds for each class {N_jc: number of tokens with that count}, so that a model of a million
-    tokens needs some hundred numbers; it must count every column of the vocabulary, those with N_jc = 0 too.
+    tokens needs some hundred numbers; it must count every token of the vocabulary, those with N_jc = 0 too.
 
-    >>> absent_log_probability([{0: 1, 3: 1}], np.array([3]), 1.0).round(4)  # ln 4/5 + ln 1/5
+    >>> all_absent_log_probability([{0: 1, 3: 1}], np.array([3]), 1.0).round(4)  # ln 4/5 + ln 1/5
     array([-1.8326])
     """
     sums = []
     for histogram, n in zip(histograms, documents, strict=True):
         counts = np.fromiter(histogram.keys(), dtype=float, count=len(histogram))
         tokens = np.fromiter(histogram.values(), dtype=float, count=len(histogram))
-        sums.append(tokens @ (np.log(n - counts + alpha) - np.log(n + 2 * alpha)))
+        sums.append(tokens @ token_absence_log_probability(counts, n, alpha))
     return np.array(sums)
+
+
+def loo_all_absent_log_joint(
+    log_prior: float,
+    histogram: Mapping[int, int],
+    documents: int,
+    alpha: float,
+    document_counts: np.ndarray,
+    leaves: np.ndarray,
+    indptr: np.ndarray,
+) -> np.ndarray:
+    """log P(c) + Σ_j log(1−θ_jc) of one class in the model without each of n of its documents, (n,) in nats.
+
+    Without a document the class has N_c − 1 documents, of its own tokens N_jc − 1, and a token that no other document
+    holds, of whatever class, leaves the vocabulary:
+
+        log P(c) + Σ_j log(N_c − 1 − N'_jc + α) − V' log(N_c − 1 + 2α)
+
+    ``log_prior`` is that of the class with N_c − 1 documents. ``histogram`` is the class's {N_jc: number of tokens}
+    with all its ``documents``. ``document_counts`` (k,) holds N_jc of the documents' own tokens, document after
+    document, which begin at ``indptr`` (n + 1,); ``leaves`` (k,) says which of them leave the vocabulary.
+
+    >>> counts, leaves, indptr = np.array([1, 2]), np.array([True, False]), np.array([0, 2])
+    >>> np.exp(loo_all_absent_log_joint(0.0, {0: 1, 1: 1, 2: 1}, 2, 1.0, counts, leaves, indptr)).round(4)  # 2/3 · 1/3
+    array([0.2222])
+    """
+    # A token that all N_c documents hold is in the left-out one too: its term, undefined at N_c − 1, cancels.
+    n_j = np.arange(documents + 1)
+    term = np.log(np.where(n_j < documents, documents - 1 - n_j + alpha, 1.0))
+    of_all_tokens = sum(tokens * term[count] for count, tokens in histogram.items())
+    change = np.where(leaves, 0.0, np.log(documents - document_counts + alpha)) - term[document_counts]
+    n = len(indptr) - 1
+    row = np.repeat(np.arange(n), np.diff(indptr))
+    vocabulary_size = sum(histogram.values()) - np.bincount(row[leaves], minlength=n)
+    absent = of_all_tokens + np.bincount(row, change, minlength=n)
+    return log_prior + absent - vocabulary_size * np.log(documents - 1 + 2 * alpha)

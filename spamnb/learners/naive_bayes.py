@@ -1,7 +1,7 @@
-"""Naive Bayes on the model's sums: scores from the rows of a message's own tokens.
+"""Naive Bayes on the model's sums: scores of messages from the counts of their own tokens alone.
 
-The estimators see whole matrices; here the same formulas run over rows of looked-up tokens, for one message and for
-many. leave_one_out.py does it for all training messages, each left out.
+The formulas are those of the estimators (formulas/naive_bayes.py). An estimator applies them to the whole vocabulary;
+here they are applied to the tokens that were looked up. leave_one_out.py scores the training messages the same way.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
-from spamnb.formulas.naive_bayes import absent_log_probability, token_log_odds, token_log_probability
+from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.pooling import pool, softmax
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
-if TYPE_CHECKING:  # a message that is classified does not need it
+if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
 
 MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finite so that nothing becomes NaN
@@ -34,10 +34,10 @@ class NaiveBayes(Learner):
         known = rows.select(found.positions, len(tokens))
         by_token = log_likelihoods(settings, totals, found.document_counts, found.occurrences)
         contributions = np.take(by_token, known.ids, axis=1)
-        start = intercept(settings, totals, store.frequencies() if settings.model_type == "bernoulli" else ())
+        intercepts = intercept(settings, totals, store.frequencies() if settings.model_type == "bernoulli" else ())
         groups = found.groups[known.ids]
-        scores, weights = pooled_scores(settings, contributions, known, start, groups)
-        joint, _ = pooled_scores(settings, contributions, known, start, groups, "sum")
+        scores, weights = pooled_scores(settings, contributions, known, intercepts, groups)
+        joint, _ = pooled_scores(settings, contributions, known, intercepts, groups, "sum")
         return BatchScores(take_tokens(tokens, found.positions), known, scores, weights, softmax(joint))
 
     def train(self, training_set: TrainingSet) -> FitResult:
@@ -53,40 +53,45 @@ def log_likelihoods(
     occurrences: np.ndarray,
     lengths: np.ndarray | None = None,
 ) -> np.ndarray:
-    """log p(token | class) in nats (Bernoulli: log-odds of its presence) for tokens with these counts, (C, k).
+    """log P(token | class) in nats (Bernoulli: the log-odds of its presence) of k tokens in C classes, (C, k).
 
-    The figures of ``totals`` are (C,), or (C, n) where the ``lengths`` (n,) tokens of each of n messages see their own,
-    as when their message is left out.
+    ``document_counts`` and ``occurrences`` (C, k) are the tokens' counts in each class. The figures of ``totals`` are
+    (C,), one per class; or, with ``lengths`` (n,), (C, n): the lengths[0] tokens of the first of n messages see the
+    first column, and so on, as when every message is scored by the model without it.
     """
     if settings.model_type == "bernoulli":
-        documents = totals.documents if lengths is None else np.repeat(totals.documents, lengths, axis=1)
-        return token_log_odds(document_counts, documents, settings.alpha)
+        return token_log_odds(document_counts, totals.documents, settings.alpha, lengths)
     boolean = settings.model_type == "boolean"
     sums = document_counts if boolean else occurrences
     of_class = totals.document_counts if boolean else totals.occurrences
-    return token_log_probability(sums, of_class, totals.vocabulary_size, settings.alpha, lengths)
+    total_alpha = settings.alpha * totals.vocabulary_size
+    return token_log_probability(sums, of_class, total_alpha, settings.alpha, lengths)
 
 
 def intercept(settings: Settings, totals: ClassTotals, frequencies: Sequence[Mapping[int, int]]) -> np.ndarray:
-    """What every message starts from, (C,) in nats: the log prior, and for Bernoulli the words it does not hold."""
-    start = np.maximum(class_log_prior(totals.documents, settings.prior), MIN_LOG_PRIOR)
-    if settings.model_type == "bernoulli":
-        start = start + absent_log_probability(frequencies, totals.documents, settings.alpha)
-    return start
+    """log P(c), for Bernoulli log P(c, no token), (C,) in nats: the score of a message before its tokens are added.
+
+    ``frequencies`` holds for each class {N_jc: number of tokens}; only Bernoulli reads it.
+    """
+    log_prior = np.maximum(class_log_prior(totals.documents, settings.prior), MIN_LOG_PRIOR)
+    if settings.model_type != "bernoulli":
+        return log_prior
+    return log_prior + all_absent_log_probability(frequencies, totals.documents, settings.alpha)
 
 
 def pooled_scores(
     settings: Settings,
     contributions: np.ndarray,
     rows: CsrRows,
-    start: np.ndarray,
+    intercepts: np.ndarray,
     groups: np.ndarray,
     pooling: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores (n, C) of n messages and the weights (C, nnz) of their tokens, in nats.
 
-    ``contributions`` (C, nnz) are the log-likelihoods of the rows' cells, ``start`` (C,) or (n, C) what every message
-    starts from, ``groups`` (nnz,) the tokens' groups; ``pooling`` is instead of the settings'.
+    ``contributions`` (C, nnz) are the log-likelihoods of the rows' cells in each class, ``groups`` (nnz,) the groups of
+    their tokens, ``intercepts`` (C,) for all messages or (n, C) one row for each; ``pooling`` is used in place of the
+    settings'.
     """
     counts = rows.counts if settings.model_type == "multinomial" else np.ones((), np.int64)
-    return pool(contributions, counts, rows.indptr, start, groups, pooling or settings.pooling)
+    return pool(contributions, counts, rows.indptr, intercepts, groups, pooling or settings.pooling)

@@ -83,7 +83,7 @@ def mail(corpora: Path) -> Mail:
     X.data[:] = 1
     y = np.array([label == "spam" for label, _ in train])
     sums = np.stack([np.asarray(X[~y].sum(axis=0)).ravel(), np.asarray(X[y].sum(axis=0)).ravel()])
-    table = token_log_probability(sums, sums.sum(axis=1), sums.shape[1], 0.1)
+    table = token_log_probability(sums, sums.sum(axis=1), 0.1 * sums.shape[1], 0.1)
     filters = []
     for pooling in ("mean", "sum"):
         filter_ = Filter(vocabulary, table, token_groups(list(vocabulary.tokens())), 0.0, pooling, TOKENIZER)

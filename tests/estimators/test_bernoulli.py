@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.discrete import ColumnSums
-from spamnb.formulas.naive_bayes import absent_log_probability, token_log_odds
+from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 
@@ -48,7 +48,7 @@ def test_functions_of_looked_up_columns_equal_the_estimator() -> None:
     model = BernoulliNB(0.7).fit(X, rng.integers(0, 3, 30))
     N, n = model.feature_count_.astype(int), model.class_count_
     histograms = [Counter(row.tolist()) for row in N]
-    empty = absent_log_probability(histograms, n, 0.7) + model.class_log_prior_
+    empty = all_absent_log_probability(histograms, n, 0.7) + model.class_log_prior_
     np.testing.assert_allclose(model.predict_joint_log_proba(csr_array((1, 12), dtype=int))[0], empty, rtol=1e-12)
     x = X[[4]]
     odds = token_log_odds(N[:, x.indices], n, 0.7)

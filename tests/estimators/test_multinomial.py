@@ -40,7 +40,7 @@ def test_function_of_looked_up_columns_equals_the_estimator() -> None:
     X = csr_array(rng.poisson(0.6, size=(20, 9)))
     model = MultinomialNB(0.3).fit(X, rng.integers(0, 3, 20))
     T = model.feature_count_
-    found = token_log_probability(T[:, [2, 5]], T.sum(axis=1), 9, 0.3)
+    found = token_log_probability(T[:, [2, 5]], T.sum(axis=1), 9 * 0.3, 0.3)
     np.testing.assert_allclose(found, model.feature_log_prob_[:, [2, 5]], rtol=1e-12)
 
 
