@@ -1,18 +1,17 @@
-"""What the sums mean: one file per model, scikit-learn's estimator interface, sums underneath.
+"""Classifiers with scikit-learn's interface on top of ``formulas``: one file per model.
 
-    priors        messages per class → log P(c)
-    validation    what the models accept
-    base          fit, predict, merge and forget from three hooks
-    discrete      sums per class and column, sparse log-weights: for the next three
-    multinomial   draws from the class's urn of tokens; Boolean too
-    bernoulli     every token is present or absent
-    complement    what the other classes hold
-    categorical   columns of one kind out of a few
-    scatter       weights, means and scatter, added without cancellation: for the next four
-    discriminant  what the Gaussian models share
-    gaussian      independent real features
-    lda, qda      one covariance for all classes, or one each
-    cross_entropy the error that logistic regression minimises
-    logistic      the discriminative counterpart
-    concept       which set do the examples come from?
+    validation      what the models accept
+    base            parameters, input checks and predictions of all of them
+    sum_classifier  fit, merge and forget of those whose model is a sum
+    discrete        sums per class and column, sparse log-weights: for the next three
+    multinomial     a row is a number of draws from its class's tokens; Boolean too
+    bernoulli       every token is present or absent
+    complement      what the other classes hold
+    categorical     every column is one of a few kinds
+    discriminant    what the Gaussian models share
+    gaussian        independent real features
+    lda, qda        one covariance for all classes, or one each
+    cross_entropy   the error that logistic regression minimises
+    logistic        the discriminative counterpart
+    concept         Bayesian concept learning (the number game): which set do the examples come from?
 """

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier
 from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, filled, row_lengths, values
+from spamnb.estimators.sum_classifier import GenerativeClassifier
 from spamnb.formulas.naive_bayes import (
     for_each_count,
     token_absence_log_probability,
@@ -108,7 +108,7 @@ class BernoulliNB(GenerativeClassifier, DiscreteNB):
         """log θ_jc in nats, (C, V), dense: made anew at every access."""
         return token_log_probability(self.feature_count_, self.sums_.documents, 2 * self._smoothing_, self._smoothing_)
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         return self._weights_.times(self._counted(X)) + self._log_absent_ + self.class_log_prior_
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier
 from spamnb.estimators.discrete import check_alpha
+from spamnb.estimators.sum_classifier import GenerativeClassifier
 from spamnb.formulas.class_sums import class_sums, subtract
 
 
@@ -23,7 +23,12 @@ class CategorySums:
     cells: np.ndarray
 
     @property
-    def starts(self) -> np.ndarray:
+    def n_features(self) -> int:
+        """V, the number of columns."""
+        return len(self.categories)
+
+    @property
+    def offsets(self) -> np.ndarray:
         """Where each column's categories begin in ``cells``, (V,)."""
         return np.concatenate(([0], np.cumsum(self.categories)[:-1]))
 
@@ -33,9 +38,9 @@ class CategorySums:
             return self
         wide = CategorySums(self.documents, categories, self.cells)
         column = np.repeat(np.arange(len(categories)), self.categories)
-        inside = np.arange(self.cells.shape[1]) - self.starts[column]
+        inside = np.arange(self.cells.shape[1]) - self.offsets[column]
         cells = np.zeros((len(self.documents), categories.sum()), dtype=self.cells.dtype)
-        cells[:, wide.starts[column] + inside] = self.cells
+        cells[:, wide.offsets[column] + inside] = self.cells
         return CategorySums(self.documents, categories, cells)
 
     def __add__(self, other: CategorySums) -> CategorySums:
@@ -114,7 +119,7 @@ class CategoricalNB(GenerativeClassifier):
         empty = CategorySums(np.zeros(n_classes), categories, np.zeros((n_classes, 0)))
         total = int(categories.sum())
         # One bincount over (class, column, category) numbered in a row.
-        cell = y[:, None] * total + empty.starts + X
+        cell = y[:, None] * total + empty.offsets + X
         each = None if weight is None else np.repeat(weight, X.shape[1])
         cells = np.bincount(cell.ravel(), weights=each, minlength=n_classes * total)
         documents = np.bincount(y, weights=weight, minlength=n_classes)
@@ -148,14 +153,14 @@ class CategoricalNB(GenerativeClassifier):
     @property
     def category_count_(self) -> list[np.ndarray]:
         """N_jkc per column, each (C, K_j)."""
-        return np.split(self.sums_.cells, self.sums_.starts[1:], axis=1)
+        return np.split(self.sums_.cells, self.sums_.offsets[1:], axis=1)
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
         """log φ_jc(k) per column, each (C, K_j), nats."""
-        return np.split(self._log_phi_, self.sums_.starts[1:], axis=1)
+        return np.split(self._log_phi_, self.sums_.offsets[1:], axis=1)
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         beyond = self.sums_.categories <= X
         if beyond.any():
             row, column = np.argwhere(beyond)[0]
@@ -169,7 +174,7 @@ class CategoricalNB(GenerativeClassifier):
         # where adding up column by column took 35.
         n, width = X.shape
         ones, ends = np.ones(X.size), np.arange(0, X.size + 1, width)
-        chosen = csr_array((ones, (X + self.sums_.starts).ravel(), ends), shape=(n, self._log_phi_.shape[1]))
+        chosen = csr_array((ones, (X + self.sums_.offsets).ravel(), ends), shape=(n, self._log_phi_.shape[1]))
         return chosen @ np.ascontiguousarray(self._log_phi_.T) + self.class_log_prior_
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:

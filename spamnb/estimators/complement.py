@@ -88,7 +88,7 @@ class ComplementNB(DiscreteNB):
         """w_jc, (C, V), dense: made anew at every access."""
         return self._weights_.toarray() * self._scale_[:, None]
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         # What every class has in common decides nothing, unless the classes scale it differently.
         return self._scores(X, common=self.norm)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import SumClassifier
+from spamnb.estimators.sum_classifier import SumClassifier
 from spamnb.formulas.class_sums import class_sums, subtract
 from spamnb.formulas.naive_bayes import for_each_count
 
@@ -162,7 +162,7 @@ class DiscreteNB(SumClassifier):
         self.class_log_prior_ = log_prior
 
     def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
-        """Set what ``_joint_log_likelihood`` needs besides the prior; ``alpha`` is () or (V,)."""
+        """Set what ``class_scores`` needs besides the prior; ``alpha`` is () or (V,)."""
         raise NotImplementedError
 
     @property

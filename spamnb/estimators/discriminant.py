@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier
+from spamnb.estimators.sum_classifier import GenerativeClassifier
 from spamnb.formulas.scatter import Scatter
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -123,16 +123,16 @@ def centred_blocks(X: np.ndarray, centre: np.ndarray) -> Iterator[tuple[slice, n
 class GaussianClassifier(GenerativeClassifier):
     """fit, partial_fit, merge, forget and sample for classes that are Gaussian in some way.
 
-    Subclasses give ``_kind`` of scatter, ``_densities(sums)``, the joint log-likelihood, and
-    ``quadratic_form``.
+    Subclasses give ``scatter_kind`` (what of the scatter they need: "full", "pooled" or "diagonal", see
+    ``formulas.scatter``), ``_densities(sums)``, ``class_scores`` and ``quadratic_form``.
     """
 
     _sparse = False
-    _kind = "full"
+    scatter_kind = "full"
     sums_: Scatter
 
     def _sums(self, X: Any, y: np.ndarray, n_classes: int, weight: np.ndarray | None) -> Scatter:
-        return Scatter.from_rows(X, y, n_classes, weight, self._kind)
+        return Scatter.from_rows(X, y, n_classes, weight, self.scatter_kind)
 
     def _derive(self, sums: Any) -> None:
         if not np.isfinite(sums.scatter).all():
@@ -174,7 +174,7 @@ class GaussianClassifier(GenerativeClassifier):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C)."""
-        joint = self._joint_log_likelihood(self._check_X(X))
+        joint = self.class_scores(self._check_X(X))
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
     def quadratic_form(self) -> QuadraticForm:

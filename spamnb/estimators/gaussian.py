@@ -56,7 +56,7 @@ class GaussianNB(GaussianClassifier):
     [[3.5, 0.5], [-1.5, 0.5]]
     """
 
-    _kind = "diagonal"
+    scatter_kind = "diagonal"
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class GaussianNB(GaussianClassifier):
                 )
         return _Densities(variance, epsilon)
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         variance = self._density().variance
         scale = np.sqrt(0.5 / variance)
         constant = self.class_log_prior_ - 0.5 * (LOG_2PI * X.shape[1] + np.log(variance).sum(axis=1))

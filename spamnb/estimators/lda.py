@@ -58,7 +58,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     ([1], [[0.0, 12.0]], array([0.]))
     """
 
-    _kind = "pooled"
+    scatter_kind = "pooled"
 
     def _densities(self, sums: Scatter) -> _Densities:
         n = sums.documents.sum()
@@ -87,7 +87,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         constant = constant - weights @ (self.sums_.origin + self._density().centre)
         return constant[1:] - constant[:1] if len(constant) == 2 else constant
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         weights, constant = self._weights()
         centre = self.sums_.origin + self._density().centre
         if len(constant) == 2 and np.isfinite(constant).all():

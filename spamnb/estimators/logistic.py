@@ -17,7 +17,7 @@ from spamnb.estimators.cross_entropy import CrossEntropy, ManyClassCrossEntropy
 from spamnb.estimators.discriminant import QuadraticForm
 from spamnb.estimators.validation import not_fitted
 
-FLOOR = 1e-6  # a gradient that is as good as none
+ZERO_GRADIENT = 1e-6  # a gradient component that is as good as none
 
 
 class LogisticRegression(BaseClassifier):
@@ -100,9 +100,9 @@ class LogisticRegression(BaseClassifier):
             hessp=None if dense else error.curvature,
             options=options | ({"ftol": 64 * np.finfo(float).eps, "maxls": 50} if dense else {}),
         )
-        # L-BFGS also stops where E falls no further for rounding: at a gradient below FLOOR where columns are of like
-        # sizes, anywhere where they are not.
-        if found.status == 1 or not np.abs(found.jac).max() <= max(self.tol, FLOOR):
+        # L-BFGS also stops where rounding lets E fall no further. With columns of like sizes the gradient is then below
+        # ZERO_GRADIENT; with columns of unlike sizes it may be anything.
+        if found.status == 1 or not np.abs(found.jac).max() <= max(self.tol, ZERO_GRADIENT):
             warnings.warn(
                 f"LogisticRegression did not converge in {found.nit} iterations: scale the columns of X to "
                 "like sizes, or raise max_iter",
@@ -114,6 +114,12 @@ class LogisticRegression(BaseClassifier):
         self.n_iter_ = np.array([found.nit], dtype=np.int32)
         self.n_seen_ = len(codes)
         self._remember(classes, X.shape[1], names)
+        return self
+
+    def set_weights(self, classes: ArrayLike, coef: np.ndarray, intercept: np.ndarray, n_seen: int) -> Self:
+        """Take over weights that were fitted before: ``classes_`` (C,), ``coef_``, ``intercept_`` and ``n_seen_``."""
+        self._remember(np.asarray(classes), coef.shape[1], None)
+        self.coef_, self.intercept_, self.n_seen_ = coef, intercept, n_seen
         return self
 
     def partial_fit(
@@ -159,13 +165,13 @@ class LogisticRegression(BaseClassifier):
             b -= rate * residual
         self.coef_, self.intercept_, self.n_seen_ = scale * v.T, b, n
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         score = X @ self.coef_.T + self.intercept_
         return score if score.shape[1] > 1 else np.column_stack([np.zeros(len(score)), score])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of ``classes_[1]``, (n,), nats; with more than two classes every class's score, (n, C)."""
-        joint = self._joint_log_likelihood(self._check_X(X))
+        joint = self.class_scores(self._check_X(X))
         return joint[:, 1] if joint.shape[1] == 2 else joint
 
     def quadratic_form(self) -> QuadraticForm:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier
 from spamnb.estimators.discrete import ColumnSums, DiscreteNB, LogWeights, of_columns, row_lengths, values
+from spamnb.estimators.sum_classifier import GenerativeClassifier
 from spamnb.formulas.class_sums import presence
 from spamnb.formulas.naive_bayes import token_log_probability
 
@@ -88,7 +88,7 @@ class MultinomialNB(GenerativeClassifier, DiscreteNB):
         """log φ_jc in nats, (C, V), dense: made anew at every access."""
         return self._weights_.toarray()
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         return self._weights_.times(self._counted(X)) + self.class_log_prior_
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -55,7 +55,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     (['in', 'around'], [[[50.0, 0.0], [0.0, 50.0]], [[1.0, 0.0], [0.0, 1.0]]])
     """
 
-    _kind = "full"
+    scatter_kind = "full"
 
     def _densities(self, sums: Scatter) -> _Densities:
         n_classes, d = sums.offset.shape
@@ -75,7 +75,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         )
         return np.where(self.sums_.documents > 0, constant, -np.inf)
 
-    def _joint_log_likelihood(self, X: Any) -> np.ndarray:
+    def class_scores(self, X: Any) -> np.ndarray:
         whiten, constant = self._density().whiten, self._constant()
         whitened_offsets = np.einsum("cij,cj->ci", whiten, self.sums_.offset)
         joint = np.empty((len(X), len(constant)))

@@ -46,6 +46,11 @@ class Scatter:
     scatter: np.ndarray
 
     @property
+    def n_features(self) -> int:
+        """d, the number of features."""
+        return self.offset.shape[1]
+
+    @property
     def mean(self) -> np.ndarray:
         """Mean of every class, shape (C, d); zero for a class without rows."""
         return np.where(self.documents[:, None] > 0, self.origin + self.offset, 0.0)

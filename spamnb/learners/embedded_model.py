@@ -205,22 +205,19 @@ class EmbeddedModel(Learner):
 
     def _estimator(self, sums: Moments, names: Sequence[str]) -> Any:
         estimator = self._new()
-        estimator._remember(np.array(names), sums.first.shape[1], None)  # an error may tell them
-        return estimator._replace(sums.scatter(estimator._kind))
+        return estimator.fit_sums(sums.scatter(estimator.scatter_kind), names)  # errors name the class
 
     def _logistic(self, arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> Any:
-        estimator = self._new()
-        estimator._remember(np.arange(len(names)), arrays["dense_coef"].shape[1], None)
-        estimator.coef_, estimator.intercept_ = arrays["dense_coef"], arrays["dense_intercept"]
-        estimator.n_seen_ = int(arrays["dense_seen"][0])
-        return estimator
+        seen = int(arrays["dense_seen"][0])
+        classes = np.arange(len(names))  # ascending, as the estimator wants them; names are in their own order
+        return self._new().set_weights(classes, arrays["dense_coef"], arrays["dense_intercept"], seen)
 
 
 def _scores(estimator: Any, X: np.ndarray) -> np.ndarray:
     if not len(X):
         return np.zeros((0, len(estimator.classes_)))
     with _spanned():
-        return estimator._joint_log_likelihood(X)
+        return estimator.class_scores(X)
 
 
 @contextmanager

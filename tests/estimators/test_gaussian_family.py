@@ -330,14 +330,11 @@ from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
+from spamnb.formulas.scatter import Scatter
 X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
 for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis():
-    model._remember(np.arange(2), 2, None)
-    model._replace(model._sums(X, y, 2, None))._joint_log_likelihood(X)
-model = LogisticRegression()
-model._remember(np.arange(2), 2, None)
-model.coef_, model.intercept_ = np.ones((1, 2)), np.zeros(1)
-model._joint_log_likelihood(X)
+    model.fit_sums(Scatter.from_rows(X, y, 2, None, model.scatter_kind), [0, 1]).class_scores(X)
+LogisticRegression().set_weights([0, 1], np.ones((1, 2)), np.zeros(1), 20).class_scores(X)
 sys.exit(any(name.split('.')[0] in ('scipy', 'sklearn') for name in sys.modules))
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

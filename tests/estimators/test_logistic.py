@@ -246,3 +246,11 @@ def test_classes_are_named_once_and_for_all() -> None:
     model.partial_fit(X, y, classes=[1, 0]).partial_fit(X, y).partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="is not the same as on last call to partial_fit"):
         model.partial_fit(X, y, classes=[0, 1, 2])
+
+
+def test_weights_that_were_kept_make_the_same_model() -> None:
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 3
+    fitted = LogisticRegression().fit(X, y)
+    again = LogisticRegression().set_weights(fitted.classes_, fitted.coef_, fitted.intercept_, fitted.n_seen_)
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    np.testing.assert_array_equal(again.partial_fit(X, y).coef_, fitted.partial_fit(X, y).coef_)
