@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any
 
 from spamnb.errors import SpamnbError
-from spamnb.formulas.decision import LARGEST, Loss
+from spamnb.formulas.decision import MAX_SETTING, Loss
 from spamnb.formulas.pooling import POOLINGS
 from spamnb.formulas.priors import KINDS as PRIORS
 from spamnb.tokens.tokenizer import PAIRED, TOKENS_VERSION, TokenOptions
@@ -22,8 +22,8 @@ MODELS = (*COUNT_MODELS, "logistic", "hybrid", *VECTOR_MODELS)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    ``model_type`` is one of ``MODELS`` ("boolean": multinomial on 0/1), ``alpha`` the smoothing pseudo-count,
-    ``prior`` how class priors follow from the messages per class ("mle", "dirichlet", "map" or "uniform"),
+    ``model_type`` is one of ``MODELS`` ("boolean": multinomial on presence instead of counts), ``alpha`` the smoothing
+    pseudo-count, ``prior`` how class priors follow from the messages per class ("mle", "dirichlet", "map", "uniform"),
     ``pooling`` how tokens' contributions become one score ("mean", or "sum": the textbook posterior), ``top_words``
     the number of tokens kept by mutual information (None: all), ``embedding`` how messages become dense vectors
     ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models have "lsa:100" where none is given), ``spam``
@@ -36,9 +36,7 @@ class Settings:
     """
 
     model_type: str = "boolean"
-    # 1-ROCA% on SpamAssassin / enron3 / Ling-Spam / SMS and accuracy on 20news (scripts/experiment_evidence.py):
-    # α .03 .034 / .006 / .025 / .333 / 88.8; .1 .031 / .005 / .023 / .253 / 88.9; 1 .066 / .013 / .025 / .201 / 84.8
-    alpha: float = 0.1
+    alpha: float = 0.1  # better than 0.03 and 1, but for 1 on SMS: docs/experiments.md#smoothing
     prior: str = "mle"
     pooling: str = "mean"
     top_words: int | None = None
@@ -61,8 +59,10 @@ class Settings:
             raise SpamnbError(
                 f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"
             )
-        if self.alpha > LARGEST:
-            raise SpamnbError(f"alpha is {self.alpha:g}: at most {LARGEST:g}, or all words have the same probability")
+        if self.alpha > MAX_SETTING:
+            raise SpamnbError(
+                f"alpha is {self.alpha:g}: at most {MAX_SETTING:g}, or all words have the same probability"
+            )
         if self.prior not in PRIORS:
             raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
         if self.pooling not in POOLINGS:
@@ -86,18 +86,18 @@ class Settings:
                 f" {TOKENS_VERSION}; train again"
             )
         try:
-            tokens = _fitting(meta["tokens"], OF_TOKENS)
+            tokens = _checked(meta["tokens"], TOKEN_SETTINGS)
             tokens["ignore_headers"] = tuple([name.lower() for name in tokens["ignore_headers"]])
-            loss = Loss(**_fitting(meta["loss"], OF_LOSS))
-            return cls(**_fitting(meta, OF_MODEL), tokens=TokenOptions(**tokens), loss=loss)
+            loss = Loss(**_checked(meta["loss"], LOSS_SETTINGS))
+            return cls(**_checked(meta, MODEL_SETTINGS), tokens=TokenOptions(**tokens), loss=loss)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, SpamnbError) as error:
-            told = f"no {error}" if isinstance(error, KeyError) else error
-            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({told}); train again") from None
+            what = f"no {error}" if isinstance(error, KeyError) else error
+            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({what}); train again") from None
 
 
 _NUMBER = (int, float)
-# The names of the settings, and the type of each.
-OF_MODEL = {
+# The settings by name with the type of each: of the model, of its tokens, and of the loss.
+MODEL_SETTINGS = {
     "model_type": str,
     "alpha": _NUMBER,
     "prior": str,
@@ -106,15 +106,17 @@ OF_MODEL = {
     "embedding": (str, NoneType),
     "spam": str,
 }
-OF_TOKENS = {"tokenizer": str, "stem": (str, NoneType), "ngrams": int, "body_only": bool, "ignore_headers": list}
-OF_LOSS = {"false_positive_cost": _NUMBER, "unsure_cost": (*_NUMBER, NoneType)}
+TOKEN_SETTINGS = {"tokenizer": str, "stem": (str, NoneType), "ngrams": int, "body_only": bool, "ignore_headers": list}
+LOSS_SETTINGS = {"false_positive_cost": _NUMBER, "unsure_cost": (*_NUMBER, NoneType)}
 
 
-def _fitting(found: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """What is found under these names. KeyError where one is missing, TypeError where one is of another kind."""
-    for name, kind in kinds.items():
-        if not isinstance(found[name], kind) or (isinstance(found[name], bool) and kind is not bool):
-            raise TypeError(f"{name.replace('_', ' ')} is {found[name]!r:.60}")
-        if kind is _NUMBER:
-            float(found[name])  # OverflowError, of some whole numbers
-    return {name: found[name] for name in kinds}
+def _checked(meta: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of ``meta`` under the names of ``types``. KeyError where one is missing, TypeError where one is of
+    another type, OverflowError where a whole number is too large."""
+    for name, expected in types.items():
+        value = meta[name]
+        if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
+            raise TypeError(f"{name.replace('_', ' ')} is {value!r:.60}")
+        if expected is _NUMBER:
+            float(value)
+    return {name: meta[name] for name in types}

@@ -20,7 +20,7 @@ from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import leave_one_out, prepare, train
+from spamnb.training import leave_one_out_estimate, prepare, train
 
 
 def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
@@ -38,7 +38,7 @@ def test_leave_one_out_is_forgetting_each_message(
     tmp_path: Path, model_type: str, pooling: str, messages: list[tuple[str, bytes]]
 ) -> None:
     settings = Settings(model_type=model_type, pooling=pooling, alpha=0.5)
-    left_out = leave_one_out(prepare(counted(tmp_path, messages)), settings)
+    left_out = leave_one_out_estimate(prepare(counted(tmp_path, messages)), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in messages:
         classifier.learn(label, raw)

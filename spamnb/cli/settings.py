@@ -100,9 +100,9 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_given() -> list[str]:
     """Those of the options that stand on the command line."""
-    from spamnb.settings import OF_LOSS, OF_MODEL, OF_TOKENS
+    from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS
 
-    ours = (*OF_TOKENS, *OF_LOSS, *OF_MODEL)
+    ours = (*TOKEN_SETTINGS, *LOSS_SETTINGS, *MODEL_SETTINGS)
     params = click.get_current_context().command.params
     return [option.opts[0] for option in params if option.name in ours and on_command_line(option.name)]
 
@@ -111,7 +111,7 @@ def _taken(given: dict[str, Any]) -> Settings:
     """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
     from spamnb.errors import SpamnbError
     from spamnb.formulas.decision import Loss
-    from spamnb.settings import COUNT_MODELS, OF_LOSS, OF_MODEL, OF_TOKENS, VECTOR_MODELS, Settings
+    from spamnb.settings import COUNT_MODELS, LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS, VECTOR_MODELS, Settings
     from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
     kind, bayes = given["model_type"], (*COUNT_MODELS, "hybrid")
@@ -125,13 +125,13 @@ def _taken(given: dict[str, Any]) -> Settings:
     def select_features(names: Iterable[str]) -> dict[str, Any]:
         return {name: value for name in names if (value := given.pop(name)) is not None}
 
-    model = select_features(OF_MODEL)
+    model = select_features(MODEL_SETTINGS)
     if "embedding" in model:
         from spamnb.learners.embeddings import parse_embedding
 
         parse_embedding(model["embedding"])  # now, not when all the mail has been read
     try:
-        tokens = Tokenizer(TokenOptions(**select_features(OF_TOKENS))).options
+        tokens = Tokenizer(TokenOptions(**select_features(TOKEN_SETTINGS))).options
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    return Settings(**model, tokens=tokens, loss=Loss(**select_features(OF_LOSS)))
+    return Settings(**model, tokens=tokens, loss=Loss(**select_features(LOSS_SETTINGS)))

@@ -19,11 +19,11 @@ from spamnb.formulas.scatter import Scatter
 LOG_2PI = float(np.log(2 * np.pi))
 # The least share of its variance that a feature must have to itself. Rounding leaves an exact copy of
 # another column about 1e-16; doubles give a share of 1e-12 four good digits.
-OWN_VARIANCE = 1e-12
+MIN_OWN_VARIANCE = 1e-12
 # Numbers in a block of rows: 2 MB. QDA of 20,000 rows of 100 takes 17 to 20 ms of one core for blocks of 64 kB to 2 MB,
 # and 26 ms in one piece. But where two threads share busy cores every product makes one wait for the other: 1.4 s for
 # blocks of 256 kB, .2 s for 2 MB.
-BLOCK = 1 << 18
+BLOCK_SIZE = 1 << 18
 
 
 class SingularCovariance(ValueError):
@@ -56,7 +56,7 @@ def shrink(
         return covariance
     d = len(covariance)
     scale = float(np.trace(covariance)) / d
-    if alike := scale <= OWN_VARIANCE * spread:  # what sums leave of zero is rounding, and no s is to be made of it
+    if alike := scale <= MIN_OWN_VARIANCE * spread:  # what sums leave of zero is rounding, and no s is to be made of it
         covariance, scale = np.zeros_like(covariance), 0.0
     if isinstance(shrinkage, str):
         if shrinkage != "oas":
@@ -92,10 +92,10 @@ def whitening(
         except np.linalg.LinAlgError:
             factor = np.zeros((d, d))
         pivots = np.diagonal(factor)
-        if pivots.min() ** 2 > OWN_VARIANCE:
+        if pivots.min() ** 2 > MIN_OWN_VARIANCE:
             log_determinant = 2 * float(np.log(pivots).sum() + np.log(deviation).sum())
             return np.linalg.inv(factor) / deviation, log_determinant
-        rank = int(np.count_nonzero(np.linalg.eigvalsh(correlation) > OWN_VARIANCE))
+        rank = int(np.count_nonzero(np.linalg.eigvalsh(correlation) > MIN_OWN_VARIANCE))
     else:
         rank = d - constant
     raise SingularCovariance(
@@ -113,7 +113,7 @@ def whitening(
 
 def centred_blocks(X: np.ndarray, centre: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """(rows, X[rows] − centre) a block at a time, in one buffer that the next block overwrites."""
-    height = max(1, BLOCK // X.shape[1])
+    height = max(1, BLOCK_SIZE // X.shape[1])
     buffer = np.empty((min(height, len(X)), X.shape[1]))
     for start in range(0, len(X), height):
         rows = slice(start, min(start + height, len(X)))

@@ -51,9 +51,8 @@ class LogisticRegression(BaseClassifier):
     coef_: np.ndarray
     intercept_: np.ndarray
 
-    # learning_rate: after one and three passes over SpamAssassin's 3,071 messages 3, 10, 30, 100 err on 4.2 and 3.5,
-    # 2.5 and 1.8, 1.4 and 1.1, 1.2 and .9 % of the others (fit: .7 %); on 4,000 noisy rows of 6 columns and 3 classes
-    # they end .01, .03, .07, .15 nats above the minimum.
+    # learning_rate: smaller ones end nearer the minimum, larger ones get there in fewer passes; see
+    # docs/experiments.md#logistic-regression.
     def __init__(self, C: float = 1.0, *, learning_rate: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
         self.C = C
         self.learning_rate = learning_rate
@@ -87,9 +86,8 @@ class LogisticRegression(BaseClassifier):
             if len(classes) == 2
             else ManyClassCrossEntropy(X, codes, share, penalty, len(classes))
         )
-        # By processor time at tol: 20,000 dense rows of 100 take L-BFGS .03 s and Newton's method .09, of 10 classes
-        # .46 and 1.33. On 3,071 messages × 224,585 tokens with C = 1000 it is .24 against .27 s, but L-BFGS stops at
-        # half as much error again, .0039 for .0026: along so many columns a small gradient says little.
+        # L-BFGS is faster on dense rows; on sparse rows of many columns it stops too early
+        # (docs/experiments.md#logistic-regression).
         dense = isinstance(X, np.ndarray)
         options: dict[str, Any] = {"gtol": self.tol, "maxiter": self.max_iter}
         found = minimize(

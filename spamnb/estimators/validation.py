@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-MOST_CATEGORIES = 2**31 - 1  # sums of such numbers fit 64 bits: past them np.bincount writes into foreign memory
+MAX_CATEGORIES = 2**31 - 1  # sums of such numbers fit 64 bits: past them np.bincount writes into foreign memory
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -105,9 +105,9 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
     _finite(values, "X")
     if nonnegative and values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
-    if integer and values.max() > MOST_CATEGORIES:
+    if integer and values.max() > MAX_CATEGORIES:
         raise ValueError(
-            f"Category numbers in data passed to {model} go up to {values.max():g}, and at most {MOST_CATEGORIES} is "
+            f"Category numbers in data passed to {model} go up to {values.max():g}, and at most {MAX_CATEGORIES} is "
             "possible: number the categories of each column from 0 on."
         )
     return X.astype(np.int64, copy=False) if integer else X

@@ -17,7 +17,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import Answers, Mail
 from spamnb.evaluate.result import Result
 from spamnb.settings import Settings
-from spamnb.training import leave_one_out as estimate
+from spamnb.training import leave_one_out_estimate as estimate
 from spamnb.training import prepare
 
 Subjects = Callable[[set[int]], dict[int, str]]

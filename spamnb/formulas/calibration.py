@@ -1,14 +1,11 @@
 """Scores → probabilities that mean what they say, from sums.
 
-A calibration is one integer histogram per class: of the margins (the class's score less the log-sum-exp of the others')
-that its own messages and the rest got when each was left out of training. Histograms add and subtract, so learning,
-forgetting and merging do too. The probability of a class is a logistic curve through its histogram, fitted by Platt's
-method (1999): maximum likelihood towards (n+1)/(n+2) and 1/(n+2) instead of 1 and 0, so that a few messages never make
-certainty. The curve keeps margins in their order.
-
-The logistic curve was compared with isotonic regression and kernels on held-out halves of six corpora: all are within
-1 % expected calibration error (logistic .46 to .68 %, isotonic .37 to .51), and its log loss is the least on five of
-six.
+A calibration is two integer histograms per class, over the margin: the class's score less the log-sum-exp of the other
+classes' scores. One counts the class's own messages, the other all others, each scored by a model without it.
+Histograms add and subtract, so learning, forgetting and merging do too. The probability of a class is a logistic curve
+fitted to its histograms by Platt's method (1999): maximum likelihood towards (n+1)/(n+2) and 1/(n+2) instead of 1 and
+0, so that a few messages never make certainty. The curve keeps margins in their order. Of the curves compared it has
+the least log loss (docs/experiments.md#calibration).
 """
 
 from __future__ import annotations
@@ -20,11 +17,11 @@ import numpy as np
 from spamnb.formulas.pooling import softmax
 
 BINS = 512
-ENOUGH = 10  # messages of each class below which its curve is more prior than evidence: none is certain beyond 10/11
-_SPREAD = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
+MIN_MESSAGES = 10  # per class: with fewer, its curve is more prior than evidence, and no probability is above 10/11
+_BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
 _SCALE = 0.25  # nats
-_PRIOR_MARGIN = 2.0  # nats: before any message, one of each class is imagined this far on its own side
-_LIMIT = 16.0  # nats of log-odds: nothing is 0 or 1
+_PRIOR_MARGIN = 2.0  # nats: the prior is one imagined message of the class and one of the rest, this far on their sides
+_MAX_LOG_ODDS = 16.0  # nats of log-odds: nothing is 0 or 1
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -47,7 +44,7 @@ def margins(scores: np.ndarray) -> np.ndarray:
 
 
 def _bins(margin: np.ndarray) -> np.ndarray:
-    place = np.rint(np.arcsinh(margin / _SCALE) * _SPREAD)
+    place = np.rint(np.arcsinh(margin / _SCALE) * _BINS_PER_UNIT)
     return np.clip(place, -BINS // 2, BINS // 2 - 1).astype(np.intp) + BINS // 2
 
 
@@ -56,50 +53,51 @@ def bins_of(scores: np.ndarray) -> np.ndarray:
     return _bins(margins(np.atleast_2d(scores)))
 
 
-_MARGIN = np.sinh((np.arange(BINS) - BINS // 2) / _SPREAD) * _SCALE  # of the middle of each bin
+_BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) at the middle of each bin
 
 
 def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] = (0, 0)) -> tuple[float, float]:
     """Slope ≥ 0 and intercept of P(own | margin x) = σ(slope·x + intercept), by Newton's method on binned counts.
 
-    ``unscored`` messages, of the class and of the rest, stand where the imagined ones do.
+    ``own`` and ``rest`` (BINS,) count the messages of the class and of all other classes. ``unscored`` messages, so
+    many of the class and so many of the rest, are put where the imagined ones of the prior are.
     """
     own, rest = own.astype(float), rest.astype(float)
     own[_bins(np.array(_PRIOR_MARGIN))] += 1 + unscored[0]
     rest[_bins(np.array(-_PRIOR_MARGIN))] += 1 + unscored[1]
     n_own, n_rest = own.sum(), rest.sum()
     used = np.flatnonzero(own + rest)
-    x, own, rest = _MARGIN[used], own[used], rest[used]
+    x, own, rest = _BIN_MARGINS[used], own[used], rest[used]
     total = own + rest
-    wanted = own * (n_own + 1) / (n_own + 2) + rest / (n_rest + 2)
+    target = own * (n_own + 1) / (n_own + 2) + rest / (n_rest + 2)
     scale = np.sqrt((total * x * x).sum() / total.sum())
     z = x / scale
-    base = float(np.log((n_own + 1) / (n_rest + 1)))
-    slope, intercept = 0.0, base
+    prior_log_odds = float(np.log((n_own + 1) / (n_rest + 1)))
+    slope, intercept = 0.0, prior_log_odds
 
     def error(slope: float, intercept: float) -> float:
         activation = slope * z + intercept
-        return float((total * np.logaddexp(0, activation) - wanted * activation).sum())
+        return float((total * np.logaddexp(0, activation) - target * activation).sum())
 
-    least = error(slope, intercept)
+    lowest = error(slope, intercept)
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(slope * z + intercept, -35, 35)))
-        g, w = wanted - total * p, total * p * (1 - p)
+        g, w = target - total * p, total * p * (1 - p)
         a, b, d = (w * z * z).sum() + 1e-6, (w * z).sum(), w.sum() + 1e-6
         gz, g1 = (g * z).sum(), g.sum()
         determinant = a * d - b * b
         step = np.array([d * gz - b * g1, a * g1 - b * gz]) / max(determinant, 1e-12)
         size = float(np.abs(step).max())
-        # A full step can overshoot where classes hardly overlap, and one of 4 still does where one of them is small:
-        # with 5 messages at 2 ± .1 nats and 50 at −2 ± .1 it ended at a slope of 0, as if the scores told nothing.
+        # Where classes hardly overlap a full step overshoots, so it is cut to 4 and then halved until the error falls.
+        # Without halving, 5 messages at 2 ± .1 nats and 50 at −2 ± .1 ended at slope 0, as if scores told nothing.
         step *= min(1.0, 4.0 / size) if size else 1.0
-        while (now := error(slope + step[0], intercept + step[1])) > least * (1 + 1e-12) and size >= 1e-9:
+        while (now := error(slope + step[0], intercept + step[1])) > lowest * (1 + 1e-12) and size >= 1e-9:
             step /= 2
             size /= 2
-        slope, intercept, least = slope + step[0], intercept + step[1], now
+        slope, intercept, lowest = slope + step[0], intercept + step[1], now
         if size < 1e-9:
             break
-    return (slope / scale, intercept) if slope > 0 else (0.0, base)
+    return (slope / scale, intercept) if slope > 0 else (0.0, prior_log_odds)
 
 
 class Calibration:
@@ -115,9 +113,10 @@ class Calibration:
     """
 
     def __init__(self, classes: int, documents: np.ndarray | None = None) -> None:
-        """``documents`` (C,) are the messages that the model holds, which may be more than were scored: of a model that
-        was taught all of one class before the other, the first was learned with nothing to score it against. If those
-        were left out, the second class would look like all there is."""
+        """``documents`` (C,) are the messages per class that the model holds, scored or not.
+
+        Messages that were learned while there was only one class have no score. They count all the same: otherwise
+        the class that was learned second would look like nearly all mail."""
         self.histogram = np.zeros((classes, 2, BINS), np.int64)
         self._documents = np.zeros(classes, np.int64) if documents is None else documents
         self._curves: list[tuple[float, float]] | None = None
@@ -151,17 +150,16 @@ class Calibration:
 
     @property
     def enough(self) -> bool:
-        """Are there at least two classes, with ENOUGH messages in each?"""
+        """Are there at least two classes, with MIN_MESSAGES messages in each?"""
         seen = np.maximum(self.histogram[:, 0].sum(axis=1), self._documents)
-        return len(seen) > 1 and bool((seen >= ENOUGH).all())
+        return len(seen) > 1 and bool((seen >= MIN_MESSAGES).all())
 
     def _fit(self) -> list[tuple[float, float]]:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""
         counts = np.maximum(self.histogram, 0)
         unscored = np.maximum(self._documents - counts[:, 0].sum(axis=1), 0)
-        # Where most of a class was learned before there was another, the scores that the other's messages then had are
-        # those of a model that hardly knew it. 297 posts of one newsgroup and then 296 of another: 61 of 395 later
-        # posts wrong and .47 nats of log loss by these scores, 28 and .21 without them; learned in turns 29 and .18.
+        # If most of a class has no score, the other class was scored by a model that hardly knew it. Such scores are
+        # left out, and only the numbers of messages count: 28 errors for 61 (docs/experiments.md#calibration).
         if (2 * unscored > self._documents).any():
             counts, unscored = np.zeros_like(counts), self._documents
         mirrored = len(counts) == 2
@@ -181,10 +179,9 @@ class Calibration:
         if self._curves is None:
             self._curves = self._fit()
         for c, (slope, intercept) in enumerate(self._curves):
-            log_odds[:, c] = np.clip(slope * margin[:, c] + intercept, -_LIMIT, _LIMIT)
+            log_odds[:, c] = np.clip(slope * margin[:, c] + intercept, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
         if classes == 2:
             log_odds[:, 0] = -log_odds[:, 1]
-        # p_c ∝ odds_c^(1−1/C): with two classes each says what the other says, so half of it is enough; with many each
-        # says something of its own. Expected calibration error on 20news: 1.3 % left out and 2.8 % on its later posts,
-        # where odds / (1 + odds) divided by their sum have 4.4 and 5.8.
+        # p_c ∝ odds_c^(1−1/C). Two classes state the same evidence twice, so each counts half; of many classes each
+        # states its own. Better calibrated than odds / (1 + odds), normalised: docs/experiments.md#calibration.
         return softmax(log_odds * (1 - 1 / classes))

@@ -15,7 +15,7 @@ import numpy as np
 from spamnb.errors import SpamnbError
 
 UNSURE = "unsure"
-LARGEST = 1e9  # the most that a person may set: above it rounding leaves nothing of what is derived
+MAX_SETTING = 1e9  # of a cost and of alpha: beyond it, rounding leaves nothing of what is derived
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Loss:
     def __post_init__(self) -> None:
         costs = {"the false-positive cost": self.false_positive_cost, "the cost of unsure": self.unsure_cost}
         for name, cost in costs.items():
-            if cost is not None and not 0 < cost <= LARGEST:
-                raise SpamnbError(f"{name} is {cost:g}: it must be above 0, and at most {LARGEST:g}")
+            if cost is not None and not 0 < cost <= MAX_SETTING:
+                raise SpamnbError(f"{name} is {cost:g}: it must be above 0, and at most {MAX_SETTING:g}")
 
     @property
     def threshold(self) -> float:

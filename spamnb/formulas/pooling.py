@@ -1,18 +1,18 @@
 """Evidence: what each token of a message says, pooled into one score per class.
 
-A token contributes log p(token | class) in nats. The textbook posterior sums the contributions, as if tokens were
-independent given the class. They are not: a sum of hundreds of small ratios drowns the few that know, and a long
-message is always sure. "mean" is a mean in which each token weighs as much as it knows, group by group:
+A token contributes log p(token | class) in nats. The textbook posterior ("sum") adds the contributions up, as if tokens
+were independent given the class. They are not: hundreds of small contributions drown the few that matter, and a long
+message is always sure. "mean" is a mean in which each token weighs as much as it tells about the class, group by group:
 
     score_c = Σ_g K_g^b m_gc / (w₀ + Σ_g K_g^b),    m_gc = Σ_{t in g} w_t (l_tc − mean_c' l_tc') / K_g,
     w_t = I_t^a,    K_g = Σ_{t in g} w_t
 
-with a = INFORMATION_EXPONENT, b = GROUP_EXPONENT and w₀ = PRIOR_WEIGHT. Which group a token is of says the caller.
+with a = INFORMATION_EXPONENT, b = GROUP_EXPONENT and w₀ = PRIOR_WEIGHT. The caller says which group a token is in.
 
 I_t, between 0 and 1, is the information about the class that the token gives on its own: 1 − H(q_t)/log C, where q_t
-is its posterior over C equally likely classes. What a group knows counts less than in proportion, for its tokens repeat
-one another: a novel below an offer, or a mailing list's ten headers above it, are one voice among others. This mean
-needs no threshold, serves any number of classes, and is made of a message's own tokens alone.
+is its posterior over C equally likely classes. A group counts for less than the sum of its tokens (b < 1), because they
+repeat one another: a novel below an offer, or the ten headers that a mailing list adds, are one voice among others. The
+mean needs no threshold, works for any number of classes, and depends on the message's own tokens alone.
 """
 
 from __future__ import annotations
@@ -21,25 +21,12 @@ import numpy as np
 
 POOLINGS = ("mean", "sum")
 
-# 1-ROCA% (20news: accuracy %), boolean multinomial, α = 0.1, printed by scripts/experiment_evidence.py:
-#                            SpamAssassin  enron1  enron2  enron3  Ling-Spam    SMS  20news
-#   sum                          .073       .262    .084    .054      .053     .787   85.30
-#   mean of tokens ≥ 2 nats      .035       .168    .071    .015      .028     .289   86.07
-#   one group, weights I²         .031       .090    .033    .006      .022     .296   88.40
-#   groups, weights 1             .059       .111    .029    .008      .031     .189   85.61
-#   groups, weights I             .035       .088    .027    .005      .023     .227   88.65
-#   groups, weights I^1.5         .031       .088    .028    .005      .023     .253   88.90
-#   groups, weights I²            .028       .090    .029    .005      .023     .277   88.89
-# Judged on files of another time and place (--in-order) one group and these five: SpamAssassin .489 and .488, enron1
-# .216 and .215, enron2 .111 and .106, enron3 .026 and .023, Ling-Spam .035 and .037, SMS .389 and .327. Weights of
-# the groups, fitted to left-out scores, made SpamAssassin .026 and SMS .175, but mail of another collection worse
-# again (.125 where equal groups have .082 and one group .131): what is sure in one place is not in the next. So there
-# are none.
+# How these three were chosen: docs/experiments.md#pooling. An exponent of 2 does as well on mail and worse on SMS. The
+# groups have no weights of their own: fitted ones made mail of another collection worse.
 INFORMATION_EXPONENT = 1.5
-# K_g itself (1): SpamAssassin .034, enron2 .031, 20news 88.66; every group the same (0): enron1 .180, Ling-Spam .065.
+# Between 1, where a long body outvotes the header, and 0, where every group counts the same: both err more.
 GROUP_EXPONENT = 2 / 3
-# The weight of knowing nothing, in every message: a short one is less sure than a long one. Without any doubt enron1
-# .122, enron2 .033; with a doubt of 10 enron1 .103, SMS .319.
+# The weight of knowing nothing, in every message: a short message is less sure than a long one.
 PRIOR_WEIGHT = 2.5
 
 
@@ -84,12 +71,12 @@ def pool(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of n messages, and what each of their tokens gave to it.
 
-    ``contributions`` (C, nnz) are log-probabilities of the messages' tokens, row after row, ``occurrences`` (nnz,), or
-    one number, how often each counts in its message, ``indptr`` (n+1,) where the rows begin, ``log_prior`` (C,) or
-    (n, C) what "sum" starts from; the mean is of the tokens alone, and how common the classes are is left to the
-    calibration. ``groups`` (nnz,) are the numbers of the tokens' groups.
-    Returns scores (n, C) and weights (C, nnz), both in nats; a score is the sum of its weights, plus the prior for
-    "sum". ValueError for a pooling that does not exist.
+    ``contributions`` (C, nnz): log p(token | class) of the messages' tokens, message after message. ``occurrences``
+    (nnz,), or one number for all: how often a token counts in its message. ``indptr`` (n + 1,): where the messages
+    begin. ``log_prior`` (C,), or (n, C) with one row per message: what "sum" adds; "mean" leaves the classes' shares to
+    the calibration. ``groups`` (nnz,): the numbers of the tokens' groups, from 0.
+    Returns scores (n, C), and weights (C, nnz) that say what each token gave to them, both in nats: a score is the sum
+    of its weights, for "sum" plus the prior. ValueError for a pooling that does not exist.
 
     >>> log_p, repeats, indptr = np.log([[.5, .1], [.1, .5]]), np.array([2, 1]), np.array([0, 2])
     >>> pool(log_p, repeats, indptr, np.log([.5, .5]), np.array([0, 0]), pooling="sum")[0].round(3)
@@ -101,14 +88,14 @@ def pool(
     if pooling != "mean":
         raise ValueError(f"pooling {pooling!r} is not one of {', '.join(POOLINGS)}")
     n = len(indptr) - 1
-    knows = information(contributions) ** INFORMATION_EXPONENT * occurrences
+    token_weights = information(contributions) ** INFORMATION_EXPONENT * occurrences
     n_groups = int(groups.max(initial=0)) + 1
     cell = np.repeat(np.arange(n) * n_groups, np.diff(indptr)) + groups
-    known = np.bincount(cell, knows, n * n_groups).reshape(n, n_groups).astype(float)
-    voices = known**GROUP_EXPONENT
-    shares = np.divide(voices, known, out=np.zeros(known.shape), where=known > 0)
-    shares /= PRIOR_WEIGHT + voices.sum(axis=1, keepdims=True)
-    weights = (contributions - contributions.mean(axis=0)) * (knows * shares.ravel()[cell])
+    group_weights = np.bincount(cell, token_weights, n * n_groups).reshape(n, n_groups).astype(float)
+    votes = group_weights**GROUP_EXPONENT
+    shares = np.divide(votes, group_weights, out=np.zeros(group_weights.shape), where=group_weights > 0)
+    shares /= PRIOR_WEIGHT + votes.sum(axis=1, keepdims=True)
+    weights = (contributions - contributions.mean(axis=0)) * (token_weights * shares.ravel()[cell])
     return _row_sums(weights, indptr).T, weights
 
 

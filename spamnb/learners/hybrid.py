@@ -1,9 +1,7 @@
 """Naive Bayes and logistic regression on the same tokens, their log-odds added up on equal scales.
 
-One models what mail of a class is made of, the other only where the classes part; they err on different messages.
-1-ROCA% of naive Bayes with pooled evidence, of logistic regression, and of their sum, on half of the messages after
-learning the other half (scripts/experiment_hybrid.py): SpamAssassin .017, .044, .016; enron1 .106, .295, .089; enron2
-.023, .019, .003; Ling-Spam .014, .008, .004; SMS .498, .234, .207.
+Naive Bayes models what mail of a class is made of, logistic regression only where the classes part. They err on
+different messages, so their sum is better than either on all five collections (docs/experiments.md#hybrid).
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
-# The spreads of a model that never was trained, only taught message by message. Their ratio alone decides, and is about
-# that of SpamAssassin's stream by date, where they are 1.5 and 3.5.
-UNTRAINED = np.array([2.6, 5.8])
+# Standard deviations of the scores in a model that was taught message by message and never trained. Only their ratio
+# matters; on SpamAssassin's stream by date they are 1.5 and 3.5.
+DEFAULT_SCALES = np.array([2.6, 5.8])
 
 
 class Hybrid(Learner):
-    """Scores are NB/σ_NB + LR/σ_LR, σ being the spread of each one's left-out scores in training."""
+    """Scores are NB/σ_NB + LR/σ_LR, σ being the standard deviation of each one's left-out scores in training."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -44,7 +42,7 @@ class Hybrid(Learner):
         )
 
     def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        spread = store.arrays().get("hybrid_spread", UNTRAINED)
+        spread = store.arrays().get("hybrid_spread", DEFAULT_SCALES)
         if spread.shape != (2,) or not (spread > 0).all():
             raise Damaged("the array hybrid_spread does not hold two numbers above 0")
         parts = [learner.score(store, totals, tokens, rows) for learner in (self.naive_bayes, self.logistic)]

@@ -21,20 +21,13 @@ from spamnb.formulas.pooling import softmax
 from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, class_names
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
-# The penalty's strength, in scikit-learn's terms: Σ_n E_n + |w|²/(2C), on 0/1 rows of length 1; and the messages that
-# must hold a token for it to have a weight. 1-ROCA% on half of the messages after learning the other half
-# (scripts/experiment_hybrid.py):
-#                       SpamAssassin  enron1  enron2  Ling-Spam  SMS
-#   C = 100, all tokens     .057       .347    .027     .011     .231
-#   C = 1000, all tokens    .049       .317    .024     .010     .211
-#   C = 1000, of 2          .044       .295    .019     .008     .234
+# Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
+# 0/1 rows of length 1; a token has a weight if at least MIN_DF messages hold it. LEARNING_RATE is η of learning one
+# message, whose row has length 1, and INTERCEPT_RATE the share of it that moves the intercept.
 C = 1000.0
 MIN_DF = 2
-# η of learning one message, whose row has length 1, and the share of it that the intercept moves. 1-ROCA% on-line at
-# η = 1, 4, 8, 16: SpamAssassin by date .55, .21, .17, .16; in random order enron1 .93, .50, .47, .65, Ling-Spam .110,
-# .058, .052, .065, SMS .93, .61, .59, .72.
 LEARNING_RATE = 8.0
-INTERCEPT = 0.1
+INTERCEPT_RATE = 0.1
 
 
 class Weights(NamedTuple):
@@ -62,11 +55,11 @@ class Logistic(Learner):
     """Softmax regression with one weight a token and class."""
 
     def fit(self, training_set: TrainingSet) -> Weights:
-        """Fit to all messages of the training_set."""
+        """Fit to all messages of the training set."""
         from spamnb.estimators.logistic import LogisticRegression
 
-        held = training_set.counts.document_frequency() >= MIN_DF
-        X, y = _rows(training_set, held)
+        has_weight = training_set.counts.document_frequency() >= MIN_DF
+        X, y = _rows(training_set, has_weight)
         classes = len(training_set.counts.classes)
         if classes < 2 or len(np.unique(y)) < 2:
             return Weights(np.zeros((len(training_set.tokens), classes)), np.zeros(classes))
@@ -81,31 +74,31 @@ class Logistic(Learner):
 
     def train(self, training_set: TrainingSet) -> FitResult:
         fitted = self.fit(training_set)
-        labels, scores, parts = self.left_out(training_set)
+        labels, scores, n_folds = self.left_out(training_set)
         return FitResult(
             labels,
             scores,
-            parts,
+            n_folds,
             {"linear_intercept": fitted.intercept},
             fitted.tokens.astype(np.float32),
             {"linear_classes": list(training_set.counts.classes)},
         )
 
     def left_out(self, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray, int]:
-        """Class numbers (n,) and scores (n, C) of each message by a fit without its fold, in the order of the blocks,
+        """Class numbers (n,) and scores (n, C) of each message by a fit without its fold, in the order of the batches,
         and the number of folds.
 
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
         folds = 5 if len(training_set.counts.classes) == 2 else 2
-        part = training_set.stratified_folds(folds)
-        # The sums, which say what tokens have a weight, stay those of all.
-        fitted = [self.fit(training_set.select(part != fold)) for fold in range(folds)]
+        fold_of = training_set.stratified_folds(folds)
+        # The document frequencies, which decide what tokens have a weight, stay those of all messages.
+        fitted = [self.fit(training_set.select(fold_of != fold)) for fold in range(folds)]
         labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(training_set.counts.classes)))]
         for batch in training_set.batches():
             by_fold = np.stack([weights.score(batch.rows)[0] for weights in fitted])
             labels.append(batch.labels)
-            scores.append(by_fold[part[batch.positions], np.arange(len(batch.labels))])
+            scores.append(by_fold[fold_of[batch.positions], np.arange(len(batch.labels))])
         return np.concatenate(labels), np.concatenate(scores), folds
 
     # -- on the store ----------------------------------------------------------------------------------------
@@ -140,7 +133,7 @@ class Logistic(Learner):
         if len(names) > 1:  # one class alone has probability 1 whatever its weights
             # Of two classes both weights move, so that their difference makes the step.
             table -= LEARNING_RATE / 2 * value * residual
-            intercept = intercept - INTERCEPT * LEARNING_RATE / 2 * residual
+            intercept = intercept - INTERCEPT_RATE * LEARNING_RATE / 2 * residual
         store.put_vectors(tokens, table)
         store.put_arrays({"linear_intercept": intercept})
         store.put_meta({"linear_classes": names})
@@ -166,13 +159,13 @@ def _vectors(store: ModelFile, tokens: Sequence[str], classes: int) -> dict[str,
     return vectors
 
 
-def _rows(training_set: TrainingSet, held: np.ndarray) -> tuple[Any, np.ndarray]:
-    """0/1 rows of the columns ``held`` (V,) scaled to length 1, and the class numbers."""
+def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> tuple[Any, np.ndarray]:
+    """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1, and the class numbers."""
     from scipy.sparse import csr_array, vstack
 
     parts, labels = [csr_array((0, len(training_set.tokens)))], [np.zeros(0, np.intp)]
     for batch in training_set.batches(1 << 14):
-        X = batch.rows._replace(counts=held[batch.rows.ids].astype(float)).matrix(len(training_set.tokens))
+        X = batch.rows._replace(counts=has_weight[batch.rows.ids].astype(float)).matrix(len(training_set.tokens))
         X.eliminate_zeros()
         lengths = np.diff(X.indptr)
         X.data /= np.sqrt(np.repeat(lengths, lengths))

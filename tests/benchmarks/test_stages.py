@@ -24,7 +24,7 @@ from spamnb.store.snapshot import read_snapshot, write
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
-from spamnb.training import prepare, snapshot_of, with_trained
+from spamnb.training import prepare, snapshot_of, with_fit_result
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from benchmark import messages
@@ -60,7 +60,7 @@ def sums(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Trai
 
 def made(sums: TrainingSet) -> Store:
     store = Store.create(":memory:", SETTINGS.as_meta())
-    write(store, with_trained(snapshot_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
+    write(store, with_fit_result(snapshot_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
     return store
 
 

@@ -100,7 +100,7 @@ def test_a_failed_write_ends_the_learner_and_leaves_no_file(
     def no_room(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(training, "_trained", lambda *_: time.sleep(60))
+    monkeypatch.setattr(training, "_fit", lambda *_: time.sleep(60))
     monkeypatch.setattr(training, "write_sums", no_room)
     (tmp_path / "models").mkdir()
     started = time.monotonic()

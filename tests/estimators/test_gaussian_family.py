@@ -161,7 +161,7 @@ def test_blocks_of_rows_make_no_difference(model: Any, monkeypatch: pytest.Monke
     fitted = clone(model).fit(X, y)
     at_once = fitted.predict_joint_log_proba(X), fitted.predict_log_proba(X)
     for size in (1, 50, 300 * 5, 299 * 5):
-        monkeypatch.setattr(discriminant, "BLOCK", size)
+        monkeypatch.setattr(discriminant, "BLOCK_SIZE", size)
         blocks = fitted.predict_joint_log_proba(X), fitted.predict_log_proba(X)
         np.testing.assert_allclose(blocks, at_once, rtol=1e-12, atol=1e-12)
 

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csc_array
 from sklearn.naive_bayes import MultinomialNB as Twin
 
 from spamnb.estimators.multinomial import MultinomialNB
-from spamnb.estimators.validation import MOST_CATEGORIES, check_matrix
+from spamnb.estimators.validation import MAX_CATEGORIES, check_matrix
 
 X = np.array([[2, 0, 1], [0, 3, 1], [1, 1, 0], [4, 0, 0]])
 Y = np.array(["a", "b", "b", "a"])
@@ -107,7 +107,7 @@ def test_names_of_columns(kind: Any) -> None:
 
 
 def test_categories_are_bounded() -> None:
-    most = np.array([[MOST_CATEGORIES]])
+    most = np.array([[MAX_CATEGORIES]])
     assert check_matrix(most, "m", sparse=False, nonnegative=True, integer=True).dtype == np.int64
     with pytest.raises(ValueError, match="at most"):
         check_matrix(most + 1, "m", sparse=False, nonnegative=True, integer=True)

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from spamnb.evaluate.probability import expected_calibration_error, reliability
-from spamnb.formulas.calibration import _MARGIN, BINS, ENOUGH, Calibration, _bins, _logistic, margins
+from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _logistic, margins
 
 
 def binary(margin: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def test_the_curve_is_that_of_scikit_learn() -> None:
 
 def test_bins_are_a_hundredth_of_a_nat_wide_near_nought_and_4_percent_of_the_margin_far_from_it() -> None:
     margin = np.concatenate([sign * np.linspace(0, limit, 2001) for sign in (-1, 1) for limit in (0.5, 20, 5000)])
-    error = np.abs(_MARGIN[_bins(margin)] - margin)
+    error = np.abs(_BIN_MARGINS[_bins(margin)] - margin)
     assert (error <= (0.011 + 0.043 * np.abs(margin)) / 2).all()
     assert _bins(np.array([-1e300, 0.0, 1e300])).tolist() == [0, BINS // 2, BINS - 1]
 
@@ -85,7 +85,7 @@ def test_few_messages_make_no_certainty(each: int, surest: float) -> None:
     calibration = fitted((2.0 * y - 1) * 4, y)
     p = calibration.probabilities(binary(np.array([4.0])))[0, 1]
     assert 0.5 < p < surest
-    assert calibration.enough == (each >= ENOUGH)
+    assert calibration.enough == (each >= MIN_MESSAGES)
 
 
 def test_a_hundred_to_one() -> None:
@@ -123,11 +123,11 @@ def test_the_curve_is_the_likeliest(seed: int, ham: int, spam: int, distance: fl
     wanted = own * (spam + 2) / (spam + 3) + rest / (ham + 3)
 
     def error(slope: float, intercept: float) -> float:
-        activation = slope * _MARGIN + intercept
+        activation = slope * _BIN_MARGINS + intercept
         return float(((own + rest) * np.logaddexp(0, activation) - wanted * activation).sum())
 
     # The error is convex, so what no small change betters is the least there is; below 0 no slope may be.
-    unit = 1e-3 / np.sqrt(((own + rest) * _MARGIN**2).sum() / (own + rest).sum())
+    unit = 1e-3 / np.sqrt(((own + rest) * _BIN_MARGINS**2).sum() / (own + rest).sum())
     found = error(slope, intercept)
     for a, b in itertools.product((-unit, 0, unit), (-1e-3, 0, 1e-3)):
         assert slope + a < 0 or error(slope + a, intercept + b) >= found - 1e-9 * (1 + found)
