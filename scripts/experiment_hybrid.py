@@ -21,7 +21,7 @@ from mail_corpora import corpora_folder, sources
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.evaluate.roc import one_minus_roca
 from spamnb.learners import logistic
-from spamnb.learners.hybrid import _spread
+from spamnb.learners.hybrid import score_scale
 from spamnb.learners.naive_bayes import NaiveBayes, intercept, log_likelihoods, pooled_scores
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, entries
@@ -71,13 +71,13 @@ def main() -> None:
             truth = np.concatenate([batch.labels for batch in asked.batches()]) == 1
             settings = Settings()
             bayes = bayes_scores(settings, made, asked)
-            spread = _spread(NaiveBayes(settings).train(made).scores)
+            spread = score_scale(NaiveBayes(settings).train(made).scores)
             figures = {"naive Bayes": bayes[:, 1] - bayes[:, 0]}
             for logistic.C, logistic.MIN_DF in ((100.0, 1), (1000.0, 1), (100.0, 2), (1000.0, 2)):
                 learner = logistic.Logistic(Settings(model_type="logistic"))
                 fitted = learner.fit(made)
                 linear = np.concatenate([fitted.score(batch.rows)[0] for batch in asked.batches()])
-                both = bayes / spread + linear / _spread(learner.left_out(made)[1])
+                both = bayes / spread + linear / score_scale(learner.left_out(made)[1])
                 what = f"C={logistic.C:g}, of {logistic.MIN_DF}"
                 figures[f"logistic {what}"] = linear[:, 1] - linear[:, 0]
                 figures[f"sum {what}"] = both[:, 1] - both[:, 0]

@@ -71,14 +71,14 @@ class EmbeddedModel(Learner):
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Scores (n, C) of the rows, each by all folds but its own, and the arrays of the model of all."""
         diagonal = self.settings.model_type == "gaussian"
-        parts = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(N_FOLDS)]
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole.plus(part)
+        of_folds = [Moments.of(X[fold == f], y[fold == f], len(classes), diagonal) for f in range(N_FOLDS)]
+        whole = of_folds[0]
+        for moments in of_folds[1:]:
+            whole = whole.plus(moments)
         scores = np.zeros((len(y), len(classes)))
         for f in range(N_FOLDS if len(classes) > 1 else 0):
             if (fold == f).any():
-                scores[fold == f] = _scores(self._estimator(whole.plus(parts[f], -1), classes), X[fold == f])
+                scores[fold == f] = _scores(self._estimator(whole.plus(of_folds[f], -1), classes), X[fold == f])
         return scores, _arrays(whole)
 
     def _fit_logistic(
@@ -98,22 +98,22 @@ class EmbeddedModel(Learner):
 
     def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         estimator, form, order = self._of(store, totals)
-        known_tokens, known, vectors = _known(store, tokens, rows)
+        known_tokens, known, vectors = _with_vectors(store, tokens, rows)
         X = embed_rows(vectors, known.ids, known.counts, known.indptr)
         scores = _scores(estimator, X)[:, order]
         weights = np.zeros((len(order), len(known.ids)))
         for i in range(len(X)):
             cells = slice(known.indptr[i], known.indptr[i + 1])
-            told = explain(form, vectors[known.ids[cells]], known.counts[cells])
-            weights[:, cells] = told.tokens.T[order]
+            explanation = explain(form, vectors[known.ids[cells]], known.counts[cells])
+            weights[:, cells] = explanation.tokens.T[order]
         return BatchScores(known_tokens, known, scores, weights, softmax(scores))
 
     def directions(
         self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
     ) -> list[Direction]:
         _, form, order = self._of(store, totals)
-        _, known, vectors = _known(store, tokens, rows)
-        told = explain(form, vectors[known.ids], known.counts)
+        _, known, vectors = _with_vectors(store, tokens, rows)
+        explanation = explain(form, vectors[known.ids], known.counts)
         poles = store.meta().get("dense_directions")
         try:
             if not isinstance(poles, list):
@@ -121,12 +121,12 @@ class EmbeddedModel(Learner):
             ends = [(tuple(map(str, up)), tuple(map(str, down))) for up, down in poles]
         except (TypeError, ValueError):
             raise Damaged("dense_directions in table meta are no pairs of words") from None
-        if len(ends) not in (0, len(told.directions)):
+        if len(ends) not in (0, len(explanation.directions)):
             raise Damaged("dense_directions in table meta are not as many as the embedding has")
-        return [Direction(up, down, told.directions[i][order]) for i, (up, down) in enumerate(ends)]
+        return [Direction(up, down, explanation.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
-    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
-        x = self._message(store, counted)
+    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+        x = self._message(store, token_counts)
         names, arrays = self._stored(store)
         if not self._sums:
             if label not in names:
@@ -145,14 +145,14 @@ class EmbeddedModel(Learner):
     def forgets(self) -> bool:
         return self._sums
 
-    def forget(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
+    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
         if not self._sums:
             return
         names, arrays = self._stored(store)
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
         sums = _moments(arrays)
-        sums = sums.plus(self._one(self._message(store, counted), names.index(label), sums), -1)
+        sums = sums.plus(self._one(self._message(store, token_counts), names.index(label), sums), -1)
         if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         self._put(store, names, sums)
@@ -164,8 +164,8 @@ class EmbeddedModel(Learner):
         store.put_arrays(_arrays(sums))
         store.put_meta({"dense_classes": list(names)})
 
-    def _message(self, store: ModelFile, counted: Mapping[str, int]) -> np.ndarray:
-        _, known, vectors = _known(store, *CsrRows.of([counted]))
+    def _message(self, store: ModelFile, token_counts: Mapping[str, int]) -> np.ndarray:
+        _, known, vectors = _with_vectors(store, *CsrRows.of([token_counts]))
         return embed(vectors[known.ids], known.counts)[0][None, :]
 
     def _of(self, store: ModelFile, totals: ClassTotals) -> tuple[Any, QuadraticForm, np.ndarray]:
@@ -174,7 +174,7 @@ class EmbeddedModel(Learner):
         if not set(names).issuperset(totals.classes):
             raise Damaged("dense_classes in table meta lack some")
         if self._derived is None or self._derived[0] is not arrays:  # covariances are inverted once, not per message
-            with _spanned():
+            with _advice_where_singular():
                 estimator = self._estimator(_moments(arrays), names) if self._sums else self._logistic(arrays, names)
                 self._derived = arrays, estimator, estimator.quadratic_form()
         return self._derived[1], self._derived[2], np.array([names.index(name) for name in totals.classes], np.intp)
@@ -216,13 +216,13 @@ class EmbeddedModel(Learner):
 def _scores(estimator: Any, X: np.ndarray) -> np.ndarray:
     if not len(X):
         return np.zeros((0, len(estimator.classes_)))
-    with _spanned():
+    with _advice_where_singular():
         return estimator.class_scores(X)
 
 
 @contextmanager
-def _spanned() -> Iterator[None]:
-    """A covariance without inverse becomes advice on the number of messages, which a person can do something about."""
+def _advice_where_singular() -> Iterator[None]:
+    """The error of a singular covariance becomes advice on the number of messages, which a person can act on."""
     try:
         with np.errstate(invalid="ignore"):
             yield
@@ -249,13 +249,13 @@ def _width(arrays: Mapping[str, np.ndarray]) -> int:
     return (arrays.get("dense_first", arrays.get("dense_coef", np.zeros((1, 1)))).shape or (0,))[-1]
 
 
-def _known(store: ModelFile, tokens: Sequence[str], rows: CsrRows) -> tuple[Sequence[str], CsrRows, np.ndarray]:
+def _with_vectors(store: ModelFile, tokens: Sequence[str], rows: CsrRows) -> tuple[Sequence[str], CsrRows, np.ndarray]:
     """Those k tokens that have a vector, ascending, the messages as rows over them, and the vectors (k, d)."""
     found = store.look_up_vectors(tokens)
     # In one order, whatever the message's: rounding depends on it, and exact forgetting on rounding.
     order = sorted((i for i, token in enumerate(tokens) if token in found), key=tokens.__getitem__)
-    places = np.array(order, np.intp)
-    known_tokens, known = take_tokens(tokens, places), rows.select(places, len(tokens)).sorted()
+    positions = np.array(order, np.intp)
+    known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens)).sorted()
     width = _width(store.arrays())
     if any(len(vector) != width for vector in found.values()):
         raise Damaged(f"vectors in table vectors that have not {width} numbers")
@@ -272,6 +272,6 @@ def _embedded(rows: CsrRows, vectors: np.ndarray) -> np.ndarray:
 def _matrix(training_set: TrainingSet) -> Any:
     from scipy.sparse import csr_array, vstack
 
-    parts = [csr_array((0, len(training_set.tokens)), dtype=np.int64)]
-    parts += [batch.rows.matrix(len(training_set.tokens)) for batch in training_set.batches(1 << 14)]
-    return vstack(parts, format="csr")
+    matrices = [csr_array((0, len(training_set.tokens)), dtype=np.int64)]
+    matrices += [batch.rows.matrix(len(training_set.tokens)) for batch in training_set.batches(1 << 14)]
+    return vstack(matrices, format="csr")

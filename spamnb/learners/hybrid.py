@@ -33,38 +33,38 @@ class Hybrid(Learner):
 
     def train(self, training_set: TrainingSet) -> FitResult:
         bayes, logistic = self.naive_bayes.train(training_set), self.logistic.train(training_set)
-        if not len(bayes.scores):  # of one class there is nothing to tell apart: no spreads
+        if not len(bayes.scores):  # of one class there is nothing to tell apart: no scores to scale by
             return logistic
-        spread = np.array([_spread(bayes.scores), _spread(logistic.scores)])
+        scales = np.array([score_scale(bayes.scores), score_scale(logistic.scores)])
         return logistic._replace(
-            scores=bayes.scores / spread[0] + logistic.scores / spread[1],
-            arrays={**logistic.arrays, "hybrid_spread": spread},
+            scores=bayes.scores / scales[0] + logistic.scores / scales[1],
+            arrays={**logistic.arrays, "hybrid_spread": scales},
         )
 
     def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
-        spread = store.arrays().get("hybrid_spread", DEFAULT_SCALES)
-        if spread.shape != (2,) or not (spread > 0).all():
+        scales = store.arrays().get("hybrid_spread", DEFAULT_SCALES)
+        if scales.shape != (2,) or not (scales > 0).all():
             raise Damaged("the array hybrid_spread does not hold two numbers above 0")
-        parts = [learner.score(store, totals, tokens, rows) for learner in (self.naive_bayes, self.logistic)]
-        known_to = [set(part.tokens) for part in parts]
-        places = np.array([i for i, t in enumerate(tokens) if any(t in known for known in known_to)], np.intp)
-        known_tokens, known = take_tokens(tokens, places), rows.select(places, len(tokens))
+        results = [learner.score(store, totals, tokens, rows) for learner in (self.naive_bayes, self.logistic)]
+        vocabularies = [set(result.tokens) for result in results]
+        positions = np.flatnonzero([any(token in known for known in vocabularies) for token in tokens])
+        known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens))
         weights = np.zeros((len(totals.classes), len(known.ids)))
-        for part, of_part, scale in zip(parts, known_to, spread):
-            mine = np.array([token in of_part for token in known_tokens], bool)[known.ids]
-            weights[:, mine] += part.weights / scale  # leaving tokens out keeps the others in their order
-        scores = sum(part.scores / scale for part, scale in zip(parts, spread))
-        return BatchScores(known_tokens, known, scores, weights, parts[0].posterior)
+        for result, vocabulary, scale in zip(results, vocabularies, scales):
+            cells = np.array([token in vocabulary for token in known_tokens], bool)[known.ids]
+            weights[:, cells] += result.weights / scale  # both have their cells in the same order
+        scores = sum(result.scores / scale for result, scale in zip(results, scales))
+        return BatchScores(known_tokens, known, scores, weights, results[0].posterior)
 
-    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
-        self.logistic.learn(store, label, counted)
+    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+        self.logistic.learn(store, label, token_counts)
 
     @property
     def forgets(self) -> bool:
         return self.logistic.forgets
 
 
-def _spread(scores: np.ndarray) -> float:
-    """Standard deviation of the scores about their mean in each message; 1 where there is none."""
-    spread = float(np.std(scores - scores.mean(axis=1, keepdims=True))) if scores.size else 0.0
-    return spread or 1.0
+def score_scale(scores: np.ndarray) -> float:
+    """Standard deviation of scores (n, C) about their mean in each message; 1 where there is none."""
+    deviation = float(np.std(scores - scores.mean(axis=1, keepdims=True))) if scores.size else 0.0
+    return deviation or 1.0

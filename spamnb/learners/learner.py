@@ -34,30 +34,30 @@ class BatchScores(NamedTuple):
     """Scores of n messages and what each of their tokens gave to them."""
 
     tokens: Sequence[str]  # (k,) those of the messages' tokens that the model knows
-    rows: CsrRows  # the messages, of these tokens only; their places in ``tokens`` are the ids
+    rows: CsrRows  # the messages, of these tokens only; the ids are positions in ``tokens``
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
     posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
 
-    def heaviest(self, row: int, p: np.ndarray, most: int | None, of: int | None = None) -> list[tuple[str, float]]:
+    def heaviest(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> list[tuple[str, float]]:
         """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
-        class ``of``, against the likeliest other; the heaviest first, at most ``most`` of them (None: all)."""
+        class ``of``, against the likeliest other; the heaviest first, at most ``limit`` of them (None: all)."""
         cells = slice(*self.rows.indptr[row : row + 2].tolist())
         order = np.argsort(-p, kind="stable")
-        told = self.weights[order[0] if of is None else of, cells]
+        weights = self.weights[order[0] if of is None else of, cells]
         if len(order) > 1:
-            told = told - self.weights[order[int(of is None or of == order[0])], cells]
-        heaviest = np.argsort(-np.abs(told), kind="stable")[:most]
-        heaviest = heaviest[told[heaviest] != 0]
-        return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), told[heaviest].tolist()))
+            weights = weights - self.weights[order[int(of is None or of == order[0])], cells]
+        heaviest = np.argsort(-np.abs(weights), kind="stable")[:limit]
+        heaviest = heaviest[weights[heaviest] != 0]
+        return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), weights[heaviest].tolist()))
 
 
 class FitResult(NamedTuple):
-    """What training gave: the messages' scores in a model without them, and parameters that are not sums."""
+    """What fitting gave: the left-out scores of the training messages, and parameters that are not sums."""
 
     labels: np.ndarray  # (n,) class numbers of the training set's messages, in the order of its batches
-    scores: np.ndarray  # (n, C)
-    n_folds: int | None = None  # each scored by a model of the others; None: each message left out by itself
+    scores: np.ndarray  # (n, C) of each message by a model without it
+    n_folds: int | None = None  # that were left out in turn; None: each message was left out by itself
     arrays: Mapping[str, np.ndarray] = {}
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}
@@ -93,16 +93,16 @@ class Learner:
         """Fit to all messages of the training set, and score each of them as if it had not been there."""
         raise NotImplementedError
 
-    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
-        """Take one more message into what is not a sum; the sums have it already."""
+    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+        """Add one message, {token: occurrences}, to what is kept beside the sums; these hold it already."""
 
     @property
     def forgets(self) -> bool:
         """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
         return True
 
-    def forget(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
-        """Take one message out of what is kept beside the sums; steps, which are no sums, stay as they are."""
+    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+        """Take one message, {token: occurrences}, out of what is kept beside the sums. Gradient steps stay."""
 
 
 def class_names(value: object) -> bool:

@@ -41,12 +41,12 @@ class Weights(NamedTuple):
         return row_scores(self.tokens[rows.ids].T, rows.indptr, self.intercept)
 
 
-def row_scores(of_tokens: np.ndarray, indptr: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def row_scores(token_weights: np.ndarray, indptr: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n, C) and (C, nnz) from the token weights (C, nnz) of ragged rows that are scaled to length 1."""
     n = len(indptr) - 1
     rows = np.repeat(np.arange(n), np.diff(indptr))
-    lengths = np.bincount(rows, of_tokens.any(axis=0), minlength=n)  # of the tokens that have a weight
-    weights = of_tokens / np.sqrt(np.maximum(lengths, 1))[rows]
+    lengths = np.bincount(rows, token_weights.any(axis=0), minlength=n)  # of the tokens that have a weight
+    weights = token_weights / np.sqrt(np.maximum(lengths, 1))[rows]
     scores = np.stack([np.bincount(rows, of_class, minlength=n) for of_class in weights], axis=1)
     return scores + intercept, weights
 
@@ -106,21 +106,21 @@ class Logistic(Learner):
     def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
         vectors = _vectors(store, tokens, len(names))
-        places = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
-        known_tokens, known = take_tokens(tokens, places), rows.select(places, len(tokens))
+        positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
+        known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens))
         order = [names.index(name) if name in names else -1 for name in totals.classes]
         table = np.zeros((len(known_tokens), len(names) + 1))  # the last column is 0: for classes never stepped to
         for row, token in enumerate(known_tokens):
             table[row, : len(vectors[token])] = vectors[token]
-        of_classes = table[:, order].T
-        scores, weights = row_scores(of_classes[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
+        token_weights = table[:, order].T
+        scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, softmax(scores))
 
-    def learn(self, store: ModelFile, label: str, counted: Mapping[str, int]) -> None:
+    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
         names, intercept = _parameters(store)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
-        tokens = list(counted)
+        tokens = list(token_counts)
         vectors = _vectors(store, tokens, len(names))
         table = np.zeros((len(tokens), len(names)))
         for row, token in enumerate(tokens):
@@ -163,12 +163,12 @@ def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> tuple[Any, np.nd
     """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1, and the class numbers."""
     from scipy.sparse import csr_array, vstack
 
-    parts, labels = [csr_array((0, len(training_set.tokens)))], [np.zeros(0, np.intp)]
+    matrices, labels = [csr_array((0, len(training_set.tokens)))], [np.zeros(0, np.intp)]
     for batch in training_set.batches(1 << 14):
         X = batch.rows._replace(counts=has_weight[batch.rows.ids].astype(float)).matrix(len(training_set.tokens))
         X.eliminate_zeros()
         lengths = np.diff(X.indptr)
         X.data /= np.sqrt(np.repeat(lengths, lengths))
-        parts.append(X)
+        matrices.append(X)
         labels.append(batch.labels)
-    return vstack(parts, format="csr"), np.concatenate(labels)
+    return vstack(matrices, format="csr"), np.concatenate(labels)
