@@ -23,9 +23,11 @@ from spamnb.estimators.validation import (
 )
 
 
-def across(operation: np.ufunc, joint: np.ndarray) -> np.ndarray:
-    """``operation`` over the classes of every row, (n, 1). Column by column: numpy's reduction along so short an
-    axis takes 1.1 ms for 20,000 rows of 2 classes, this 0.4 ms with the exponentials; equal at 50 classes."""
+def over_classes(operation: np.ufunc, joint: np.ndarray) -> np.ndarray:
+    """``operation`` reduced over the classes of every row of ``joint`` (n, C), (n, 1).
+
+    It goes column by column, because numpy is slow to reduce along so short an axis: 1.1 ms for 20,000 rows of 2
+    classes, where this takes 0.4 ms. At 50 classes both take the same."""
     result = joint[:, 0].copy()
     for column in joint.T[1:]:
         operation(result, column, out=result)
@@ -145,15 +147,15 @@ class BaseClassifier:
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
         joint = self.class_scores(self._check_X(X))
-        joint = joint - across(np.maximum, joint)
-        joint -= np.log(across(np.add, np.exp(joint)))
+        joint = joint - over_classes(np.maximum, joint)
+        joint -= np.log(over_classes(np.add, np.exp(joint)))
         return joint
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """P(c|x), (n, C), columns as in ``classes_``."""
         joint = self.class_scores(self._check_X(X))
-        probability = np.exp(joint - across(np.maximum, joint))
-        probability /= across(np.add, probability)
+        probability = np.exp(joint - over_classes(np.maximum, joint))
+        probability /= over_classes(np.add, probability)
         return probability
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.estimators.base import across
+from spamnb.estimators.base import over_classes
 
 
 class CrossEntropy:
@@ -85,9 +85,9 @@ class ManyClassCrossEntropy(CrossEntropy):
 
     def _move(self, w: np.ndarray) -> None:
         joint = self._activation(w)
-        joint -= across(np.maximum, joint)
+        joint -= over_classes(np.maximum, joint)
         probability = np.exp(joint)
-        total = across(np.add, probability)
+        total = over_classes(np.add, probability)
         each = np.arange(len(self.codes))
         self._error = float(self.share @ (np.log(total[:, 0]) - joint[each, self.codes]))
         probability /= total

@@ -17,12 +17,11 @@ from spamnb.estimators.sum_classifier import GenerativeClassifier
 from spamnb.formulas.scatter import Scatter
 
 LOG_2PI = float(np.log(2 * np.pi))
-# The least share of its variance that a feature must have to itself. Rounding leaves an exact copy of
-# another column about 1e-16; doubles give a share of 1e-12 four good digits.
+# The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
+# an exact copy of another column; a share of 1e-12 still has four good digits.
 MIN_OWN_VARIANCE = 1e-12
-# Numbers in a block of rows: 2 MB. QDA of 20,000 rows of 100 takes 17 to 20 ms of one core for blocks of 64 kB to 2 MB,
-# and 26 ms in one piece. But where two threads share busy cores every product makes one wait for the other: 1.4 s for
-# blocks of 256 kB, .2 s for 2 MB.
+# Numbers in a block of rows: 2 MB. Smaller blocks are as fast on an idle machine, but slow where threads share cores:
+# QDA of 20,000 rows of 100 columns then takes 1.4 s with blocks of 256 kB and .2 s with 2 MB.
 BLOCK_SIZE = 1 << 18
 
 

@@ -49,14 +49,14 @@ def subtract(a: Any, b: Any) -> Any:
     difference = a - b
     values = difference.data if issparse(difference) else difference
     if values.dtype.kind == "f" and values.size:
-        crumbs = np.nonzero(abs(values) <= 1e-12 * abs(a).max())
-        if len(crumbs[0]):  # against what was in the same cell, looked up for these few alone
+        tiny = np.nonzero(abs(values) <= 1e-12 * abs(a).max())
+        if len(tiny[0]):  # compared with what the same cell held before; only these few are looked up
             if issparse(difference):
                 cells = difference.tocoo()
-                before = a[cells.row[crumbs], cells.col[crumbs]]
+                before = a[cells.row[tiny], cells.col[tiny]]
             else:
-                before = a[crumbs]
-            values[crumbs] = np.where(abs(values[crumbs]) <= 1e-12 * before, 0.0, values[crumbs])
+                before = a[tiny]
+            values[tiny] = np.where(abs(values[tiny]) <= 1e-12 * before, 0.0, values[tiny])
     if values.size and values.min() < 0:
         raise ValueError("more would be taken out than was learned")
     if issparse(difference):
