@@ -161,7 +161,7 @@ class Classifier:
             calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
-        enough = calibration.enough
+        enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         of_interest = np.full(len(cuts), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []

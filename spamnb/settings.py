@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import NoneType
 from typing import Any
@@ -71,6 +71,10 @@ class Settings:
             raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
         if self.tokens.ngrams > PAIRED:
             raise SpamnbError(f"ngrams is {self.tokens.ngrams}: at most {PAIRED}, the words of a text that are joined")
+
+    def spam_column(self, classes: Sequence[str]) -> int | None:
+        """Which of the classes is spam; None where none of them is."""
+        return list(classes).index(self.spam) if self.spam in classes else None
 
     def as_meta(self) -> dict[str, Any]:
         """The settings as the model file keeps them."""

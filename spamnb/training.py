@@ -118,7 +118,8 @@ def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> Lea
         return LeaveOneOutResult(*trained_on, labels, scores, scores, [])
     calibration = _calibration(result, classes)
     p = calibration.probabilities(scores)
-    verdicts = settings.loss.verdicts(classes, p, settings.spam, calibration.enough)
+    enough = calibration.enough(settings.spam_column(classes))
+    verdicts = settings.loss.verdicts(classes, p, settings.spam, enough)
     return LeaveOneOutResult(*trained_on, labels, scores, p, verdicts)
 
 

@@ -69,6 +69,7 @@ class Answers:
             totals = store.totals()
             calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
             column = self._columns(totals.classes)
+            enough = calibration.enough(self._settings.spam_column(totals.classes))
             learner = learner_for(self._settings)
             for batch in self._mail.training_set.select(places).batches(BATCH):
                 columns, sparse = batch.rows.renumbered()
@@ -77,7 +78,7 @@ class Answers:
                 rows = np.searchsorted(self._mail.positions, batch.positions)
                 self._scores[np.ix_(rows, column)] = scored.scores
                 self._probabilities[np.ix_(rows, column)] = p
-                said = self._settings.loss.verdicts(totals.classes, p, self._settings.spam, calibration.enough)
+                said = self._settings.loss.verdicts(totals.classes, p, self._settings.spam, enough)
                 self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
                 self._asked[rows] = True
                 for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):

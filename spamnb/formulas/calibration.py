@@ -148,11 +148,17 @@ class Calibration:
         where = zip(*(index.tolist() for index in np.nonzero(self.histogram)))
         return [(classes[c], 1 - rest, bin_, int(self.histogram[c, rest, bin_])) for c, rest, bin_ in where]
 
-    @property
-    def enough(self) -> bool:
-        """Are there at least two classes, with MIN_MESSAGES messages in each?"""
+    def enough(self, spam: int | None = None) -> bool:
+        """Were MIN_MESSAGES seen on both sides, of class number ``spam`` and of all other classes together?
+
+        Good mail counts as a whole: one message of a third class must not make every spam unsure. Without a class of
+        spam each of two or more classes must have as many.
+        """
         seen = np.maximum(self.histogram[:, 0].sum(axis=1), self._documents)
-        return len(seen) > 1 and bool((seen >= MIN_MESSAGES).all())
+        if len(seen) < 2:
+            return False
+        sides = seen if spam is None else np.array([seen[spam], seen.sum() - seen[spam]])
+        return bool((sides >= MIN_MESSAGES).all())
 
     def _fit(self) -> list[tuple[float, float]]:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""

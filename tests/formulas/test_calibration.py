@@ -85,7 +85,7 @@ def test_few_messages_make_no_certainty(each: int, surest: float) -> None:
     calibration = fitted((2.0 * y - 1) * 4, y)
     p = calibration.probabilities(binary(np.array([4.0])))[0, 1]
     assert 0.5 < p < surest
-    assert calibration.enough == (each >= MIN_MESSAGES)
+    assert calibration.enough() == (each >= MIN_MESSAGES)
 
 
 def test_a_hundred_to_one() -> None:
@@ -96,19 +96,19 @@ def test_a_hundred_to_one() -> None:
     assert p[0] < 1e-3
     assert p[1] < 0.2  # what is undecided is most likely what most messages are
     assert p[2] > 0.7
-    assert calibration.enough
+    assert calibration.enough()
 
 
 def test_one_class_only() -> None:
     calibration = fitted(np.full(40, -3.0), np.zeros(40, int))
-    assert not calibration.enough
+    assert not calibration.enough()
     p = calibration.probabilities(binary(np.array([-3.0, 0.0])))
     assert p[0, 1] < 0.05
     assert p[1, 1] < 0.3  # halfway to the one imagined message of the other class
     single = Calibration(1)
     single.add(np.zeros((5, 1)), np.zeros(5, int))
     assert single.probabilities(np.zeros((2, 1))).tolist() == [[1.0], [1.0]]
-    assert not single.enough
+    assert not single.enough()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 300), st.integers(1, 300), st.floats(0.2, 200), st.floats(0.01, 2))
@@ -178,3 +178,11 @@ def test_cells_are_the_histogram() -> None:
     calibration = fitted(*drawn(200, 7))
     cells = calibration.cells(["ham", "spam"])
     assert (Calibration.from_cells(["ham", "spam"], cells).histogram == calibration.histogram).all()
+
+
+def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_spam_unsure() -> None:
+    calibration = Calibration(3, np.array([400, 1, 30]))
+    assert calibration.enough(spam=2)
+    assert not calibration.enough()
+    assert not calibration.enough(spam=1)
+    assert not Calibration(3, np.array([5, 4, 30])).enough(spam=2)
