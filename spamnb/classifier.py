@@ -44,7 +44,7 @@ class Judgement(NamedTuple):
 
     verdict: a class, or "unsure"
     probabilities: by class, calibrated: of messages given .9 for a class, nine in ten are of it
-    posterior: by class, the model's own; for naive Bayes the textbook's, as if tokens were independent
+    posterior: by class, the model's own (naive Bayes: the textbook's, as if tokens were independent); empty if unwanted
     score: calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
     evidence: tokens and their weights, heaviest first
     scores: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
@@ -74,7 +74,7 @@ class Classifier:
 
     def _prepare(self) -> None:
         own = Settings.from_meta(self._meta, self.store.path)
-        self.settings = replace(own, loss=replace(own.loss, **self._charges))
+        self.settings = replace(own, loss=replace(own.loss, **self._charges)) if self._charges else own
         self._kept = own.as_meta().keys()  # those of the file's meta that are settings
         try:
             self.tokenizer = Tokenizer(self.settings.tokens)
@@ -136,10 +136,10 @@ class Classifier:
 
     # -- classifying -----------------------------------------------------------------------------------------
 
-    def classify(self, raw: bytes, *, of_spam: bool = False) -> Judgement:
+    def classify(self, raw: bytes, *, of_spam: bool = False, posterior: bool = True) -> Judgement:
         """Verdict, probabilities and evidence of one raw message; never raises for what the message holds. The evidence
         is for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other."""
-        return self.classify_all([raw], of_spam=of_spam)[0]
+        return self.classify_all([raw], of_spam=of_spam, posterior=posterior)[0]
 
     def directions(self, raw: bytes) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
@@ -149,7 +149,9 @@ class Classifier:
             totals = self.store.totals()
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
-    def classify_all(self, raws: Iterable[bytes], tokens: int | None = None, of_spam: bool = False) -> list[Judgement]:
+    def classify_all(
+        self, raws: Iterable[bytes], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
+    ) -> list[Judgement]:
         """``classify`` for many messages at once; ``tokens`` is the most evidence kept of each (None: all)."""
         with self.store.reading():
             self._follow()
@@ -158,6 +160,7 @@ class Classifier:
             if not totals.classes:
                 return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, cut) for cut in cuts]
             scored = self.learner.score(self.store, totals, known, rows)
+            own = scored.posterior().tolist() if posterior else [()] * len(cuts)
             calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
@@ -166,17 +169,15 @@ class Classifier:
         of_interest = np.full(len(cuts), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
         for i, cut in enumerate(cuts):
-            log_odds = 0.0
-            if len(classes) > 1:
-                p = probabilities[i, of_interest[i]]
-                log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
+            p = probabilities[i, of_interest[i]]
+            log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
             of = int(of_interest[i]) if of_spam else None
             heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 else []
             out.append(
                 Judgement(
                     verdicts[i],
                     dict(zip(classes, probabilities[i].tolist())),
-                    dict(zip(classes, scored.posterior[i].tolist())),
+                    dict(zip(classes, own[i])),
                     log_odds,
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,8 @@ from spamnb.cli.options import (
 from spamnb.naming import escape, escape_json
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Judgement
+    from spamnb.classifier import Classifier, Judgement
+    from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75
 
@@ -63,12 +66,13 @@ def command(
     if tokens and form == "csv":
         raise click.UsageError("--explain: a line of CSV holds no tokens; --format json does")
     try:
-        if exit_code:
-            from spamnb.classifier import Classifier
+        from spamnb.classifier import Classifier
 
-            with Classifier.open(model) as classifier:
+        with Classifier.open(model) as classifier:
+            classifier.charge(false_positive_cost, unsure_cost)
+            if exit_code:
                 classifier.check_spam()
-        verdicts, unreadable = _classify(sources, model, form, tokens, false_positive_cost, unsure_cost, workers)
+            verdicts, unreadable = _classify(sources, classifier, form, tokens, workers)
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
         if not exit_code:
             raise
@@ -77,55 +81,75 @@ def command(
     if exit_code:
         if unreadable or not verdicts or "unsure" in verdicts:
             raise SystemExit(EX_TEMPFAIL)
-        raise SystemExit(int(any(verdicts.values())))
+        raise SystemExit(int(classifier.settings.spam in verdicts))
     if unreadable:
         raise SystemExit(1)
 
 
 def _classify(
-    sources: tuple[str, ...],
-    model: Path,
-    form: str,
-    tokens: int,
-    false_positive_cost: float | None,
-    unsure_cost: float | None,
-    workers: int | None,
-) -> tuple[dict[str, bool], int]:
-    """Prints; returns {verdict: is it spam?} and the number of messages that could not be read."""
-    from spamnb.engines.judging import classify_parallel
-    from spamnb.store.store import Store
-
+    sources: tuple[str, ...], classifier: Classifier, form: str, tokens: int, workers: int | None
+) -> tuple[set[str], int]:
+    """Prints; returns the verdicts that there were, and the number of messages that could not be read."""
     unreadable = Unreadable()
-    verdicts: dict[str, bool] = {}
+    verdicts: set[str] = set()
     out = standard_output()
     if form == "csv":
-        with Store.open(model) as store:
-            out.write(_row(["source", "verdict", "score", *store.totals().classes]))
-    entries = messages_of(sources, unreadable)
-    charges = false_positive_cost, unsure_cost
-    line = partial(_line, form=form)
-    for verdict, spam, text in classify_parallel(entries, model, line, unreadable, charges, tokens, workers):
-        verdicts[verdict] = spam
+        out.write(_row(["source", "verdict", "score", *classifier.store.totals().classes]))
+    for verdict, text in _lines(messages_of(sources, unreadable), classifier, form, tokens, unreadable, workers):
+        verdicts.add(verdict)
         out.write(text)
     if not verdicts and not unreadable.count:
         tell(f"spamnb: no messages in {' '.join(map(escape, sources)) or 'standard input'}")
     return verdicts, unreadable.count
 
 
-def _line(name: str, judgement: Judgement, form: str) -> str:
-    if form == "json":
-        record = {
-            "source": name,
-            "verdict": judgement.verdict,
-            "probabilities": judgement.probabilities,
-            "score": judgement.score,
-            "posterior": judgement.posterior,
-            "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence],
-        }
-        return escape_json(record) + "\n"
-    if form == "csv":
-        figures = [f"{p:.6g}" for p in (judgement.score, *judgement.probabilities.values())]
-        return _row([name, judgement.verdict, *figures])
+def _lines(
+    entries: Iterator[Entry],
+    classifier: Classifier,
+    form: str,
+    tokens: int,
+    unreadable: Unreadable,
+    workers: int | None,
+) -> Iterator[tuple[str, str]]:
+    """(verdict, what is printed) of each message."""
+    first = list(islice(entries, 2))
+    line = partial(_line, form=form)
+    if len(first) == 2:
+        from spamnb.engines.judging import classify_parallel
+
+        entries = chain(first, entries)
+        yield from classify_parallel(entries, classifier, line, unreadable, tokens, form == "json", workers)
+        return
+    from spamnb.sources.entries import messages
+
+    for entry, raw in messages(first, unreadable):
+        (judgement,) = classifier.classify_all([raw], tokens, posterior=form == "json")
+        yield line(entry.name, judgement)
+
+
+def _line(name: str, judgement: Judgement, form: str) -> tuple[str, str]:
+    """The verdict, and what is printed of the message."""
+    return judgement.verdict, {"json": _json, "csv": _csv, "text": _text}[form](name, judgement)
+
+
+def _json(name: str, judgement: Judgement) -> str:
+    record = {
+        "source": name,
+        "verdict": judgement.verdict,
+        "probabilities": judgement.probabilities,
+        "score": judgement.score,
+        "posterior": judgement.posterior,
+        "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence],
+    }
+    return escape_json(record) + "\n"
+
+
+def _csv(name: str, judgement: Judgement) -> str:
+    figures = [f"{p:.6g}" for p in (judgement.score, *judgement.probabilities.values())]
+    return _row([name, judgement.verdict, *figures])
+
+
+def _text(name: str, judgement: Judgement) -> str:
     best = max(judgement.probabilities.values(), default=0.0)
     head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
     return head + "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)

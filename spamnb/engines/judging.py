@@ -1,4 +1,4 @@
-"""Verdicts on many messages, with all of this machine's cores: one model opened by each process, verdicts in the
+"""Verdicts on many messages, with all of this machine's cores: each process opens the model, the verdicts come in the
 messages' order."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from spamnb.classifier import Classifier, Judgement
 from spamnb.engines.chunks import take_chunk
@@ -19,48 +19,50 @@ FEW = 300  # messages below which processes cost more than they gain
 MOST_BYTES = 1 << 22  # … both bounded by this much mail, where entries carry their bytes
 AHEAD = 16  # chunks that may be judged before an earlier one is
 
-Charges = tuple[float | None, float | None]  # what Classifier.charge takes
+Charges = tuple[float, float | None]  # what Classifier.charge takes
+T = TypeVar("T")
 
 
-class Verdict(NamedTuple):
-    """What is printed of one message, and which verdict it got."""
+class _Unread(NamedTuple):
+    """A message that could not be read, and why."""
 
-    verdict: str
-    spam: bool
-    text: str  # what ``tell`` made of it
+    name: str
+    reason: str
 
 
 def classify_parallel(
     entries: Iterable[Entry],
-    path: str | Path,
-    tell: Callable[[str, Judgement], str],
+    classifier: Classifier,
+    tell: Callable[[str, Judgement], T],
     on_unreadable: Callable[[str, Exception], None],
-    charges: Charges = (None, None),
     tokens: int | None = 0,
+    posterior: bool = True,
     workers: int | None = None,
-) -> Iterator[Verdict]:
-    """The verdict of the model at ``path`` on each message, in their order and as they come.
+) -> Iterator[T]:
+    """``tell(name, judgement)`` of each message, in their order and as they come.
 
-    ``tell(name, judgement)`` makes a text of each, with ``tokens`` of its evidence (None: all), in the process that
-    judged it: this one, or ``workers`` of them (default: one a core) where there are many messages. The verdicts are
-    the same either way. Raises SpamnbError where the model cannot be opened.
+    ``tell`` is called in the process that judged the message, with ``tokens`` of its evidence (None: all) and with its
+    ``posterior`` or without: few messages are judged by ``classifier`` here, many by ``workers`` processes (default:
+    one a core). What they find is the same. ``classifier`` is closed before processes start, which open its file for
+    themselves: SQLite allows no connection to cross a fork.
     """
     source = iter(entries)
     first = take_chunk(source, FEW, MOST_BYTES)
     every = chain(first.entries, source)
     chunks = iter(lambda: take_chunk(every, CHUNK, MOST_BYTES).entries, [])
-    judge = partial(_judge, tell=tell, tokens=tokens)
-    with Classifier.open(path) as classifier:
-        classifier.charge(*charges)
-        if not first.more:
-            for chunk in chunks:
-                yield from _told(judge(classifier, chunk), on_unreadable)
-            return
-    from spamnb.engines.workers import cores, parallel_map  # imported here: one message needs no multiprocessing
+    judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior)
+    if not first.more:
+        for chunk in chunks:
+            yield from _told(judge(classifier, chunk), on_unreadable)
+        return
+    from spamnb.engines.workers import cores, parallel_map  # imported here: a few messages need no multiprocessing
 
+    loss = classifier.settings.loss
+    work = partial(_work, classifier.store.path, (loss.false_positive_cost, loss.unsure_cost), judge)
+    classifier.close()
     waiting: dict[int, Any] = {}
     due = 0
-    for number, told in parallel_map(partial(_work, path, charges, judge), chunks, workers or cores(), ahead=AHEAD):
+    for number, told in parallel_map(work, chunks, workers or cores(), ahead=AHEAD):
         assert number is not None
         waiting[number] = told
         while due in waiting:
@@ -68,12 +70,12 @@ def classify_parallel(
             due += 1
 
 
-def _told(told: list[Verdict | tuple[str, str]], on_unreadable: Callable[[str, Exception], None]) -> Iterator[Verdict]:
+def _told(told: list[T | _Unread], on_unreadable: Callable[[str, Exception], None]) -> Iterator[T]:
     for one in told:
-        if isinstance(one, Verdict):
-            yield one
+        if isinstance(one, _Unread):
+            on_unreadable(one.name, OSError(one.reason))
         else:
-            on_unreadable(one[0], OSError(one[1]))
+            yield one
 
 
 def _work(
@@ -92,19 +94,24 @@ def _work(
 
 
 def _judge(
-    classifier: Classifier, chunk: list[Entry], tell: Callable[[str, Judgement], str], tokens: int | None
-) -> list[Verdict | tuple[str, str]]:
-    """For each message its verdict, or its name and why it could not be read."""
-    out: list[Verdict | tuple[str, str] | None] = []
+    classifier: Classifier,
+    chunk: list[Entry],
+    tell: Callable[[str, Judgement], T],
+    tokens: int | None,
+    posterior: bool,
+) -> list[T | _Unread]:
+    """What ``tell`` says of each message, or why it could not be read."""
+    unread: dict[int, _Unread] = {}  # by place
     names: list[str] = []
 
+    def on_unreadable(name: str, error: Exception) -> None:
+        unread[len(names) + len(unread)] = _Unread(name, reason(error))
+
     def raws() -> Iterator[bytes]:  # one at a time: 256 letters with 10 MB of photographs are 2.6 GB
-        for entry, raw in messages(chunk, lambda name, error: out.append((name, reason(error)))):
+        for entry, raw in messages(chunk, on_unreadable):
             names.append(entry.name)
-            out.append(None)
             yield raw
 
-    judgements = zip(classifier.classify_all(raws(), tokens), names)
-    spam = classifier.settings.spam
-    verdicts = (Verdict(j.verdict, j.verdict == spam, tell(name, j)) for j, name in judgements)
-    return [next(verdicts) if one is None else one for one in out]
+    judgements = classifier.classify_all(raws(), tokens, posterior=posterior)
+    told = map(tell, names, judgements)
+    return [unread[place] if place in unread else next(told) for place in range(len(names) + len(unread))]

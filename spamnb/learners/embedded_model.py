@@ -106,7 +106,7 @@ class EmbeddedModel(Learner):
             cells = slice(known.indptr[i], known.indptr[i + 1])
             explanation = explain(form, vectors[known.ids[cells]], known.counts[cells])
             weights[:, cells] = explanation.tokens.T[order]
-        return BatchScores(known_tokens, known, scores, weights, softmax(scores))
+        return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
     def directions(
         self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows

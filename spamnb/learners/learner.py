@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,7 +37,7 @@ class BatchScores(NamedTuple):
     rows: CsrRows  # the messages, of these tokens only; the ids are positions in ``tokens``
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
-    posterior: np.ndarray  # (n, C) the model's own posterior, which calibration corrects
+    posterior: Callable[[], np.ndarray]  # () → (n, C) the model's own, which calibration corrects; seldom asked for
 
     def heaviest(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> list[tuple[str, float]]:
         """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to

@@ -114,7 +114,7 @@ class Logistic(Learner):
             table[row, : len(vectors[token])] = vectors[token]
         token_weights = table[:, order].T
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
-        return BatchScores(known_tokens, known, scores, weights, softmax(scores))
+        return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
     def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
         names, intercept = _parameters(store)

@@ -34,11 +34,18 @@ class NaiveBayes(Learner):
         known = rows.select(found.positions, len(tokens))
         by_token = log_likelihoods(settings, totals, found.document_counts, found.occurrences)
         contributions = np.take(by_token, known.ids, axis=1)
-        intercepts = intercept(settings, totals, store.frequencies() if settings.model_type == "bernoulli" else ())
         groups = found.groups[known.ids]
-        scores, weights = pooled_scores(settings, contributions, known, intercepts, groups)
-        joint, _ = pooled_scores(settings, contributions, known, intercepts, groups, "sum")
-        return BatchScores(take_tokens(tokens, found.positions), known, scores, weights, softmax(joint))
+
+        def pooled(pooling: str) -> tuple[np.ndarray, np.ndarray]:
+            start = np.zeros(len(totals.classes))  # the mean is of the tokens alone
+            if pooling == "sum":
+                start = intercept(settings, totals, store.frequencies() if settings.model_type == "bernoulli" else ())
+            return pooled_scores(settings, contributions, known, start, groups, pooling)
+
+        scores, weights = pooled(settings.pooling)
+        return BatchScores(
+            take_tokens(tokens, found.positions), known, scores, weights, lambda: softmax(pooled("sum")[0])
+        )
 
     def train(self, training_set: TrainingSet) -> FitResult:
         from spamnb.learners.leave_one_out import leave_one_out_scores

@@ -83,7 +83,7 @@ def score(model: Classifier, raw: bytes) -> Score:
 
     SpamnbError where no class is spam.
     """
-    judgement = model.classify(raw, of_spam=True)
+    judgement = model.classify(raw, of_spam=True, posterior=False)
     spam = model.settings.spam
     if spam not in judgement.probabilities:
         model.check_spam()

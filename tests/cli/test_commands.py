@@ -26,6 +26,7 @@ from spamnb.cli import COMMANDS, cli
 from spamnb.cli.options import scratch
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
+from spamnb.store.store import Store
 
 SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
 
@@ -430,9 +431,21 @@ def test_exit_code_tells_no_verdict_whatever_goes_wrong(
         raise RuntimeError("out of order")
 
     assert run("classify", "--exit-code", "-m", tmp_path, stdin=b"").exit_code == 75
-    monkeypatch.setattr("spamnb.engines.judging.classify_parallel", fail)
-    result = run("classify", "--exit-code", "-m", model, stdin=b"")
+    monkeypatch.setattr("spamnb.classifier.Classifier.classify_all", fail)
+    result = run("classify", "--exit-code", "-m", model, stdin=b"Subject: x\n")
     assert (result.exit_code, result.output) == (75, "Error: out of order\n")
+
+
+def test_classify_opens_the_model_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, open_store = [], Store.open
+
+    def counted(path: str | Path, *, writable: bool = False) -> Store:
+        opened.append(path)
+        return open_store(path, writable=writable)
+
+    monkeypatch.setattr(Store, "open", counted)
+    assert run("classify", "--exit-code", "--format", "csv", "-m", model, stdin=message("spam", 1)).exit_code == 1
+    assert opened == [model]
 
 
 def test_what_is_no_text_is_not_imported(tmp_path: Path) -> None:
@@ -580,9 +593,9 @@ def test_ctrl_c_ends_with_130_and_no_traceback(model: Path, monkeypatch: pytest.
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spamnb.engines.judging.classify_parallel", interrupted)
+    monkeypatch.setattr("spamnb.classifier.Classifier.classify_all", interrupted)
     for more in ([], ["--exit-code"]):
-        result = run("classify", "-m", model, *more, stdin=b"")
+        result = run("classify", "-m", model, *more, stdin=b"Subject: x\n")
         assert (result.exit_code, result.output) == (130, "\nspamnb: interrupted\n")
 
 

@@ -14,10 +14,8 @@ from spamnb.classifier import Classifier, Judgement
 from spamnb.counts.training_set import count_messages
 from spamnb.engines import judging
 from spamnb.engines.judging import classify_parallel
-from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, unlabelled
-from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 
@@ -56,9 +54,9 @@ def test_the_same_to_the_last_digit_whoever_judges(
         for entry in some(60):
             one = classifier.classify(entry.read())
             expected.append(tell(entry.name, one._replace(evidence=one.evidence[:tokens])))
-    found = list(classify_parallel(some(60), model, tell, never, (4.0, 0.3), tokens, workers))
-    assert [verdict.text for verdict in found] == expected
-    assert {(v.verdict, v.spam) for v in found} <= {("ham", False), ("spam", True), ("unsure", False)}
+    with Classifier.open(model) as classifier:
+        classifier.charge(4.0, 0.3)
+        assert list(classify_parallel(some(60), classifier, tell, never, tokens, workers=workers)) == expected
 
 
 def test_real_mail_is_judged_the_same_in_batches(
@@ -72,8 +70,8 @@ def test_real_mail_is_judged_the_same_in_batches(
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
-    found = classify_parallel(entries, tmp_path / "m", tell, never, tokens=None, workers=2)
-    assert [verdict.text for verdict in found] == expected
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert list(classify_parallel(entries, classifier, tell, never, tokens=None, workers=2)) == expected
 
 
 @pytest.mark.parametrize(
@@ -97,11 +95,12 @@ def test_verdicts_come_while_messages_come(
             taken += 1
             yield Entry(None, str(taken), "", content=b"Subject: prize\n\n" + body)
 
-    told = classify_parallel(endless(), model, tell, never, workers=2)
-    for n in range(1, verdicts):
-        assert next(told).text.startswith(f"{n} ")
-        assert taken < n + ahead
-    told.close()  # type: ignore[attr-defined]
+    with Classifier.open(model) as classifier:
+        told = classify_parallel(endless(), classifier, tell, never, workers=2)
+        for n in range(1, verdicts):
+            assert next(told).startswith(f"{n} ")
+            assert taken < n + ahead
+        told.close()  # type: ignore[attr-defined]
 
 
 def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
@@ -110,7 +109,8 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
     entries = list(unlabelled([str(tmp_path)], never))
     tracemalloc.start()
     try:
-        assert len(list(classify_parallel(entries, model, tell, never))) == 60
+        with Classifier.open(model) as classifier:
+            assert len(list(classify_parallel(entries, classifier, tell, never))) == 60
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the letters together are 80 million
     finally:
         tracemalloc.stop()
@@ -128,15 +128,25 @@ def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pyt
     def on_unreadable(name: str, error: Exception) -> None:
         events.append(f"{name}: {error}")
 
-    for verdict in classify_parallel(entries, model, lambda name, judgement: name, on_unreadable):
-        events.append(verdict.text)
+    with Classifier.open(model) as classifier:
+        for name in classify_parallel(entries, classifier, lambda name, judgement: name, on_unreadable):
+            events.append(name)
     assert [re.sub(r"\D", "", event) for event in events] == [str(n) for n in range(20)]
     assert events[7] == "gone 7: No such file or directory"
 
 
-def test_no_model_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path) -> None:
-    with pytest.raises(SpamnbError, match="no model there"):
-        list(classify_parallel(some(3), tmp_path / "none", tell, never))
-    assert list(classify_parallel([], model, tell, never)) == []
-    Store.create(tmp_path / "empty", Settings().as_meta()).close()
-    assert {v.verdict for v in classify_parallel(some(8), tmp_path / "empty", tell, never)} == {"unsure"}
+def test_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path) -> None:
+    with Classifier.open(model) as classifier:
+        assert list(classify_parallel([], classifier, tell, never)) == []
+    with Classifier.create(tmp_path / "empty") as classifier:
+        told = classify_parallel(some(8), classifier, lambda name, judgement: judgement.verdict, never)
+        assert {*told} == {"unsure"}
+
+
+@pytest.mark.parametrize("few", [1, 1000])
+def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(judging, "FEW", few)
+    for wanted in (True, False):
+        with Classifier.open(model) as classifier:
+            told = classify_parallel(some(9), classifier, lambda name, j: [*j.posterior], never, posterior=wanted)
+            assert list(told) == [["ham", "spam"] if wanted else []] * 9
