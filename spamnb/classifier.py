@@ -20,8 +20,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration, bins_of
-from spamnb.learners.learner import Direction
-from spamnb.learners.registry import learner_for
+from spamnb.learners.learner import Direction, learner_for
 from spamnb.message import parse as message
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage

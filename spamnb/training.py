@@ -14,8 +14,7 @@ import numpy as np
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
-from spamnb.learners.learner import FitResult
-from spamnb.learners.registry import learner_for
+from spamnb.learners.learner import FitResult, learner_for
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write, write_rest, write_sums

@@ -203,7 +203,7 @@ def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() ->
 
 
 def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.tables.MOST_LESSONS", 3)
+    monkeypatch.setattr("spamnb.store.tables.MAX_LESSONS", 3)
     classifier = trained(mail(3))
     for n in range(70, 76):
         classifier.learn("spam", message("spam", n), taught=False)

@@ -17,7 +17,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.evaluate.metrics import UNSURE
 from spamnb.evaluate.result import ErrorDetail, Result
 from spamnb.formulas.calibration import Calibration
-from spamnb.learners.registry import learner_for
+from spamnb.learners.learner import learner_for
 from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult, model_of
 

@@ -1,7 +1,6 @@
 """The kinds of mail model: what each does with messages, on the one model file.
 
-registry     settings → learner
-learner      what a learner has to do
+learner      what a learner has to do; settings → learner
 naive_bayes  multinomial, boolean and Bernoulli
 logistic     softmax regression
 hybrid       naive Bayes and logistic regression, added up

@@ -1,4 +1,5 @@
-"""What every kind of mail model can do with messages, beside the sums that the store keeps for all of them."""
+"""What every kind of mail model can do with messages, beside the sums that the store keeps for all of them; and which
+kind the settings name."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.settings import Settings
+from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 if TYPE_CHECKING:  # classifying a message does not need it
@@ -103,6 +104,25 @@ class Learner:
 
     def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
         """Take one message, {token: occurrences}, out of what is kept beside the sums. Gradient steps stay."""
+
+
+def learner_for(settings: Settings) -> Learner:
+    """The learner that the settings name; its file, and what it imports, is loaded now."""
+    if settings.model_type in COUNT_MODELS:
+        from spamnb.learners.naive_bayes import NaiveBayes
+
+        return NaiveBayes(settings)
+    if settings.embedding is not None:
+        from spamnb.learners.embedded_model import EmbeddedModel
+
+        return EmbeddedModel(settings)
+    if settings.model_type == "logistic":
+        from spamnb.learners.logistic import Logistic
+
+        return Logistic(settings)
+    from spamnb.learners.hybrid import Hybrid
+
+    return Hybrid(settings)
 
 
 def class_names(value: object) -> bool:

@@ -1,24 +1,33 @@
-"""One SQLite file, safely: opening, transactions, and SQLite's complaints as one line each.
+"""One SQLite file, safely: opening, transactions, checked rows, and SQLite's complaints as one line each.
 
 Write-ahead mode: a reader sees the state before or after a change and never waits for a writer; a process killed
 inside a change leaves the state before it.
+
+SQLite keeps any value in any column, and a file can be edited by hand or damaged on its way. So rows are checked as
+they are read, and nobody further on meets a text where a number should be. Damaged says which table holds what.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+
+import numpy as np
 
 from spamnb.errors import Damaged, Outdated, SpamnbError
-from spamnb.naming import escape
+from spamnb.naming import check_class_name, escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 FORMAT = 4  # rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
+MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
+
+Fits = Callable[[Any], bool]
 
 
 class Database:
@@ -43,6 +52,15 @@ class Database:
 
     def close(self) -> None:
         self._connection.close()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run one statement, ``values`` in place of its question marks; for subclasses, inside ``reading`` or
+        ``writing``."""
+        return self._connection.execute(statement, values)
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
+        self._connection.executemany(statement, rows)
 
     def __enter__(self) -> Self:
         return self
@@ -151,3 +169,80 @@ def _opened(name: str, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+# -- what rows may hold ------------------------------------------------------------------------------------------
+
+
+def is_text(value: Any) -> bool:
+    """As SQLite gives a text."""
+    return type(value) is str
+
+
+def is_blob(value: Any) -> bool:
+    """As SQLite gives bytes."""
+    return type(value) is bytes
+
+
+def is_digest(value: Any) -> bool:
+    """A message's digest or identity: 16 bytes."""
+    return type(value) is bytes and len(value) == 16
+
+
+def is_class_name(value: Any) -> bool:
+    """A name that a class can have."""
+    try:
+        return type(value) is str and bool(check_class_name(value))
+    except ValueError:
+        return False
+
+
+def int_between(most: int, least: int = 0) -> Fits:
+    """A whole number from ``least`` to ``most``; True is none."""
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list[tuple]:
+    """All of ``found``, the values of each column as they should be.
+
+    >>> checked_rows("classes", [("ham", 3)], name=is_text, documents=int_between(9))
+    [('ham', 3)]
+    >>> checked_rows("classes", [("ham", -3)], name=is_text, documents=int_between(9))
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.Damaged: documents in table classes: -3
+    """
+    read = list(found)
+    for (column, fits), values in zip(columns.items(), zip(*read)):
+        if not all(map(fits, values)):
+            raise Damaged(f"{column} in table {table}: {_told(next(value for value in values if not fits(value)))}")
+    return read
+
+
+def int_array(table: str, found: Sequence[Sequence]) -> np.ndarray:
+    """Rows of whole numbers as an array, (rows, columns)."""
+    array = np.array(found)
+    if array.size and (array.dtype.kind != "i" or array.max() > MAX_SUM or array.min() < -MAX_SUM):
+        raise Damaged(f"figures in table {table} that are no whole numbers, or too large")
+    return array.astype(np.int64)
+
+
+def parse_json(table: str, column: str, value: Any) -> Any:
+    """The JSON of one value."""
+    try:
+        return json.loads(value)
+    except (ValueError, TypeError, RecursionError):
+        raise Damaged(f"{column} in table {table}: {_told(value)}") from None
+
+
+def token_counts(table: str, column: str, value: Any) -> dict[str, int]:
+    """{token: occurrences} of one value."""
+    found = parse_json(table, column, value)
+    if type(found) is not dict or not all(type(n) is int and n > 0 for n in found.values()):
+        raise Damaged(f"{column} in table {table}: {_told(value)}")
+    return found
+
+
+def _told(value: Any) -> str:
+    told = ascii(value)
+    return told if len(told) <= 40 else told[:37] + "..."

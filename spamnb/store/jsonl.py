@@ -14,7 +14,7 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
-from spamnb.store import checks
+from spamnb.store.database import int_between, is_digest
 from spamnb.store.learned import LearnedMessage, are_bins
 from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES
 from spamnb.store.snapshot import Snapshot, read_snapshot
@@ -57,14 +57,14 @@ def _line(value: dict[str, Any]) -> str:
 
 
 def _count(value: int, most: int = MAX_COUNT, least: int = 0) -> int:
-    if not checks.int_between(most, least)(value):
+    if not int_between(most, least)(value):
         raise ValueError(f"a count that is no whole number, below {least}, or too large (above {most})")
     return value
 
 
 def _digest(written: str) -> bytes:
     value = bytes.fromhex(written)
-    if not checks.is_digest(value):
+    if not is_digest(value):
         raise ValueError("a digest that has not 16 bytes")
     return value
 

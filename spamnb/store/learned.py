@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.store import checks
+from spamnb.store.database import checked_rows, int_between, is_class_name, is_digest, parse_json, token_counts
 
 MESSAGES = "SELECT digest, name, taught, bins FROM messages LEFT JOIN classes ON classes.id = class"
 LESSONS = "SELECT identity, digest, tokens FROM lessons"
@@ -22,9 +22,9 @@ class LearnedMessage(NamedTuple):
 
 
 def read_messages(rows: Iterable[tuple]) -> list[tuple[bytes, LearnedMessage]]:
-    """CountCache of MESSAGES. Damaged where they hold something else."""
-    found = checks.checked_rows(
-        "messages", rows, digest=checks.is_digest, **{"class": checks.is_class_name}, taught=checks.int_between(1)
+    """Rows of MESSAGES, checked. Damaged where they hold something else."""
+    found = checked_rows(
+        "messages", rows, digest=is_digest, **{"class": is_class_name}, taught=int_between(1)
     )
     return [(digest, LearnedMessage(name, bool(taught), _bins(bins))) for digest, name, taught, bins in found]
 
@@ -32,7 +32,7 @@ def read_messages(rows: Iterable[tuple]) -> list[tuple[bytes, LearnedMessage]]:
 def _bins(value: Any) -> dict[str, int] | None:
     if value is None:
         return None
-    found = checks.parsed("messages", "bins", value)
+    found = parse_json("messages", "bins", value)
     if not are_bins(found):
         raise Damaged(f"bins in table messages: {value!a:.40}")
     return found
@@ -42,12 +42,12 @@ def are_bins(value: Any) -> bool:
     """Is that what ``LearnedMessage.bins`` may be, of a message that was scored?"""
     return (
         type(value) is dict
-        and all(map(checks.is_class_name, value))
-        and all(map(checks.int_between(BINS - 1), value.values()))
+        and all(map(is_class_name, value))
+        and all(map(int_between(BINS - 1), value.values()))
     )
 
 
 def read_lessons(rows: Iterable[tuple]) -> list[tuple[bytes, bytes, dict[str, int]]]:
-    """CountCache of LESSONS: identity, digest, tokens. Damaged where they hold something else."""
-    found = checks.checked_rows("lessons", rows, identity=checks.is_digest, digest=checks.is_digest)
-    return [(identity, digest, checks.token_counts("lessons", "tokens", tokens)) for identity, digest, tokens in found]
+    """Rows of LESSONS, checked: identity, digest, tokens. Damaged where they hold something else."""
+    found = checked_rows("lessons", rows, identity=is_digest, digest=is_digest)
+    return [(identity, digest, token_counts("lessons", "tokens", tokens)) for identity, digest, tokens in found]

@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
-from spamnb.store import checks
+from spamnb.store.database import checked_rows, int_array, is_text
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.pages import to_pages, tokens_of
 from spamnb.store.store import Store
@@ -50,7 +50,7 @@ def write_sums(store: Store, content: Snapshot) -> None:
     with store.writing():
         for name in sums.classes:
             store.class_id(name)
-        execute = store._connection.executemany
+        execute = store.executemany
         try:
             execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(content.tokens, sums))
         except OverflowError as error:
@@ -93,17 +93,17 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
         figures = np.zeros_like(of_classes)
         figures[row] = of_classes
         pages = store.pages()
-        execute = store._connection.execute
+        execute = store.execute
         tokens = tokens_of(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.hashes)
         cells = SparseRow(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
         sums = ClassCounts.from_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
         if learned := execute("SELECT * FROM learned ORDER BY key").fetchall():
             hashes, since, *changes = zip(*learned)
-            checks.checked_rows("learned", zip(since), token=checks.is_text)
+            checked_rows("learned", zip(since), token=is_text)
             added = TokenArray.of(since)
             if added.hashes.tolist() != list(hashes):
                 raise Damaged("tokens in table learned that are not those of their keys")
-            table = checks.int_array("learned", changes).reshape(-1, 2, len(since))
+            table = int_array("learned", changes).reshape(-1, 2, len(since))
             label, column = np.nonzero(table.any(axis=1))
             cells = SparseRow(column, table[label, 0, column], table[label, 1, column])
             more = ClassCounts.from_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
@@ -172,10 +172,10 @@ def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = Fals
         store.path = str(target)  # what an error names
         with store:
             # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.
-            store._connection.execute("PRAGMA journal_mode = OFF")
-            store._connection.execute("PRAGMA synchronous = OFF")
+            store.execute("PRAGMA journal_mode = OFF")
+            store.execute("PRAGMA synchronous = OFF")
             yield store
-            store._connection.execute("PRAGMA journal_mode = WAL")
+            store.execute("PRAGMA journal_mode = WAL")
         sync(fresh)
         try:
             os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
@@ -230,4 +230,4 @@ def _replace(fresh: Path, target: Path) -> None:
     # backup replaces the content in one transaction instead: readers go on with the old state until it ends.
     with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
         source._connection.backup(store._connection)
-        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -24,8 +24,8 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.store import checks
 from spamnb.store.cache import CountCache
+from spamnb.store.database import MAX_SUM, checked_rows, int_array, int_between
 from spamnb.store.pages import MAX_COUNT, Pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.vectorizer import new_vocabulary
@@ -42,7 +42,7 @@ PAGES_OF = """SELECT first, keys, held, cells FROM trained WHERE first IN
 
 
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
-_OF_CLASSES = {"documents": MAX_COUNT, "document_counts": checks.MAX_SUM, "occurrences": checks.MAX_SUM}
+_OF_CLASSES = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
 
 
 class Store(ModelTables):
@@ -70,11 +70,11 @@ class Store(ModelTables):
         with self.reading():
             if self._totals is None:
                 classes = self.class_ids()
-                kinds = {name: checks.int_between(most) for name, most in _OF_CLASSES.items()}
-                rows = self._connection.execute(f"SELECT {', '.join(kinds)} FROM classes ORDER BY id")  # noqa: S608
-                self._of_classes = np.array(checks.checked_rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
+                kinds = {name: int_between(most) for name, most in _OF_CLASSES.items()}
+                rows = self.execute(f"SELECT {', '.join(kinds)} FROM classes ORDER BY id")  # noqa: S608
+                self._of_classes = np.array(checked_rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
                 size = self.meta().get("vocabulary_size", -1)
-                if not checks.int_between(MAX_COUNT)(size):
+                if not int_between(MAX_COUNT)(size):
                     raise Damaged(f"vocabulary_size in table meta: {size!r}")
                 documents, held, occurring = self._of_classes.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
@@ -92,10 +92,10 @@ class Store(ModelTables):
             if self._frequencies is None:
                 size = self.meta()["vocabulary_size"]
                 every: list[dict[int, int]] = [{0: size} for _ in self.class_ids()]
-                rows = self._connection.execute("SELECT class, documents, tokens FROM frequencies")
-                kinds = {"class": checks.int_between(len(every) - 1), "documents": checks.int_between(MAX_COUNT, 1)}
-                for number, documents, tokens in checks.checked_rows(
-                    "frequencies", rows, **kinds, tokens=checks.int_between(MAX_COUNT)
+                rows = self.execute("SELECT class, documents, tokens FROM frequencies")
+                kinds = {"class": int_between(len(every) - 1), "documents": int_between(MAX_COUNT, 1)}
+                for number, documents, tokens in checked_rows(
+                    "frequencies", rows, **kinds, tokens=int_between(MAX_COUNT)
                 ):
                     every[number][documents] = tokens
                     every[number][0] -= tokens
@@ -138,27 +138,27 @@ class Store(ModelTables):
     def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
         """All pages, or those that can hold ``keys``."""
         asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
-        return Pages.of(self._connection.execute(*asked), self._width() // 2)
+        return Pages.of(self.execute(*asked), self._width() // 2)
 
     def _read_learned(self, keys: np.ndarray) -> np.ndarray:
         """(place in ``keys``, figure, ...) of those that have a row, (k, 1 + width)."""
         # One statement for the whole message, not one a token.
         columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(self._width() // 2))
-        found = self._connection.execute(
+        found = self.execute(
             f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (our own names)
             " JOIN learned ON learned.key = wanted.value",
             (json.dumps(keys.tolist()),),
         )
-        return checks.int_array("learned", found.fetchall())
+        return int_array("learned", found.fetchall())
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
         if self._untaught is None:
-            self._untaught = self._connection.execute("SELECT 1 FROM learned LIMIT 1").fetchone() is None
+            self._untaught = self.execute("SELECT 1 FROM learned LIMIT 1").fetchone() is None
         return self._untaught
 
     def _width(self) -> int:
-        return 2 * self._connection.execute("SELECT count(*) FROM classes").fetchone()[0]
+        return 2 * self.execute("SELECT count(*) FROM classes").fetchone()[0]
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
@@ -212,7 +212,7 @@ class Store(ModelTables):
             cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
             cache.dirty[columns] = True
             self._move_frequencies(number, documents, sign)
-            self._connection.execute(
+            self.execute(
                 "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
                 " occurrences = occurrences + ? WHERE id = ?",
                 (sign, sign * len(columns), sign * int(counts.sum()), number),
@@ -231,7 +231,7 @@ class Store(ModelTables):
 
     def _before_commit(self) -> None:
         """Write what ``add`` changed. Once a transaction, not once a message: most tokens come back in the next one."""
-        execute = self._connection.executemany
+        execute = self.executemany
         if self._cache is not None and self._cache.dirty.any():
             tokens, since = self._cache.take_changes()
             keys, some = tokens.hashes, since.any(axis=0)

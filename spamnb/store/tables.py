@@ -12,14 +12,23 @@ import numpy as np
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
-from spamnb.store import checks
-from spamnb.store.database import APPLICATION_ID, FORMAT, Database
+from spamnb.store.database import (
+    APPLICATION_ID,
+    FORMAT,
+    Database,
+    checked_rows,
+    int_between,
+    is_blob,
+    is_class_name,
+    is_text,
+    parse_json,
+)
 from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
 
 VECTOR = np.dtype("<f4")
-MOST_LESSONS = 10_000  # some 4 kB each
-MOST_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
+MAX_LESSONS = 10_000  # some 4 kB each
+MAX_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -52,12 +61,12 @@ class ModelTables(Database):
             raise SpamnbError(f"{path}: exists already; choose another name or remove it")
         store = cls.connect(path, writable=True)
         with store._told():
-            store._connection.execute("PRAGMA journal_mode = WAL")
+            store.execute("PRAGMA journal_mode = WAL")
             with store.writing():
                 for statement in SCHEMA.split(";\n"):
-                    store._connection.execute(statement)
-                store._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                store._connection.execute(f"PRAGMA user_version = {FORMAT}")
+                    store.execute(statement)
+                store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                store.execute(f"PRAGMA user_version = {FORMAT}")
                 store.put_meta({**meta, "vocabulary_size": 0})
         return store
 
@@ -80,7 +89,7 @@ class ModelTables(Database):
     def _check_tables(self) -> None:
         """Our tables and nothing else: what a view, a trigger or an index of somebody else's computes may never end."""
         with self._told():
-            found = [sql for (sql,) in self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
+            found = [sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
             classes = sum(str(sql).count(" documents_") for sql in found)
             added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in _columns(classes)[2:])
             ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
@@ -97,15 +106,13 @@ class ModelTables(Database):
         """Settings and single figures."""
         with self.reading():
             if self._meta is None:
-                rows = checks.checked_rows(
-                    "meta", self._connection.execute("SELECT key, value FROM meta"), key=checks.is_text
-                )
-                self._meta = {key: checks.parsed("meta", key, value) for key, value in rows}
+                rows = checked_rows("meta", self.execute("SELECT key, value FROM meta"), key=is_text)
+                self._meta = {key: parse_json("meta", key, value) for key, value in rows}
             return self._meta
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         with self.writing():
-            self._connection.executemany(
+            self.executemany(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)",
                 [(key, json.dumps(value, ensure_ascii=False, sort_keys=True)) for key, value in changes.items()],
             )
@@ -116,9 +123,9 @@ class ModelTables(Database):
         """The number of each class in the tables, in their order."""
         with self.reading():
             if self._class_ids is None:
-                rows = self._connection.execute("SELECT name, id FROM classes ORDER BY id")
-                found = checks.checked_rows("classes", rows, name=checks.is_class_name)
-                columns = [row[0] for row in self._connection.execute("SELECT name FROM pragma_table_info('learned')")]
+                rows = self.execute("SELECT name, id FROM classes ORDER BY id")
+                found = checked_rows("classes", rows, name=is_class_name)
+                columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
                 if [number for _, number in found] != list(range(len(found))) or columns != _columns(len(found)):
                     raise Damaged("classes and the columns of table learned do not belong together")
                 self._class_ids = dict(found)
@@ -130,18 +137,18 @@ class ModelTables(Database):
         if name in known:
             return known[name]
         number = len(known)
-        if number >= MOST_CLASSES:
+        if number >= MAX_CLASSES:
             raise SpamnbError(
-                f"{self.path}: more than {MOST_CLASSES} classes; was a folder of folders given one level too high?"
+                f"{self.path}: more than {MAX_CLASSES} classes; was a folder of folders given one level too high?"
             )
         try:
             check_class_name(name)
         except ValueError as error:
             raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
-        self._connection.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
+        self.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
         for column in _columns(number + 1)[-2:]:
-            self._connection.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+            self.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
         self._drop_cache()
         return number
 
@@ -150,19 +157,19 @@ class ModelTables(Database):
     def learned(self, digest: bytes) -> LearnedMessage | None:
         """How a message was learned, by its digest; None if it was not."""
         with self.reading():
-            found = self._connection.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
+            found = self.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
             return next((known for _, known in read_messages(found)), None)
 
     def messages(self) -> list[tuple[bytes, LearnedMessage]]:
         """(digest, how it was learned) of all messages, ascending by digest."""
         with self.reading():
-            return read_messages(self._connection.execute(f"{MESSAGES} ORDER BY digest"))
+            return read_messages(self.execute(f"{MESSAGES} ORDER BY digest"))
 
     def add_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
         """These were learned, by digest."""
         with self.writing():
             ids = self.class_ids()
-            self._connection.executemany(
+            self.executemany(
                 "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
                 (
                     (digest, ids[label], taught, None if bins is None else json.dumps(bins))
@@ -172,29 +179,29 @@ class ModelTables(Database):
 
     def delete_message(self, digest: bytes) -> None:
         with self.writing():
-            self._connection.execute("DELETE FROM messages WHERE digest = ?", (digest,))
-            self._connection.execute("DELETE FROM lessons WHERE digest = ?", (digest,))
+            self.execute("DELETE FROM messages WHERE digest = ?", (digest,))
+            self.execute("DELETE FROM lessons WHERE digest = ?", (digest,))
 
     def autolearned_message(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
         """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
         with self.reading():
-            found = self._connection.execute(f"{LESSONS} WHERE identity = ?", (identity,))
+            found = self.execute(f"{LESSONS} WHERE identity = ?", (identity,))
             return next((lesson[1:] for lesson in read_lessons(found)), None)
 
     def autolearned_messages(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
         """(identity, digest, tokens) of all of them, the oldest first."""
         with self.reading():
-            return read_lessons(self._connection.execute(f"{LESSONS} ORDER BY sequence"))
+            return read_lessons(self.execute(f"{LESSONS} ORDER BY sequence"))
 
     def put_autolearned_message(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
         """Keep what the filter learns by itself, and let go of the oldest of many."""
         with self.writing():
             tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
-            cursor = self._connection.execute(
+            cursor = self.execute(
                 "INSERT OR REPLACE INTO lessons (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
             )
-            oldest = (cursor.lastrowid or 0) - MOST_LESSONS
-            self._connection.execute("DELETE FROM lessons WHERE sequence <= ?", (oldest,))
+            oldest = (cursor.lastrowid or 0) - MAX_LESSONS
+            self.execute("DELETE FROM lessons WHERE sequence <= ?", (oldest,))
 
     # -- histograms and arrays -------------------------------------------------------------------------------
 
@@ -202,31 +209,23 @@ class ModelTables(Database):
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
         with self.reading():
             if self._cells is None:
-                rows = self._connection.execute(
-                    "SELECT name, own, bin, messages FROM calibration"
-                    " LEFT JOIN classes ON classes.id = calibration.class"
-                )
+                names = list(self.class_ids())
+                rows = self.execute("SELECT class, own, bin, messages FROM calibration")
+                cell = {"class": int_between(len(names) - 1), "own": int_between(1), "bin": int_between(BINS - 1)}
                 # Below 0: a message of training was taken away with another score than it was added with.
-                cell = {
-                    "class": checks.is_class_name,
-                    "own": checks.int_between(1),
-                    "bin": checks.int_between(BINS - 1),
-                }
-                found = checks.checked_rows(
-                    "calibration", rows, **cell, messages=checks.int_between(MAX_COUNT, -MAX_COUNT)
-                )
-                self._cells = {(name, own, bin_): messages for name, own, bin_, messages in found}
+                found = checked_rows("calibration", rows, **cell, messages=int_between(MAX_COUNT, -MAX_COUNT))
+                self._cells = {(names[number], own, bin_): messages for number, own, bin_, messages in found}
             return [(*cell, messages) for cell, messages in self._cells.items() if messages]
 
     def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
         with self.writing():
             cells = list(cells)
-            self._connection.executemany(
+            self.executemany(
                 "INSERT INTO calibration VALUES (?, ?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET messages = messages + excluded.messages",
                 [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
             )
-            self._connection.execute("DELETE FROM calibration WHERE messages = 0")
+            self.execute("DELETE FROM calibration WHERE messages = 0")
             if self._cells is not None:
                 for name, own, bin_, messages in cells:
                     self._cells[name, own, bin_] = self._cells.get((name, own, bin_), 0) + messages
@@ -235,29 +234,22 @@ class ModelTables(Database):
         """All arrays by name, read-only; the same object until one of them changes."""
         with self.reading():
             if self._arrays is None:
-                rows = self._connection.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
-                found = checks.checked_rows(
-                    "arrays", rows, name=checks.is_text, dtype=checks.is_text, shape=checks.is_text
-                )
+                rows = self.execute("SELECT name, dtype, shape, content FROM arrays ORDER BY name")
+                found = checked_rows("arrays", rows, name=is_text, dtype=is_text, shape=is_text)
                 self._arrays = {name: array_of(name, *stored) for name, *stored in found}
             return self._arrays
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep arrays of numbers (never of objects) under their names."""
         with self.writing():
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)",
-                [
-                    (name, a.dtype.str, json.dumps(a.shape), np.ascontiguousarray(a).tobytes())
-                    for name, a in arrays.items()
-                ],
-            )
+            rows = ((name, a.dtype.str, json.dumps(a.shape), a.tobytes()) for name, a in arrays.items())
+            self.executemany("INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)", rows)
             self._arrays = None
 
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         """The vectors (d,) of those tokens that have one."""
         with self.reading():
-            rows = self._connection.execute(
+            rows = self.execute(
                 "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
                 (json.dumps(list(tokens), ensure_ascii=False),),
             )
@@ -266,13 +258,12 @@ class ModelTables(Database):
     def vectors(self) -> dict[str, np.ndarray]:
         """The vectors (d,) of all tokens that have one."""
         with self.reading():
-            rows = self._connection.execute("SELECT token, vector FROM vectors")
-            return _vectors(rows)
+            return _vectors(self.execute("SELECT token, vector FROM vectors"))
 
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
         """Keep one vector a token, the rows of ``vectors`` (k, d)."""
         with self.writing():
-            self._connection.executemany(
+            self.executemany(
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
             )
@@ -287,7 +278,7 @@ def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
     """The array that is kept so; ``shape`` is JSON. Damaged where that is none of finite numbers."""
     try:
         sides = json.loads(shape)
-        if not all(map(checks.int_between(MAX_COUNT), sides)):
+        if not all(map(int_between(MAX_COUNT), sides)):
             raise ValueError("no shape")
         array = np.frombuffer(content, np.dtype(dtype)).reshape(sides)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
@@ -298,7 +289,7 @@ def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
 
 
 def _vectors(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
-    found = checks.checked_rows("vectors", rows, token=checks.is_text, vector=checks.is_blob)
+    found = checked_rows("vectors", rows, token=is_text, vector=is_blob)
     if any(len(vector) % VECTOR.itemsize for _, vector in found):
         raise Damaged("vectors that were cut short")
     if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():

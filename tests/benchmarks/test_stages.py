@@ -16,7 +16,7 @@ import pytest
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet, count_messages
-from spamnb.learners.registry import learner_for
+from spamnb.learners.learner import learner_for
 from spamnb.message.parse import Message, parse
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry

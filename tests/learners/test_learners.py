@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
+from spamnb.learners.learner import learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
-from spamnb.learners.registry import learner_for
 from spamnb.message.parse import parse
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
 from spamnb.sources.entries import Entry

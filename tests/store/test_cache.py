@@ -48,7 +48,7 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
                 together.add(messages[n][0], messages[n][1], -1)
                 apart.add(messages[n][0], messages[n][1], -1)
         assert list(export(together)) == list(export(apart))
-    figures = [store._connection.execute("SELECT * FROM frequencies").fetchall() for store in (together, apart)]
+    figures = [store.execute("SELECT * FROM frequencies").fetchall() for store in (together, apart)]
     assert figures[0] == figures[1]
 
 

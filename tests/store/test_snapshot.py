@@ -57,7 +57,7 @@ def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) 
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(learned(mail(2)))
     with atomic_replace(path, content.meta) as store:
-        store._connection.execute("PRAGMA user_version = 1")
+        store.execute("PRAGMA user_version = 1")
     with pytest.raises(SpamnbError, match="older spamnb"):
         Store.open(path)
     with pytest.raises(SpamnbError, match="--force"), atomic_replace(path, content.meta):
@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pyt
 
     def small(path: object, *, writable: bool) -> Store:
         store = opened(path, writable=writable)  # type: ignore[arg-type]
-        store._connection.execute("PRAGMA max_page_count = 3")
+        store.execute("PRAGMA max_page_count = 3")
         return store
 
     monkeypatch.setattr(Store, "connect", small)

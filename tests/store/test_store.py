@@ -99,9 +99,9 @@ def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_
     with Store.create(path, {}) as store:
         write(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
         store.add("spam", {"a": 3, "c": 1})
-        assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (2,)
+        assert store.execute("SELECT count(*) FROM learned").fetchone() == (2,)
         store.add("spam", {"a": 3, "c": 1}, -1)
-        assert store._connection.execute("SELECT count(*) FROM learned").fetchone() == (0,)
+        assert store.execute("SELECT count(*) FROM learned").fetchone() == (0,)
         store.add("spam", {"b": 2}, -1)
         assert (store.totals().vocabulary_size, store.look_up(["a", "b", "c"]).positions.tolist()) == (1, [0])
         assert list(read_snapshot(store).tokens) == ["a"]
@@ -117,7 +117,7 @@ def test_what_was_never_added_cannot_be_taken_away() -> None:
 
 
 def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.tables.MOST_CLASSES", 2)
+    monkeypatch.setattr("spamnb.store.tables.MAX_CLASSES", 2)
     store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
     with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
@@ -183,7 +183,7 @@ def damaged(path: Path) -> None:
 def damaged_page(path: Path) -> None:
     with Store.create(path, {}) as store:
         write(store, read_snapshot(filled([("spam", {"a": 1})])))
-        store._connection.execute("UPDATE trained SET cells = substr(cells, 2)")
+        store.execute("UPDATE trained SET cells = substr(cells, 2)")
 
 
 def newer(path: Path) -> None:
@@ -241,7 +241,7 @@ def test_arrays_hold_finite_numbers(array: Any) -> None:
 def test_arrays_have_the_shape_that_is_said(shape: str) -> None:
     store = filled([])
     store.put_arrays({"w": np.arange(3)})
-    store._connection.execute("UPDATE arrays SET shape = ?", (shape,))
+    store.execute("UPDATE arrays SET shape = ?", (shape,))
     with pytest.raises(SpamnbError, match="array w does not hold what it should"):
         store.arrays()
 
@@ -252,7 +252,7 @@ def test_vectors_hold_finite_numbers() -> None:
     assert store.look_up_vectors(["a", "c"])["a"].tolist() == [1.0, 2.0]
     with pytest.raises(SpamnbError, match="vectors that hold no numbers"):
         store.vectors()
-    store._connection.execute("UPDATE vectors SET vector = substr(vector, 2)")
+    store.execute("UPDATE vectors SET vector = substr(vector, 2)")
     with pytest.raises(SpamnbError, match="vectors that were cut short"):
         store.look_up_vectors(["a"])
 
@@ -264,7 +264,7 @@ def test_cells_of_the_calibration_are_what_they_may_be(column: str, value: objec
     store = filled([("ham", {"a": 1})])
     store.add_calibration([("ham", 1, BINS - 1, 3)])
     assert store.calibration() == [("ham", 1, BINS - 1, 3)]
-    store._connection.execute(f"UPDATE calibration SET {column} = {value}")  # noqa: S608
+    store.execute(f"UPDATE calibration SET {column} = {value}")  # noqa: S608
     store._drop_cache()
     with pytest.raises(SpamnbError, match=f"{column} in table calibration: "):
         store.calibration()
@@ -285,7 +285,7 @@ def test_cells_of_the_calibration_are_what_they_may_be(column: str, value: objec
 def test_figures_that_do_not_fit_together_are_told(spoil: str, says: str) -> None:
     store = filled([("ham", {"a": 1, "b": 3})])
     assert store.frequencies() == [{0: 0, 1: 2}]
-    store._connection.execute(spoil)
+    store.execute(spoil)
     store._drop_cache()
     with pytest.raises(SpamnbError, match=says):
         store.frequencies()
@@ -309,7 +309,7 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: py
 
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with Store.create(tmp_path / "m", {}) as store:
-        store._connection.execute("PRAGMA max_page_count = 20")
+        store.execute("PRAGMA max_page_count = 20")
         with pytest.raises(SpamnbError, match="m: the disk is full; this change was not made"):
             store.add("spam", {f"token{i}": 1 for i in range(5000)})
         assert store.totals().classes == ()

@@ -1,11 +1,11 @@
-"""checks.py: what rows may hold, and nothing else."""
+"""database.py: what rows may hold, and nothing else."""
 
 from __future__ import annotations
 
 import pytest
 
 from spamnb.errors import Damaged
-from spamnb.store import checks
+from spamnb.store import database as checks
 
 
 @pytest.mark.parametrize("value", [None, True, 1.0, "1", b"1", -1, 10])
