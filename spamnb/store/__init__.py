@@ -3,8 +3,7 @@
 store     a model file, open: its sums looked up and changed
 tables    all that stands beside the sums
 database  a SQLite file that others use at the same time; nothing that it holds is trusted
-pages     the trained sums, packed
-cache     sums of tokens in memory
+pages     counts of tokens, packed in the file and at hand in memory
 learned   which messages were learned, and as what
 snapshot  a whole model in memory, written and read in one piece
 jsonl     a model as lines of JSON; models added up

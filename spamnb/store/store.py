@@ -11,7 +11,7 @@
     arrays       parameters of models that are not counts
     vectors      one vector a token, float32, for models that need them
 
-The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``content.py`` reads and writes it whole.
+The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``snapshot.py`` reads and writes it whole.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.store.cache import CountCache
 from spamnb.store.database import MAX_SUM, checked_rows, int_array, int_between
-from spamnb.store.pages import MAX_COUNT, Pages
+from spamnb.store.pages import MAX_COUNT, CountCache, Pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.vectorizer import new_vocabulary
 from spamnb.tokens.vocabulary import Vocabulary

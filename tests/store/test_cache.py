@@ -1,4 +1,4 @@
-"""cache.py: what is held back until the end of a change is written as if it had been written at once."""
+"""CountCache, of pages.py: what is held back until the end of a change is written as if it had been written at once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store.cache import CountCache
 from spamnb.store.jsonl import export
+from spamnb.store.pages import CountCache
 from spamnb.store.store import Store
 from spamnb.tokens.vocabulary import Vocabulary
 
