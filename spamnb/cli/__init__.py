@@ -45,7 +45,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = {"import": "import_"}.get(cmd_name, cmd_name)
-        return importlib.import_module(f"spamnb.cli.{name}").command
+        return getattr(importlib.import_module(f"spamnb.cli.{name}"), f"{cmd_name}_command")
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         with _in_one_line():  # the help is written here

@@ -45,7 +45,7 @@ EX_TEMPFAIL = 75
 @click.option("--false-positive-cost", type=float, help="In place of the model's; see 'train'.")
 @click.option("--unsure-cost", type=float, help="In place of the model's; see 'train'.")
 @workers_option
-def command(
+def classify_command(
     sources: tuple[str, ...],
     model: Path,
     form: str,

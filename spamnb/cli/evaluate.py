@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 )
 @settings_options
 @workers_option
-def command(
+def evaluate_command(
     sources: tuple[str, ...],
     folds: int | None,
     split: str | None,
@@ -212,7 +212,7 @@ def _held_out(
     workers: int | None,
 ) -> Result:
     """The result of one ``way``: a number of folds, "leave-one-out", "md5", or a fraction to train on."""
-    from spamnb.engines.processes import count
+    from spamnb.engines.counting import count_parallel
     from spamnb.errors import SpamnbError
     from spamnb.evaluate import protocols
     from spamnb.evaluate.held_out import mail_of
@@ -227,25 +227,25 @@ def _held_out(
     subjects = _subjects(sources) if explained else protocols.no_subjects
     with scratch() as folder:
         with progress("Reading") as show:
-            training_set = count(named(), settings.tokens, folder, unreadable, show, workers)
+            training_set = count_parallel(named(), settings.tokens, folder, unreadable, show, workers)
         mail = mail_of(training_set, names)
         if not len(mail.positions):
             raise SpamnbError("no messages in the sources: nothing to evaluate on")
         if len(mail.classes) < 2:
             raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
         if way == "leave-one-out":
-            return protocols.leave_one_out(mail, settings, subjects)
+            return protocols.evaluate_leave_one_out(mail, settings, subjects)
         if isinstance(way, int):
-            return protocols.folds(mail, settings, way, seed, subjects)
+            return protocols.evaluate_folds(mail, settings, way, seed, subjects)
         if way == "md5":
             learned = protocols.even_names([names[number] for number in mail.positions])
-            return protocols.split(mail, settings, learned, "Split by md5 of the file name", subjects)
+            return protocols.evaluate_split(mail, settings, learned, "Split by md5 of the file name", subjects)
         try:
             fraction = float(way)
         except ValueError:
             raise SpamnbError(f"--split {way}: give a fraction between 0 and 1, or md5") from None
         learned = protocols.halves(mail, fraction, seed)
-        return protocols.split(mail, settings, learned, f"FitResult on {fraction:g} of the mail", subjects)
+        return protocols.evaluate_split(mail, settings, learned, f"Trained on {fraction:g} of the mail", subjects)
 
 
 def _subjects(sources: tuple[str, ...]) -> Callable[[set[int]], dict[int, str]]:

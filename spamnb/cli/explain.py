@@ -14,7 +14,7 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 @click.argument("source", required=False, type=SOURCE)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
-def command(source: str | None, model: Path, top: int) -> None:
+def explain_command(source: str | None, model: Path, top: int) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 
     A token's weight is what it gave, in nats, to the log-odds of the likeliest class against the next; beside it stands

@@ -11,7 +11,7 @@ from spamnb.cli.options import model_option, standard_output
 
 @click.command("export", short_help="Write the model as lines of JSON.")
 @model_option
-def command(model: Path) -> None:
+def export_command(model: Path) -> None:
     """Write the model to standard output as lines of JSON: the same lines for the same sums.
 
     \b

@@ -11,7 +11,7 @@ from spamnb.cli.options import model_option, read_standard_input, standard_outpu
 
 @click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
 @model_option
-def command(model: Path) -> None:
+def filter_command(model: Path) -> None:
     """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
     X-Spam-Flag: YES is there for spam alone; X-Spam-Status gives verdict, score and the tokens that decided.

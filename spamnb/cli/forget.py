@@ -13,7 +13,7 @@ from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, mo
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
-def command(label: str, sources: tuple[str, ...], model: Path) -> None:
+def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
     Messages that CLASS has not learned are left alone. A logistic or hybrid model cannot forget. SOURCE is a message, a

@@ -28,7 +28,7 @@ class Lines(click.File):
 @click.argument("file", type=Lines("r", encoding="utf-8"), default="-")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-def command(file: TextIO, model: Path, force: bool) -> None:
+def import_command(file: TextIO, model: Path, force: bool) -> None:
     """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
 
     \b

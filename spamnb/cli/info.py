@@ -12,7 +12,7 @@ from spamnb.cli.options import format_option, model_option
 @click.command("info", short_help="Say what the model is, and how much it has learned.")
 @model_option
 @format_option("text", "json")
-def command(model: Path, form: str) -> None:
+def info_command(model: Path, form: str) -> None:
     """Say what the model is, how it was made, and how much it has learned.
 
     \b

@@ -14,7 +14,7 @@ from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, mo
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
-def command(label: str, sources: tuple[str, ...], model: Path) -> None:
+def learn_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
     A message that the class has learned already is not learned twice; one that another class learned is moved. Where

@@ -13,7 +13,7 @@ from spamnb.cli.options import model_option, tell
 @click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL...")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-def command(models: tuple[Path, ...], model: Path, force: bool) -> None:
+def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
     A message that several of them learned counts once for each: models do not hold the mail itself. Models with

@@ -44,7 +44,7 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @click.option("--drain", type=SECONDS, default=30.0, help="Seconds that open connections have after SIGTERM.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
-def command(
+def serve_command(
     model: Path,
     host: str,
     port: int | None,

@@ -122,16 +122,16 @@ def _taken(given: dict[str, Any]) -> Settings:
         if ":" in name or " " in name:
             raise click.UsageError(f"--ignore-header {name!r}: a header's name has neither colon nor space")
 
-    def select_features(names: Iterable[str]) -> dict[str, Any]:
+    def chosen(names: Iterable[str]) -> dict[str, Any]:
         return {name: value for name in names if (value := given.pop(name)) is not None}
 
-    model = select_features(MODEL_SETTINGS)
+    model = chosen(MODEL_SETTINGS)
     if "embedding" in model:
         from spamnb.learners.embeddings import parse_embedding
 
         parse_embedding(model["embedding"])  # now, not when all the mail has been read
     try:
-        tokens = Tokenizer(TokenOptions(**select_features(TOKEN_SETTINGS))).options
+        tokens = Tokenizer(TokenOptions(**chosen(TOKEN_SETTINGS))).options
     except ValueError as error:
         raise SpamnbError(str(error)) from None
-    return Settings(**model, tokens=tokens, loss=Loss(**select_features(LOSS_SETTINGS)))
+    return Settings(**model, tokens=tokens, loss=Loss(**chosen(LOSS_SETTINGS)))

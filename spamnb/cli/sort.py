@@ -17,7 +17,9 @@ from spamnb.cli.options import Unreadable, model_option
 @click.option("--tag", is_flag=True, help="Move nothing; put X-Spam-* headers into every message.")
 @click.option("--all", "everything", is_flag=True, help="Mail that a reader has seen (cur) too, not only new mail.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-def command(box: Path, model: Path, junk: str, unsure: str | None, tag: bool, everything: bool, dry_run: bool) -> None:
+def sort_command(
+    box: Path, model: Path, junk: str, unsure: str | None, tag: bool, everything: bool, dry_run: bool
+) -> None:
     """Move spam among a Maildir's new mail to its Junk folder.
 
     \b

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 @settings_options
 @workers_option
-def command(
+def train_command(
     sources: tuple[str, ...],
     model: Path,
     force: bool,
@@ -47,7 +47,7 @@ def command(
     """
     from contextlib import nullcontext
 
-    from spamnb.engines.processes import count
+    from spamnb.engines.counting import count_parallel
     from spamnb.engines.side_process import SideProcess
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
@@ -60,7 +60,8 @@ def command(
     unreadable = Unreadable()
     with scratch() as folder:
         with progress("Reading") as show:
-            training_set = count(entries(sources, unreadable), settings.tokens, folder, unreadable, show, workers)
+            mail = entries(sources, unreadable)
+            training_set = count_parallel(mail, settings.tokens, folder, unreadable, show, workers)
         # Where one process counted, one process trains.
         with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
             left_out = train(model, training_set, settings, force=force, executor=executor)

@@ -20,7 +20,7 @@ from spamnb.cli.options import Seconds, Unreadable, model_option, tell
     "--interval", type=Seconds(0.05), default=5.0, show_default=True, help="Seconds between looks."
 )
 @click.option("--once", is_flag=True, help="Look once, as from cron: moves since the last look are learned.")
-def command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, once: bool) -> None:
+def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, once: bool) -> None:
     """Learn as spam what is moved to a Maildir's Junk folder, and as ham what is moved out of it.
 
     Mail that is in Junk from the start, or that 'spamnb sort' put there, is no lesson; nor is mail that goes to

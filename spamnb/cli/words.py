@@ -14,7 +14,7 @@ from spamnb.cli.options import format_option, model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
 @click.option("--body", is_flag=True, help="Words of body and subject alone, no tokens of other headers or structure.")
 @format_option("text", "json", "csv")
-def command(model: Path, top: int, body: bool, form: str) -> None:
+def words_command(model: Path, top: int, body: bool, form: str) -> None:
     """Show the likeliest words of each class, and beside them the words with the highest mutual information.
 
     A word is likely when many messages of a class hold it, as "the" is. Its mutual information with the class, in bits,

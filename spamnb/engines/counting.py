@@ -20,20 +20,20 @@ from spamnb.errors import reason
 from spamnb.sources.entries import Entry
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
-CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
-CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
+MAX_CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
+MAX_CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
 # Messages below which processes cost more than they gain: 1,000 take 0.24 s with one as with two, which together use a
 # third more of the processors; 1,400 take 0.31 s with one and 0.28 with two.
-FEW = 1200
-FEW_BYTES = 1 << 24  # … or less than this much mail, where entries carry their bytes: all of that is in memory at once
-LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
-LISTED_BYTES = 1 << 24  # … or so much mail, where entries carry their bytes
+MAX_ALONE = 1200
+MAX_ALONE_BYTES = 1 << 24  # … or this much mail, where entries carry their bytes: all of it is in memory at once
+MAX_LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
+MAX_LISTED_BYTES = 1 << 24  # … or so much mail, where entries carry their bytes
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
-TokenIds = tuple[int, Entry]
+NumberedEntry = tuple[int, Entry]
 
 
-def count(
+def count_parallel(
     entries: Iterable[Entry],
     options: TokenOptions,
     folder: Path,
@@ -46,7 +46,7 @@ def count(
     Rows lie in ``folder``."""
     source = iter(entries)
     workers = workers or cores()
-    first = Chunk([], 0, False) if workers == 1 else take_chunk(source, FEW, FEW_BYTES)
+    first = Chunk([], 0, False) if workers == 1 else take_chunk(source, MAX_ALONE, MAX_ALONE_BYTES)
     every = chain(first.entries, source)
     if not first.more:
         return _alone(every, options, folder, on_unreadable, on_progress)
@@ -65,7 +65,7 @@ def _alone(
     def on_message() -> None:
         nonlocal done
         done += 1
-        if not done % CHUNK:
+        if not done % MAX_CHUNK:
             on_progress(done, None)
 
     return count_messages(enumerate(entries), Tokenizer(options), folder / "rows", on_unreadable, on_message)
@@ -80,10 +80,10 @@ class _Chunks:
         self._given = self._listed = self._carried = 0  # messages handed out, and listed; bytes of those ahead
         self.total: int | None = None
 
-    def __iter__(self) -> Iterator[list[TokenIds]]:
+    def __iter__(self) -> Iterator[list[NumberedEntry]]:
         return self
 
-    def __next__(self) -> list[TokenIds]:
+    def __next__(self) -> list[NumberedEntry]:
         if not self._ahead and not self.list_one():
             raise StopIteration
         chunk, size, _ = self._ahead.popleft()
@@ -93,9 +93,9 @@ class _Chunks:
 
     def list_one(self) -> bool:
         """List one more chunk; False where there is no more, or enough is at hand."""
-        if self.total is not None or len(self._ahead) >= LISTED or self._carried > LISTED_BYTES:
+        if self.total is not None or len(self._ahead) >= MAX_LISTED or self._carried > MAX_LISTED_BYTES:
             return False
-        chunk = take_chunk(self._entries, CHUNK, CHUNK_BYTES)
+        chunk = take_chunk(self._entries, MAX_CHUNK, MAX_CHUNK_BYTES)
         if not chunk.entries:
             self.total = self._listed
             return False
@@ -108,13 +108,13 @@ class _Chunks:
 def _count(
     options: TokenOptions,
     folder: Path,
-    chunks: Iterator[list[TokenIds]],
+    chunks: Iterator[list[NumberedEntry]],
     reply: Callable[[Any], None],
 ) -> None:
     """A worker's part."""
     unreadable: list[tuple[str, str]] = []
 
-    def entries() -> Iterator[TokenIds]:
+    def entries() -> Iterator[NumberedEntry]:
         for chunk in chunks:
             yield from chunk
             reply((len(chunk), list(unreadable)))

@@ -14,10 +14,10 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.errors import reason
 from spamnb.sources.entries import Entry, messages
 
-CHUNK = 256  # messages judged at once: with 128 each takes 5 % more, with 512 3 % less, which is not worth the memory
-FEW = 300  # messages below which processes cost more than they gain
-MOST_BYTES = 1 << 22  # … both bounded by this much mail, where entries carry their bytes
-AHEAD = 16  # chunks that may be judged before an earlier one is
+MAX_CHUNK = 256  # messages judged at once: with 128 each takes 5 % more, with 512 3 % less, not worth the memory
+MAX_ALONE = 300  # messages below which processes cost more than they gain
+MAX_CHUNK_BYTES = 1 << 22  # … both bounded by this much mail, where entries carry their bytes
+MAX_AHEAD = 16  # chunks that may be judged before an earlier one is
 
 Charges = tuple[float, float | None]  # what Classifier.charge takes
 T = TypeVar("T")
@@ -47,9 +47,9 @@ def classify_parallel(
     themselves: SQLite allows no connection to cross a fork.
     """
     source = iter(entries)
-    first = take_chunk(source, FEW, MOST_BYTES)
+    first = take_chunk(source, MAX_ALONE, MAX_CHUNK_BYTES)
     every = chain(first.entries, source)
-    chunks = iter(lambda: take_chunk(every, CHUNK, MOST_BYTES).entries, [])
+    chunks = iter(lambda: take_chunk(every, MAX_CHUNK, MAX_CHUNK_BYTES).entries, [])
     judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior)
     if not first.more:
         for chunk in chunks:
@@ -62,7 +62,7 @@ def classify_parallel(
     classifier.close()
     waiting: dict[int, Any] = {}
     due = 0
-    for number, told in parallel_map(work, chunks, workers or cores(), ahead=AHEAD):
+    for number, told in parallel_map(work, chunks, workers or cores(), ahead=MAX_AHEAD):
         assert number is not None
         waiting[number] = told
         while due in waiting:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # 5 ms, for nothing where one process works alone
     from multiprocessing.connection import Connection
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, besides Ctrl-C
-AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
+MAX_AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
 
 Work = Callable[[Iterator[Any], Callable[[Any], None]], None]
 
@@ -109,7 +109,7 @@ def _replies(
         while upcoming:
             connection, numbers = min(at_hand.items(), key=lambda one: len(one[1]))
             first = min((held[0] for held in at_hand.values() if held), default=upcoming[0])
-            if len(numbers) == AT_HAND or (ahead is not None and upcoming[0] - first >= ahead):
+            if len(numbers) == MAX_AT_HAND or (ahead is not None and upcoming[0] - first >= ahead):
                 break
             _send(connection, upcoming[1], working)
             numbers.append(upcoming[0])

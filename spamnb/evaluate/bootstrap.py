@@ -23,7 +23,7 @@ Z = 1.959963984540054  # 97.5 % of a standard normal lies below
 _CHUNK = 4_000_000  # cells drawn at once: 64 MB of counts for both classes
 
 
-def interval(value: float, replicates: ArrayLike, trials: float, exact_trials: int) -> Estimate:
+def bootstrap_interval(value: float, replicates: ArrayLike, trials: float, exact_trials: int) -> Estimate:
     """logit⁻¹(logit value ± 1.96 × standard deviation of the replicates' logits): rates in, percent out.
 
     A rate of 0 enters a logit as half an event in ``trials`` (see ``logit_rate``). Where every replicate equals the
@@ -76,11 +76,11 @@ def roc_estimates(
         for level in hm_levels:
             missed[level].append(spam_missed_at(drawn, level / 100))
     # Without a misordered pair, min(ham, spam) disjoint pairs are independent trials of exactly 1 − ROCA.
-    area = interval(float(misordered(step)), np.concatenate(areas), float(ham) * spam, min(ham, spam))
+    area = bootstrap_interval(float(misordered(step)), np.concatenate(areas), float(ham) * spam, min(ham, spam))
     at = {}
     for level, draws in missed.items():
         value = float(spam_missed_at(step, level / 100))
-        drawn_about = interval(value, np.concatenate(draws), spam, spam)
+        drawn_about = bootstrap_interval(value, np.concatenate(draws), spam, spam)
         exact = share(round(value * spam), spam)  # of few events the bootstrap says too little (rates.py)
         low, high = min(exact.low, drawn_about.low), max(exact.high, drawn_about.high)
         measured = (1 - level / 100) ** ham <= 0.025
@@ -96,4 +96,4 @@ def macro_f1_estimate(confusion: ArrayLike, replicates: int = REPLICATES, seed: 
         return Estimate(math.nan)
     drawn = np.random.default_rng(seed).multinomial(total, cells.ravel() / total, size=replicates)
     replicated = macro_f1(drawn.reshape(replicates, *cells.shape))
-    return interval(float(macro_f1(cells)), replicated, total, total)
+    return bootstrap_interval(float(macro_f1(cells)), replicated, total, total)

@@ -66,7 +66,7 @@ def even_names(names: list[str]) -> NDArray[np.bool_]:
     )
 
 
-def split(
+def evaluate_split(
     mail: Mail, settings: Settings, learned: NDArray[np.bool_], protocol: str, subjects: Subjects = no_subjects
 ) -> Result:
     """Train on the messages where ``learned`` (n,), judge the others."""
@@ -78,7 +78,7 @@ def split(
     return answers.result(protocol, subjects)
 
 
-def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subjects = no_subjects) -> Result:
+def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subjects = no_subjects) -> Result:
     """K-fold cross-validation, stratified: each fold judged by the total minus the fold."""
     group, order = groups(mail, seed)
     if not 2 <= k <= len(order):
@@ -96,7 +96,7 @@ def folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subje
     return answers.result(f"{k} folds", subjects)
 
 
-def leave_one_out(mail: Mail, settings: Settings, subjects: Subjects = no_subjects) -> Result:
+def evaluate_leave_one_out(mail: Mail, settings: Settings, subjects: Subjects = no_subjects) -> Result:
     """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
     model is more than sums, or its words are chosen."""
     distinct = prepare(mail.training_set)

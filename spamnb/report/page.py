@@ -49,7 +49,7 @@ def page(result: Result, found: Figures, provenance: Provenance) -> str:
         css=css,
         found=found,
         provenance=provenance,
-        first_line=first_line(result),
+        first_line=summary_line(result),
         unsure=unsure_line(result),
         of_classes=f"{count(found.messages, 'message')}: {per_class}{more}",
         cards=_cards(found),
@@ -80,7 +80,7 @@ def _unbroken(value: Any) -> Any:
     return value.replace("\u2009", "\u202f") if isinstance(value, str) else value
 
 
-def first_line(result: Result) -> str:
+def summary_line(result: Result) -> str:
     """What a person asks first, in numbers of messages: good mail lost and spam let through, or messages right.
 
     Spam that is called unsure was let through, as in sm%; good mail that is called unsure was not lost.

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ((), "10 folds", 2 * EACH),
         (("--folds", 4, "--seed", 3), "4 folds", 2 * EACH),
-        (("--split", 0.25), "FitResult on 0.25 of the mail", 2 * EACH * 0.75),
+        (("--split", 0.25), "Trained on 0.25 of the mail", 2 * EACH * 0.75),
         (("--split", "md5"), "Split by md5 of the file name", None),
         (("--leave-one-out", "--model-type", "multinomial", "--pooling", "sum"), "Leave-one-out", 2 * EACH),
         (("--online",), "On-line, immediate feedback", 2 * EACH),

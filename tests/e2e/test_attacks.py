@@ -1,6 +1,6 @@
 """What spammers do to slip past: variants of real spam, and how much of each gets through.
 
-FitResult on 1,000 messages of the SpamAssassin corpus; 100 other spams, of whose header only From, To and Subject are
+Trained on 1,000 messages of the SpamAssassin corpus; 100 other spams, of whose header only From, To and Subject are
 left, are disguised in the ways below and judged at the score that 0.5 % of 400 other good messages exceed. The names
 of the cases say how many were missed, and in brackets how many without what is done about it.
 """

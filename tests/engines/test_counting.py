@@ -17,8 +17,8 @@ from mail import folders, mail, message, never, same_counts
 
 from spamnb.counts import training_set as module
 from spamnb.counts.training_set import TrainingSet, count_messages
-from spamnb.engines import processes
-from spamnb.engines.processes import count
+from spamnb.engines import counting
+from spamnb.engines.counting import count_parallel
 from spamnb.engines.workers import parallel_map
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry, entries
@@ -53,9 +53,9 @@ def test_few_messages_are_counted_by_one_process_unless_they_are_large(
     carried = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20))]
     size = sum(len(entry.content or b"") for entry in carried)
     for most, shared in ((size, False), (size - 1, True)):
-        monkeypatch.setattr(processes, "FEW_BYTES", most)
+        monkeypatch.setattr(counting, "MAX_ALONE_BYTES", most)
         (tmp_path / str(most)).mkdir()
-        made = count(carried, TokenOptions(), tmp_path / str(most), never, workers=2)
+        made = count_parallel(carried, TokenOptions(), tmp_path / str(most), never, workers=2)
         assert len(made.shards) == 1 + shared
         assert made.counts.documents.tolist() == [20, 20]
 
@@ -70,7 +70,11 @@ def test_one_process_lists_no_messages_ahead(tmp_path: Path) -> None:
             yield Entry(label, str(n), "", content=raw)
 
     seen: list[int] = []
-    count(listing(), TokenOptions(), tmp_path, never, lambda done, total: seen.append(listed - done), workers=1)
+
+    def note(done: int, total: int | None) -> None:
+        seen.append(listed - done)
+
+    count_parallel(listing(), TokenOptions(), tmp_path, never, note, workers=1)
     assert seen == [0]
 
 
@@ -78,10 +82,10 @@ def test_one_process_lists_no_messages_ahead(tmp_path: Path) -> None:
 def test_the_result_is_the_same_whatever_the_workers_and_chunks(
     folder: Path, whole: TrainingSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, chunk: int
 ) -> None:
-    monkeypatch.setattr(processes, "FEW", 10)
-    monkeypatch.setattr(processes, "CHUNK", chunk)
+    monkeypatch.setattr(counting, "MAX_ALONE", 10)
+    monkeypatch.setattr(counting, "MAX_CHUNK", chunk)
     progress: list[tuple[int, int | None]] = []
-    made = count(
+    made = count_parallel(
         entries([str(folder)], never),
         TokenOptions(),
         tmp_path,
@@ -100,11 +104,11 @@ def test_the_result_is_the_same_whatever_the_workers_and_chunks(
 
 
 def test_entries_that_carry_their_bytes(whole: TrainingSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "FEW", 2)
-    monkeypatch.setattr(processes, "CHUNK_BYTES", 3000)
+    monkeypatch.setattr(counting, "MAX_ALONE", 2)
+    monkeypatch.setattr(counting, "MAX_CHUNK_BYTES", 3000)
     messages = [*mail(300), ("spam", message("ham", 7)), ("ham", message("ham", 8))]
     order = sorted(range(602), key=lambda n: (messages[n][0], n))  # as the folder lists them
-    made = count(
+    made = count_parallel(
         (Entry(messages[n][0], str(n), "", content=messages[n][1]) for n in order),
         TokenOptions(),
         tmp_path,
@@ -116,8 +120,8 @@ def test_entries_that_carry_their_bytes(whole: TrainingSet, tmp_path: Path, monk
 
 
 def test_mail_that_entries_carry_is_not_listed_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, most in (("FEW", 2), ("CHUNK", 4), ("LISTED_BYTES", 4000)):
-        monkeypatch.setattr(processes, name, most)
+    for name, most in (("MAX_ALONE", 2), ("MAX_CHUNK", 4), ("MAX_LISTED_BYTES", 4000)):
+        monkeypatch.setattr(counting, name, most)
     listed = 0
 
     def listing() -> Iterator[Entry]:
@@ -127,25 +131,34 @@ def test_mail_that_entries_carry_is_not_listed_far_ahead(tmp_path: Path, monkeyp
             yield Entry(label, str(n), "", content=raw)
 
     ahead: list[int] = []
-    made = count(listing(), TokenOptions(), tmp_path, never, lambda done, total: ahead.append(listed - done), workers=2)
+
+    def note(done: int, total: int | None) -> None:
+        ahead.append(listed - done)
+
+    made = count_parallel(listing(), TokenOptions(), tmp_path, never, note, workers=2)
     assert made.counts.documents.tolist() == [400, 400]
     assert max(ahead) < 80  # of 800: what two workers hold, and 4,000 bytes
 
 
 def test_few_messages_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "parallel_map", never)
-    made = count((Entry(c, c, "", content=raw) for c, raw in mail(4)), TokenOptions(), tmp_path, never, workers=4)
+    monkeypatch.setattr(counting, "parallel_map", never)
+    entries = (Entry(c, c, "", content=raw) for c, raw in mail(4))
+    made = count_parallel(entries, TokenOptions(), tmp_path, never, workers=4)
     assert made.counts.documents.tolist() == [4, 4]
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "FEW", 2)
-    monkeypatch.setattr(processes, "CHUNK", 4)
+    monkeypatch.setattr(counting, "MAX_ALONE", 2)
+    monkeypatch.setattr(counting, "MAX_CHUNK", 4)
     many = [Entry(c, str(n), "", content=raw) for n, (c, raw) in enumerate(mail(20))]
     many[11] = Entry("ham", "eleven", str(tmp_path / "missing"))
     named: list[tuple[str, str]] = []
     (tmp_path / "rows").mkdir()
-    made = count(many, TokenOptions(), tmp_path / "rows", lambda name, e: named.append((name, str(e))), workers=2)
+
+    def on_unreadable(name: str, error: Exception) -> None:
+        named.append((name, str(error)))
+
+    made = count_parallel(many, TokenOptions(), tmp_path / "rows", on_unreadable, workers=2)
     assert named == [("eleven", "No such file or directory")]
     assert made.counts.documents.sum() == 39
 
@@ -243,12 +256,12 @@ def test_idle_is_called_until_it_has_nothing_left() -> None:
 COUNTS_FOR_EVER = """
 import itertools, sys, tempfile
 from pathlib import Path
-from spamnb.engines.processes import count
+from spamnb.engines.counting import count_parallel
 from spamnb.sources.entries import Entry
 from spamnb.tokens.tokenizer import TokenOptions
 entries = (Entry("ab"[n % 2], str(n), "", content=b"Subject: x\\n\\nword") for n in itertools.count())
 with tempfile.TemporaryDirectory() as folder:
-    count(entries, TokenOptions(), Path(folder), print, lambda done, total: print(done, flush=True), workers=2)
+    count_parallel(entries, TokenOptions(), Path(folder), print, lambda done, total: print(done, flush=True), workers=2)
 """
 
 

@@ -45,9 +45,9 @@ def some(n: int) -> list[Entry]:
 def test_the_same_to_the_last_digit_whoever_judges(
     model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, chunk: int, few: int
 ) -> None:
-    monkeypatch.setattr(judging, "CHUNK", chunk)
-    monkeypatch.setattr(judging, "FEW", few)
-    monkeypatch.setattr(judging, "AHEAD", 3)
+    monkeypatch.setattr(judging, "MAX_CHUNK", chunk)
+    monkeypatch.setattr(judging, "MAX_ALONE", few)
+    monkeypatch.setattr(judging, "MAX_AHEAD", 3)
     with Classifier.open(model) as classifier:
         classifier.charge(4.0, 0.3)
         expected = []
@@ -62,7 +62,7 @@ def test_the_same_to_the_last_digit_whoever_judges(
 def test_real_mail_is_judged_the_same_in_batches(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "FEW", 1)
+    monkeypatch.setattr(judging, "MAX_ALONE", 1)
     folder = corpora / "spamassassin"
     of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
     learned = enumerate(entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
@@ -77,8 +77,8 @@ def test_real_mail_is_judged_the_same_in_batches(
 @pytest.mark.parametrize(
     ("bounds", "body", "verdicts", "ahead"),
     [
-        ({"CHUNK": 2, "FEW": 4}, b"money\n", 200, 300),
-        ({"MOST_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
+        ({"MAX_CHUNK": 2, "MAX_ALONE": 4}, b"money\n", 200, 300),
+        ({"MAX_CHUNK_BYTES": 1000, "MAX_AHEAD": 3}, b"money\n" * 100, 50, 25),
     ],
     ids=["by number", "by what entries carry"],
 )
@@ -118,8 +118,8 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("few", [1, 1000])
 def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(judging, "CHUNK", 3)
-    monkeypatch.setattr(judging, "FEW", few)
+    monkeypatch.setattr(judging, "MAX_CHUNK", 3)
+    monkeypatch.setattr(judging, "MAX_ALONE", few)
     entries = some(20)
     for n in (0, 7, 8):
         entries[n] = Entry(None, f"gone {n}", "/nowhere/at/all")
@@ -145,7 +145,7 @@ def test_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path)
 
 @pytest.mark.parametrize("few", [1, 1000])
 def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(judging, "FEW", few)
+    monkeypatch.setattr(judging, "MAX_ALONE", few)
     for wanted in (True, False):
         with Classifier.open(model) as classifier:
             told = classify_parallel(some(9), classifier, lambda name, j: [*j.posterior], never, posterior=wanted)

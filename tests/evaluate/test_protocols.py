@@ -10,7 +10,7 @@ import pytest
 from mail import mail, message, never
 
 from spamnb.classifier import Classifier
-from spamnb.engines.processes import count
+from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.evaluate import protocols
 from spamnb.evaluate.held_out import Mail, mail_of
@@ -30,7 +30,7 @@ SETTINGS = [
 
 def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings) -> Mail:
     entries = [Entry(label, f"{label}/{n}", "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return mail_of(count(entries, settings.tokens, folder, never), [entry.name for entry in entries])
+    return mail_of(count_parallel(entries, settings.tokens, folder, never), [entry.name for entry in entries])
 
 
 def check(folder: Path, result: Result, settings: Settings, learned: Callable[[int], list[int]]) -> None:
@@ -68,7 +68,8 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
 def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
     learned = np.arange(len(THREE)) % 3 > 0
-    result = protocols.split(held, settings, learned, "by hand", lambda places: {p: f"subject {p}" for p in places})
+    subjects = {place: f"subject {place}" for place in range(len(THREE))}
+    result = protocols.evaluate_split(held, settings, learned, "by hand", lambda places: {p: subjects[p] for p in places})
     assert len(result) == (~learned).sum() and result.protocol == "by hand"
     check(tmp_path, result, settings, lambda _: np.flatnonzero(learned).tolist())
     assert set(np.flatnonzero(~result.right)) <= result.remarks.keys() and result.remarks
@@ -78,7 +79,7 @@ def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, setti
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda s: s.model_type)
 def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
-    result = protocols.folds(held, settings, 4, seed=3)
+    result = protocols.evaluate_folds(held, settings, 4, seed=3)
     assert sorted(result.names) == sorted(f"{label}/{n}" for n, (label, _) in enumerate(THREE))
     group, order = protocols.groups(held, 3)
     fold = np.empty(len(order), int)
@@ -89,7 +90,7 @@ def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
 def test_a_class_that_is_all_in_one_fold_is_unknown_to_its_judges(tmp_path):
     messages = [*mail(5), ("list", message("ham", 77))]
     held = counted(tmp_path, messages, Settings())
-    result = protocols.folds(held, Settings(), 3)
+    result = protocols.evaluate_folds(held, Settings(), 3)
     alone = result.names.index("list/10")
     assert result.classes == ("ham", "list", "spam")
     assert result.scores[alone, 1] == -np.inf and result.verdicts[alone] != 1
@@ -98,7 +99,7 @@ def test_a_class_that_is_all_in_one_fold_is_unknown_to_its_judges(tmp_path):
 def test_leave_one_out_is_forgetting_each(tmp_path):
     settings = Settings()
     held = counted(tmp_path, THREE, settings)
-    result = protocols.leave_one_out(held, settings, lambda places: {p: f"subject {p}" for p in places})
+    result = protocols.evaluate_leave_one_out(held, settings, lambda places: {p: f"subject {p}" for p in places})
     assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message
     check(tmp_path, result, settings, lambda own: [n for n in range(len(THREE)) if THREE[n][1] != THREE[own][1]])
     wrong = np.flatnonzero(~result.right)
@@ -108,7 +109,7 @@ def test_leave_one_out_is_forgetting_each(tmp_path):
 def test_leave_one_out_of_a_class_of_copies_alone(tmp_path):
     messages = [*mail(10), *(("a", message("ham", n)) for n in range(3))]
     held = counted(tmp_path, messages + [("ham", raw) for label, raw in messages if label == "a"], Settings())
-    result = protocols.leave_one_out(held, Settings())
+    result = protocols.evaluate_leave_one_out(held, Settings())
     assert result.classes == ("a", "ham", "spam")
     assert len(result) == 20 and not (result.truth == 0).any()
     assert (result.probabilities[:, 0] == 0).all()
@@ -132,13 +133,13 @@ def test_what_cannot_be_split_is_said(tmp_path):
     with pytest.raises(SpamnbError, match="between 0 and 1"):
         protocols.halves(held, 1.5, 0)
     with pytest.raises(SpamnbError, match="no message on one side"):
-        protocols.split(held, Settings(), np.ones(6, bool), "")
+        protocols.evaluate_split(held, Settings(), np.ones(6, bool), "")
     for k in (1, 7):
         with pytest.raises(SpamnbError, match="folds"):
-            protocols.folds(held, Settings(), k)
+            protocols.evaluate_folds(held, Settings(), k)
 
 
 def test_leave_one_out_needs_two_classes(tmp_path):
     held = counted(tmp_path, [("ham", raw) for _, raw in mail(3)], Settings())
     with pytest.raises(SpamnbError, match="two classes"):
-        protocols.leave_one_out(held, Settings())
+        protocols.evaluate_leave_one_out(held, Settings())

@@ -17,7 +17,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.figures import figures
 from spamnb.evaluate.result import Answer, Recorder, Result
 from spamnb.report import charts
-from spamnb.report.page import first_line, page, unsure_line, write_page
+from spamnb.report.page import page, summary_line, unsure_line, write_page
 
 # fmt: off
 TAGS = {
@@ -156,7 +156,7 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
 )
 def test_the_first_line_is_what_a_person_asks(classes, pairs, first, rest):
     result = judged(classes, pairs)
-    assert (first_line(result), unsure_line(result)) == (first, rest)
+    assert (summary_line(result), unsure_line(result)) == (first, rest)
     heading = LexborHTMLParser(page(result, figures(result, replicates=5), MADE)).css_first("h1")
     assert heading.text() == first
 
@@ -166,7 +166,7 @@ def test_the_first_line_agrees_with_the_measures():
         result = made_up(classes)
         found = figures(result, replicates=5).spam
         assert found is not None
-        lost, good, missed, spam = map(int, re.findall(r"\d+", first_line(result)))
+        lost, good, missed, spam = map(int, re.findall(r"\d+", summary_line(result)))
         assert (100 * lost / good, 100 * missed / spam) == pytest.approx((found.hm.value, found.sm.value))
 
 

@@ -241,7 +241,7 @@ def corpus(corpora: Path, count: int) -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def corpus_model(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """FitResult on a sample of the first halves of the SpamAssassin corpus."""
+    """Trained on a sample of the first halves of the SpamAssassin corpus."""
     path = tmp_path_factory.mktemp("corpus") / "model.spamnb"
     with Classifier.create(path) as classifier, classifier.store.writing():
         folders = [sorted((corpora / "spamassassin" / folder).iterdir())[:250] for folder in ("easy_ham", "spam")]
