@@ -17,7 +17,7 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import FitResult, learner_for
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
-from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write, write_rest, write_sums
+from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _fit(training_set: TrainingSet, selected: TrainingSet, settings: Settings) -
 
 def _in_memory(selected: TrainingSet, result: FitResult, settings: Settings) -> Store:
     store = Store.create(":memory:", settings.as_meta())
-    write(store, with_fit_result(snapshot_of(selected, settings), result))
+    write_snapshot(store, with_fit_result(snapshot_of(selected, settings), result))
     return store
 
 
@@ -146,7 +146,7 @@ def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
     """The snapshot with what fitting gave that is no sum: calibration, arrays and vectors."""
     return snapshot._replace(
         meta={**snapshot.meta, **result.meta},
-        calibration=_calibration(result, snapshot.sums.classes).cells(snapshot.sums.classes),
+        calibration=_calibration(result, snapshot.counts.classes).cells(snapshot.counts.classes),
         arrays=dict(result.arrays),
         vectors=result.vectors,
     )
@@ -171,10 +171,10 @@ def train(
         training_set = prepare(training_set)
         selected = select_features(training_set, settings)
         future = executor.submit(_fit, training_set, selected, settings) if executor else None
-        sums = snapshot_of(selected, settings)
+        snapshot = snapshot_of(selected, settings)
         with store.writing():
-            write_sums(store, sums)
+            write_counts(store, snapshot)
             sync(store.file)  # most of it is on its way to the disk while the learner still works
             result = future.result() if future else _fit(training_set, selected, settings)
-            write_rest(store, with_fit_result(sums, result))
+            write_rest(store, with_fit_result(snapshot, result))
     return _judged(result, selected, settings)

@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError
 from spamnb.message.parse import parse
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
-from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write
+from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
@@ -65,13 +65,13 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
         trained(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)).store
     )
     with atomic_replace(path, content.meta) as store:
-        write(store, content)
+        write_snapshot(store, content)
     raw = message("spam", 500)
     with Classifier.open(path, writable=True) as classifier:
         classifier.charge(false_positive_cost=3)
         before = classifier.classify(raw)
         with atomic_replace(path, other.meta, force=True) as store:
-            write(store, other)
+            write_snapshot(store, other)
         with Classifier.open(path) as fresh:
             told = fresh.classify(raw)
         after = classifier.classify(raw)
@@ -83,7 +83,7 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
 
 def trained_as(content: Snapshot) -> Store:
     store = Store.create(":memory:", content.meta)
-    write(store, content)
+    write_snapshot(store, content)
     return store
 
 
@@ -280,9 +280,9 @@ def test_two_words_of_one_key_do_no_harm(monkeypatch: pytest.MonkeyPatch, compil
     classifier = trained(mail(3))
     before = exported(classifier)
     assert classifier.learn("spam", raw)
-    assert parse_export(exported(classifier), "-").sums.documents.sum() == 7
+    assert parse_export(exported(classifier), "-").counts.documents.sum() == 7
     totals, content = classifier.store.totals(), read_snapshot(classifier.store)
-    whole = content.sums.totals()
+    whole = content.counts.totals()
     assert all(map(np.array_equal, totals[1:4], whole[1:4]))
     assert classifier.forget("spam", raw)
     assert exported(classifier) == before

@@ -38,17 +38,17 @@ def import_command(file: TextIO, model: Path, force: bool) -> None:
     from spamnb.classifier import Classifier
     from spamnb.naming import pluralize
     from spamnb.store.jsonl import parse_export
-    from spamnb.store.snapshot import atomic_replace, read_snapshot, write
+    from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 
     try:
-        content = parse_export(file, file.name)
+        snapshot = parse_export(file, file.name)
     except UnicodeDecodeError:
         raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
-    with atomic_replace(model, content.meta, force=force) as store:
-        write(store, content)
+    with atomic_replace(model, snapshot.meta, force=force) as store:
+        write_snapshot(store, snapshot)
         # What cannot be read again must not take the place of a model that can.
         store.path = file.name
         read_snapshot(store)
         Classifier(store)
-    messages = pluralize(int(content.sums.documents.sum()), "message")
-    click.echo(f"{model}: {messages}, {pluralize(len(content.tokens), 'token')}")
+    messages = pluralize(int(snapshot.counts.documents.sum()), "message")
+    click.echo(f"{model}: {messages}, {pluralize(len(snapshot.tokens), 'token')}")

@@ -24,18 +24,18 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
       spamnb merge alice.spamnb bob.spamnb -m both.spamnb
     """
     from spamnb.naming import pluralize
-    from spamnb.store.jsonl import merge_models
-    from spamnb.store.snapshot import atomic_replace, read_snapshot, write
+    from spamnb.store.merging import merge_models
+    from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
     from spamnb.store.store import Store
 
-    contents = []
+    snapshots = []
     for path in models:
         with Store.open(path) as store:
-            contents.append(read_snapshot(store))
-    merged, repeated = merge_models(contents, [str(path) for path in models])
+            snapshots.append(read_snapshot(store))
+    merged, repeated = merge_models(snapshots, [str(path) for path in models])
     with atomic_replace(model, merged.meta, force=force) as store:
-        write(store, merged)
-    messages = pluralize(int(merged.sums.documents.sum()), "message")
+        write_snapshot(store, merged)
+    messages = pluralize(int(merged.counts.documents.sum()), "message")
     click.echo(f"{model}: {messages}, {pluralize(len(merged.tokens), 'token')}")
     if repeated:
         tell(f"spamnb: learned by more than one of them, and counted for each: {pluralize(repeated, 'message')}")

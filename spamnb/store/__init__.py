@@ -6,5 +6,6 @@ database  a SQLite file that others use at the same time; nothing that it holds 
 pages     counts of tokens, packed in the file and at hand in memory
 learned   which messages were learned, and as what
 snapshot  a whole model in memory, written and read in one piece
-jsonl     a model as lines of JSON; models added up
+jsonl     a model as lines of JSON
+merging   models added up
 """

@@ -1,10 +1,9 @@
-"""Models out of and into lines of JSON, and several added up to one."""
+"""Models out of and into lines of JSON: the same lines for the same sums, whatever machine wrote them."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -22,31 +21,31 @@ from spamnb.store.store import Store
 from spamnb.store.tables import VECTOR, array_of
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
-LINES = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
+EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 
 
 def export(store: Store) -> Iterator[str]:
     """The model as lines of JSON, the same lines for the same sums."""
-    content = read_snapshot(store)
-    yield _line({"spamnb": LINES, "meta": content.meta})
-    sums, tokens = content.sums, list(content.tokens)
-    for name, documents in zip(sums.classes, sums.documents.tolist()):
+    snapshot = read_snapshot(store)
+    yield _line({"spamnb": EXPORT_VERSION, "meta": snapshot.meta})
+    tokens = list(snapshot.tokens)
+    for name, documents in zip(snapshot.counts.classes, snapshot.counts.documents.tolist()):
         yield _line({"class": name, "documents": documents})
     counts: list[dict[str, tuple[int, int]]] = [{} for _ in tokens]
-    for name, cells in zip(sums.classes, sums.rows):
+    for name, cells in zip(snapshot.counts.classes, snapshot.counts.rows):
         for j, *pair in zip(*(values.tolist() for values in cells)):
             counts[j][name] = pair
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
-        vector = {} if content.vectors is None else {"vector": content.vectors[j].tolist()}
+        vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
         yield _line({"token": tokens[j], "counts": counts[j], **vector})
-    for digest, (name, taught, bins) in content.messages:
+    for digest, (name, taught, bins) in snapshot.messages:
         scored = {} if bins is None else {"bins": bins}
         yield _line({"message": digest.hex(), "class": name, "taught": taught, **scored})
-    for identity, digest, counted in content.lessons:
+    for identity, digest, counted in snapshot.lessons:
         yield _line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
-    for name, own, bin_, messages in content.calibration:
+    for name, own, bin_, messages in snapshot.calibration:
         yield _line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
-    for name, values in content.arrays.items():
+    for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield _line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
     yield _line({"end": True})  # without it a file that was cut short would pass for a smaller model
@@ -70,7 +69,7 @@ def _digest(written: str) -> bytes:
 
 
 def parse_export(lines: Iterable[str], name: str) -> Snapshot:
-    """The content that ``export`` wrote. Raises SpamnbError naming the line that is not of it."""
+    """The model that ``export`` wrote. Raises SpamnbError naming the line that is not of it."""
     meta: dict[str, Any] | None = None
     documents: dict[str, int] = {}
     counts: dict[str, dict[str, list[int]]] = {}
@@ -128,7 +127,7 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         raise SpamnbError(f"{name}: empty; 'spamnb export' writes what can be imported")
     if not ended:
         raise SpamnbError(f"{name}: cut short, its last line is missing; export the model again")
-    tokens, place, sums = _sums(documents, counts)
+    tokens, place, class_counts = _class_counts(documents, counts)
     try:
         with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
             of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
@@ -136,21 +135,21 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
     if of_tokens is not None:
         of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
-    return Snapshot(meta, tokens, sums, messages, calibration, arrays, of_tokens, lessons)
+    return Snapshot(meta, tokens, class_counts, messages, calibration, arrays, of_tokens, lessons)
 
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
     """What the first line says. SpamnbError where another version wrote it."""
-    if record["spamnb"] != LINES:
-        made, what = ("a newer", "upgrade spamnb") if record["spamnb"] > LINES else ("an older", "train again")
+    if record["spamnb"] != EXPORT_VERSION:
+        made, what = ("a newer", "upgrade spamnb") if record["spamnb"] > EXPORT_VERSION else ("an older", "train again")
         raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
     return dict(record["meta"])
 
 
-def _sums(
+def _class_counts(
     documents: dict[str, int], counts: dict[str, dict[str, list[int]]]
 ) -> tuple[TokenArray, np.ndarray, ClassCounts]:
-    """The tokens ascending by key, where among them each of ``counts`` is, and the sums."""
+    """The tokens ascending by key, where among them each of ``counts`` is, and their counts by class."""
     classes = tuple(sorted(documents))
     tokens, (place,) = merge_vocabularies([TokenArray.of(counts)])
     row = {c: i for i, c in enumerate(classes)}
@@ -158,36 +157,3 @@ def _sums(
     label, column, *figures = np.array(found, np.int64).reshape(-1, 4).T
     held = np.array([documents[c] for c in classes], np.int64)
     return tokens, place, ClassCounts.from_cells(classes, held, len(tokens), label, SparseRow(place[column], *figures))
-
-
-def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
-    """The sum of models made with the same settings, and how many messages more than one of them learned.
-
-    Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
-    Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
-    """
-    for content, name in zip(models, names):
-        for key in sorted((models[0].meta.keys() | content.meta.keys()) - {"vocabulary_size"}):
-            if content.meta.get(key) != models[0].meta.get(key):
-                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
-        if content.meta.get("model_type") in ("logistic", "hybrid"):
-            kind = content.meta["model_type"]
-            raise SpamnbError(f"{name}: a {kind} model cannot be merged: its steps are no sums; train on both sources")
-        if content.arrays or content.meta.get("top_words") is not None:
-            raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
-    classes = tuple(sorted({c for content in models for c in content.sums.classes}))
-    tokens, places = merge_vocabularies([content.tokens for content in models])
-    sums = ClassCounts.sum([content.sums.reindex(at, len(tokens), classes) for content, at in zip(models, places)])
-    messages: dict[bytes, LearnedMessage] = {}
-    cells = Counter[tuple[str, int, int]]()
-    for content in models:
-        messages.update(content.messages)
-        for name, own, bin_, count in content.calibration:
-            cells[name, own, bin_] += count
-    repeated = sum(len(content.messages) for content in models) - len(messages)
-    calibration = [(*cell, count) for cell, count in sorted(cells.items())]
-    meta = models[0].meta
-    learned = list(messages.items())
-    lessons = [lesson for content in models for lesson in content.lessons] if not repeated else []
-    merged = Snapshot(meta, tokens, sums, learned, calibration, {}, None, lessons)
-    return merged, repeated

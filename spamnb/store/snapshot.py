@@ -29,7 +29,7 @@ class Snapshot(NamedTuple):
 
     meta: dict[str, Any]
     tokens: TokenArray  # ascending by hash
-    sums: ClassCounts
+    counts: ClassCounts  # what training wrote and what was learned since, in one sum
     messages: list[tuple[bytes, LearnedMessage]]  # digest, and as what
     calibration: list[tuple[str, int, int, int]]  # class, own, bin, messages
     arrays: dict[str, np.ndarray]
@@ -37,47 +37,47 @@ class Snapshot(NamedTuple):
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
 
 
-def write(store: Store, content: Snapshot) -> None:
+def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     """Write everything into a new, empty store."""
     with store.writing():
-        write_sums(store, content)
-        write_rest(store, content)
+        write_counts(store, snapshot)
+        write_rest(store, snapshot)
 
 
-def write_sums(store: Store, content: Snapshot) -> None:
+def write_counts(store: Store, snapshot: Snapshot) -> None:
     """Write the sums and whose they are into a new, empty store; ``write_rest`` must follow in the same change."""
-    sums = content.sums
+    counts = snapshot.counts
     with store.writing():
-        for name in sums.classes:
+        for name in counts.classes:
             store.class_id(name)
         execute = store.executemany
         try:
-            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(content.tokens, sums))
+            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(snapshot.tokens, counts))
         except OverflowError as error:
             raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
         execute(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(*(figures.tolist() for figures in sums.totals()[1:4]), sums.classes),
+            zip(*(figures.tolist() for figures in counts.totals()[1:4]), counts.classes),
         )
-        for c, cells in enumerate(sums.rows):
+        for c, cells in enumerate(counts.rows):
             n, tokens = np.unique(cells.document_counts, return_counts=True)
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
-        store.add_messages(sorted(content.messages))
+        store.add_messages(sorted(snapshot.messages))
 
 
-def write_rest(store: Store, content: Snapshot) -> None:
+def write_rest(store: Store, snapshot: Snapshot) -> None:
     """Write what is no sum."""
     with store.writing():
-        for identity, digest, counted in content.lessons:
+        for identity, digest, counted in snapshot.lessons:
             store.put_autolearned_message(identity, digest, counted)
-        store.add_calibration(content.calibration)
-        store.put_arrays(content.arrays)
-        if content.vectors is not None:
-            told = np.flatnonzero(content.vectors.any(axis=1)).tolist()
-            told.sort(key=content.tokens.__getitem__)
-            store.put_vectors([content.tokens[i] for i in told], content.vectors[told])
-        store.put_meta({**content.meta, "vocabulary_size": len(content.tokens)})
+        store.add_calibration(snapshot.calibration)
+        store.put_arrays(snapshot.arrays)
+        if snapshot.vectors is not None:
+            told = np.flatnonzero(snapshot.vectors.any(axis=1)).tolist()
+            told.sort(key=snapshot.tokens.__getitem__)
+            store.put_vectors([snapshot.tokens[i] for i in told], snapshot.vectors[told])
+        store.put_meta({**snapshot.meta, "vocabulary_size": len(snapshot.tokens)})
 
 
 def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
@@ -96,7 +96,7 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
         execute = store.execute
         tokens = tokens_of(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.hashes)
         cells = SparseRow(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
-        sums = ClassCounts.from_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
+        counts = ClassCounts.from_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
         if learned := execute("SELECT * FROM learned ORDER BY key").fetchall():
             hashes, since, *changes = zip(*learned)
             checked_rows("learned", zip(since), token=is_text)
@@ -108,25 +108,25 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
             cells = SparseRow(column, table[label, 0, column], table[label, 1, column])
             more = ClassCounts.from_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
             tokens, places = merge_vocabularies([tokens, added])
-            sums = ClassCounts.sum([part.reindex(at, len(tokens)) for part, at in zip((sums, more), places)])
+            counts = ClassCounts.sum([part.reindex(at, len(tokens)) for part, at in zip((counts, more), places)])
             if meta.get("top_words") is None:
-                held = np.flatnonzero(sums.document_frequency())
-                tokens, sums = tokens.take(held), sums.reindex(inverse_index(held, len(tokens)), len(held))
-        negative = any(values.min(initial=0) < 0 for cells in sums.rows for values in cells)
-        equal = all(map(np.array_equal, sums.totals()[2:4], figures[:, 1:].T))
+                held = np.flatnonzero(counts.document_frequency())
+                tokens, counts = tokens.take(held), counts.reindex(inverse_index(held, len(tokens)), len(held))
+        negative = any(values.min(initial=0) < 0 for cells in counts.rows for values in cells)
+        equal = all(map(np.array_equal, counts.totals()[2:4], figures[:, 1:].T))
         if negative or not equal or len(tokens) != meta["vocabulary_size"]:
             raise Damaged("the sums of all tokens are not those that stand beside them")
-        return tokens, sums.nonempty_classes()
+        return tokens, counts.nonempty_classes()
 
 
 def read_snapshot(store: Store) -> Snapshot:
     """Everything a store holds, in memory."""
     with store.reading():
-        tokens, sums = read_counts(store)
+        tokens, counts = read_counts(store)
         return Snapshot(
             store.meta(),
             tokens,
-            sums,
+            counts,
             store.messages(),
             sorted(store.calibration()),
             store.arrays(),

@@ -20,7 +20,7 @@ from spamnb.learners.learner import learner_for
 from spamnb.message.parse import Message, parse
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.snapshot import read_snapshot, write
+from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
@@ -60,7 +60,7 @@ def sums(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Trai
 
 def made(sums: TrainingSet) -> Store:
     store = Store.create(":memory:", SETTINGS.as_meta())
-    write(store, with_fit_result(snapshot_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
+    write_snapshot(store, with_fit_result(snapshot_of(sums, SETTINGS), learner_for(SETTINGS).train(sums)))
     return store
 
 

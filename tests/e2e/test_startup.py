@@ -21,7 +21,7 @@ from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.settings import Settings
-from spamnb.store.snapshot import Snapshot, write
+from spamnb.store.snapshot import Snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.token_array import TokenArray
 
@@ -134,7 +134,7 @@ def test_the_cost_of_one_message_does_not_grow_with_the_vocabulary(tmp_path: Pat
         sums = ClassCounts(("ham", "spam"), np.array([3, 3]), len(tokens), (cells, cells))
         content = Snapshot(Settings().as_meta(), tokens, sums, [], [], {})
         with Store.create(path, content.meta) as store:
-            write(store, content)
+            write_snapshot(store, content)
         return path
 
     few, many = steps(made(60_000)), steps(made(240_000))

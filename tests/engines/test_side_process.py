@@ -101,7 +101,7 @@ def test_a_failed_write_ends_the_learner_and_leaves_no_file(
         raise OSError("no room")
 
     monkeypatch.setattr(training, "_fit", lambda *_: time.sleep(60))
-    monkeypatch.setattr(training, "write_sums", no_room)
+    monkeypatch.setattr(training, "write_counts", no_room)
     (tmp_path / "models").mkdir()
     started = time.monotonic()
     with pytest.raises(OSError, match="no room"), SideProcess() as executor:

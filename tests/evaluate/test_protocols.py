@@ -69,7 +69,7 @@ def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, setti
     held = counted(tmp_path, THREE, settings)
     learned = np.arange(len(THREE)) % 3 > 0
     subjects = {place: f"subject {place}" for place in range(len(THREE))}
-    result = protocols.evaluate_split(held, settings, learned, "by hand", lambda places: {p: subjects[p] for p in places})
+    result = protocols.evaluate_split(held, settings, learned, "by hand", lambda places: subjects)
     assert len(result) == (~learned).sum() and result.protocol == "by hand"
     check(tmp_path, result, settings, lambda _: np.flatnonzero(learned).tolist())
     assert set(np.flatnonzero(~result.right)) <= result.remarks.keys() and result.remarks

@@ -1,4 +1,4 @@
-"""exchange.py: out and in again is the same model, and merging is adding."""
+"""jsonl.py: out and in again is the same model."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never, same_counts
+from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.jsonl import export, merge_models, parse_export
+from spamnb.store.jsonl import export, parse_export
 from spamnb.store.pages import MAX_TOKEN_BYTES
-from spamnb.store.snapshot import atomic_replace, read_snapshot, write
+from spamnb.store.snapshot import atomic_replace, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
@@ -37,7 +37,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
     lines = list(export(store))
     content = parse_export(lines, "-")
     with atomic_replace(tmp_path / "m", content.meta) as copy:
-        write(copy, content)
+        write_snapshot(copy, content)
     with Classifier.open(tmp_path / "m", writable=True) as again:
         assert list(export(again.store)) == lines
         assert [again.store.frequencies(), again.store.totals().vocabulary_size] == [
@@ -62,7 +62,7 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, em
         told = [first.classify(raw).probabilities for _, raw in mail(24)]
     content = parse_export(lines, "-")
     with atomic_replace(tmp_path / "n", content.meta) as copy:
-        write(copy, content)
+        write_snapshot(copy, content)
     with Classifier.open(tmp_path / "n") as again:
         assert list(export(again.store)) == lines
         assert told == [again.classify(raw).probabilities for _, raw in mail(24)]
@@ -71,23 +71,6 @@ def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, em
         lines[at] = json.dumps({key: value for key, value in json.loads(lines[at]).items() if key != "vector"})
         with pytest.raises(SpamnbError, match="vectors of its tokens are not of one length, or some are missing"):
             parse_export(lines, "-")
-
-
-def test_merging_is_learning_both() -> None:
-    first, second = mail(4), [*[("spam", message("spam", n)) for n in range(20, 24)], ("list", message("ham", 30))]
-    merged, repeated = merge_models([read_snapshot(learned(first)), read_snapshot(learned(second))], ["a", "b"])
-    whole = read_snapshot(learned([*first, *second]))
-    assert repeated == 0
-    assert list(merged.tokens) == list(whole.tokens)
-    assert same_counts(merged.sums, whole.sums)
-    assert sorted(digest for digest, _ in merged.messages) == [digest for digest, _ in whole.messages]
-
-
-def test_merging_tells_what_was_learned_twice_and_refuses_other_kinds() -> None:
-    model = read_snapshot(learned(mail(2)))
-    assert merge_models([model, model], ["a", "b"])[1] == 4
-    with pytest.raises(SpamnbError, match="b: its alpha differs from that of a"):
-        merge_models([model, read_snapshot(learned(mail(2), alpha=1.0))], ["a", "b"])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import InTheWay, SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.pages import MAX_COUNT
-from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write
+from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
 
@@ -46,11 +46,11 @@ def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
 
 def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) -> None:
     content = read_snapshot(learned(mail(2)))
-    cells = tuple(own._replace(occurrences=own.occurrences + MAX_COUNT) for own in content.sums.rows)
-    huge = content._replace(sums=content.sums._replace(rows=cells))
+    cells = tuple(own._replace(occurrences=own.occurrences + MAX_COUNT) for own in content.counts.rows)
+    huge = content._replace(counts=content.counts._replace(rows=cells))
     told = pytest.raises(SpamnbError, match="m: a token was counted more than")
     with told, atomic_replace(tmp_path / "m", content.meta) as store:
-        write(store, huge)
+        write_snapshot(store, huge)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -63,7 +63,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
     with pytest.raises(SpamnbError, match="--force"), atomic_replace(path, content.meta):
         pass
     with atomic_replace(path, content.meta, force=True) as store:
-        write(store, content)
+        write_snapshot(store, content)
     with Store.open(path) as store:
         assert list(read_snapshot(store).tokens) == list(content.tokens)
 
@@ -71,7 +71,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
     path, content = tmp_path / "m", read_snapshot(learned(mail(2)))
     with pytest.raises(InTheWay, match="exists already"), atomic_replace(path, content.meta) as store:
-        write(store, content)
+        write_snapshot(store, content)
         with Classifier.create(path) as other:
             other.learn("spam", message("spam", 50))
     with Store.open(path) as store:

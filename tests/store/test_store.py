@@ -18,7 +18,7 @@ from spamnb.formulas.calibration import BINS
 from spamnb.store.database import APPLICATION_ID, FORMAT
 from spamnb.store.jsonl import export
 from spamnb.store.learned import LearnedMessage
-from spamnb.store.snapshot import read_snapshot, write
+from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
@@ -36,7 +36,7 @@ def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
     """A model of the same content, all of it as training writes it."""
     out = Store.create(":memory:", meta or {})
     content = read_snapshot(store)
-    write(out, content._replace(meta={**content.meta, **(meta or {})}))
+    write_snapshot(out, content._replace(meta={**content.meta, **(meta or {})}))
     return out
 
 
@@ -97,7 +97,7 @@ def test_trained_and_learned_sums_add_up(
 def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with Store.create(path, {}) as store:
-        write(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
+        write_snapshot(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
         store.add("spam", {"a": 3, "c": 1})
         assert store.execute("SELECT count(*) FROM learned").fetchone() == (2,)
         store.add("spam", {"a": 3, "c": 1}, -1)
@@ -182,7 +182,7 @@ def damaged(path: Path) -> None:
 
 def damaged_page(path: Path) -> None:
     with Store.create(path, {}) as store:
-        write(store, read_snapshot(filled([("spam", {"a": 1})])))
+        write_snapshot(store, read_snapshot(filled([("spam", {"a": 1})])))
         store.execute("UPDATE trained SET cells = substr(cells, 2)")
 
 

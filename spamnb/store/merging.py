@@ -1,0 +1,44 @@
+"""Several models added up to one: a model is a sum, and so is a sum of models."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from spamnb.counts.class_counts import ClassCounts
+from spamnb.errors import SpamnbError
+from spamnb.store.learned import LearnedMessage
+from spamnb.store.snapshot import Snapshot
+from spamnb.tokens.token_array import merge_vocabularies
+
+
+def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
+    """The sum of models made with the same settings, and how many messages more than one of them learned.
+
+    Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
+    Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
+    """
+    for snapshot, name in zip(models, names):
+        for key in sorted((models[0].meta.keys() | snapshot.meta.keys()) - {"vocabulary_size"}):
+            if snapshot.meta.get(key) != models[0].meta.get(key):
+                raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
+        if snapshot.meta.get("model_type") in ("logistic", "hybrid"):
+            kind = snapshot.meta["model_type"]
+            raise SpamnbError(f"{name}: a {kind} model cannot be merged: its steps are no sums; train on both sources")
+        if snapshot.arrays or snapshot.meta.get("top_words") is not None:
+            raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
+    classes = tuple(sorted({c for snapshot in models for c in snapshot.counts.classes}))
+    tokens, places = merge_vocabularies([snapshot.tokens for snapshot in models])
+    aligned = [snapshot.counts.reindex(at, len(tokens), classes) for snapshot, at in zip(models, places)]
+    messages: dict[bytes, LearnedMessage] = {}
+    cells = Counter[tuple[str, int, int]]()
+    for snapshot in models:
+        messages.update(snapshot.messages)
+        for name, own, bin_, scored in snapshot.calibration:
+            cells[name, own, bin_] += scored
+    repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)
+    calibration = [(*cell, scored) for cell, scored in sorted(cells.items())]
+    meta = models[0].meta
+    learned = list(messages.items())
+    lessons = [lesson for snapshot in models for lesson in snapshot.lessons] if not repeated else []
+    merged = Snapshot(meta, tokens, ClassCounts.sum(aligned), learned, calibration, {}, None, lessons)
+    return merged, repeated
