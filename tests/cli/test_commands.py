@@ -27,6 +27,7 @@ from spamnb.cli.options import scratch
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.store import Store
+from spamnb.tokens import vectorizer
 
 SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
 
@@ -254,6 +255,12 @@ def test_info_export_import_merge(model: Path, tmp_path: Path) -> None:
         "  loss: false positive cost 9.0, unsure cost none",
         "  tokens: body only False, ignore headers newsgroups/xref/path, ngrams 2, stem none, tokenizer own",
     } <= set(lines)  # fmt: skip
+
+
+def test_info_says_whether_the_compiled_kernel_is_used(model: Path) -> None:
+    told = json.loads(run("info", "--format", "json", "-m", model).output)["kernel"]
+    assert told.startswith(("compiled",) if vectorizer.kernel else ("not compiled", "stale"))
+    assert run("info", "-m", model).output.splitlines()[-1] == f"this installation's kernel: {told}"
 
 
 def test_models_of_parts_merge_into_the_model_of_all(folder: Path, model: Path, tmp_path: Path) -> None:
