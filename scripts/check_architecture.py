@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,9 @@ WINGS = {
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with
+# What compiled files import: whole lines, since Python's own parser does not read Cython.
+COMPILED_IMPORT = re.compile(r"^[ \t]*(?:from|cimport|import)[ \t]+spamnb\.([\w.]+)", re.MULTILINE)
+COMPILED = ("*.pyx", "*.pxi", "*.pxd")
 MAX_FLAT, MAX_LINES, MAX_FILES_OF_A_LETTER = 8, 300, 25
 
 # Runs a command of spamnb and writes the package's files in which a function was called.
@@ -109,16 +113,28 @@ def may_import(room: str, other: str) -> bool:
     return room in ROOMS and other in ROOMS[: ROOMS.index(room)]
 
 
-def against_the_order(modules: dict[str, Source]) -> list[str]:
+def compiled_imports(package: Path) -> Iterator[tuple[Path, str]]:
+    """(file, module) of what the compiled files import from the package."""
+    for kind in COMPILED:
+        for path in sorted(package.rglob(kind)):
+            for module in COMPILED_IMPORT.findall(path.read_text()):
+                yield path.relative_to(package), module
+
+
+def against_the_order(modules: dict[str, Source], package: Path) -> list[str]:
     """Imports of a room that does not stand before the one that imports."""
-    return sorted(
-        {
-            f"{source.name} imports {module}"
-            for source in modules.values()
-            for module, _ in imports(source, modules)
-            if not may_import(source.room, module.split(".")[0])
-        }
-    )
+    found = {
+        f"{source.name} imports {module}"
+        for source in modules.values()
+        for module, _ in imports(source, modules)
+        if not may_import(source.room, module.split(".")[0])
+    }
+    found |= {
+        f"{path} imports {module}"
+        for path, module in compiled_imports(package)
+        if not may_import(path.parts[0].partition(".")[0], module.split(".")[0])
+    }
+    return sorted(found)
 
 
 def private_across_rooms(modules: dict[str, Source]) -> list[str]:
@@ -160,7 +176,7 @@ def defined_twice(modules: dict[str, Source]) -> list[str]:
 
 def too_long(package: Path) -> list[str]:
     """Files of more than MAX_LINES lines, compiled ones too."""
-    found = [path for kind in ("*.py", "*.pyx", "*.pxi", "*.pxd") for path in package.rglob(kind)]
+    found = [path for kind in ("*.py", *COMPILED) for path in package.rglob(kind)]
     lengths = {path.relative_to(package): len(path.read_text().splitlines()) for path in sorted(found)}
     return [f"{path}: {n} lines" for path, n in lengths.items() if n > MAX_LINES]
 
@@ -208,7 +224,7 @@ def main() -> None:
             print("".join(f"        {line}\n" for line in found), end="")
 
     tell("files flat in the package", [path.name for path in sorted(package.glob("*.py"))], MAX_FLAT)
-    tell("imports against the order of the rooms", against_the_order(modules))
+    tell("imports against the order of the rooms", against_the_order(modules, package))
     tell("private names used across rooms", private_across_rooms(modules))
     tell("public classes or functions defined twice", defined_twice(modules))
     tell(f"files over {MAX_LINES} lines", too_long(package))
