@@ -4,7 +4,7 @@
 
 Rooms are the package's folders. A room imports only rooms that stand before it in ``ROOMS``; the wings at the end
 import the whole spine, and other wings only where ``WINGS`` says so. ``--files`` lists the files that a message runs
-through. PACKAGE is the folder of another checkout's package, to compare with.
+through, by the compiled kernel where it is built. PACKAGE is the folder of another checkout's package, to compare with.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """spamnb: naive Bayes for mail and text. A model is a sum.
 
-    sources → message → tokens → training_set → sums → learners → calibration → decision
-    mailbox   bytes     text     rows    counts scores     P(c|x)        verdict
+    sources → message → tokens → counts → learners → store → classifier
+    mailbox   bytes     text     rows,    scores     the     the whole way
+                                 sums                file    as one object
 
-``store`` keeps the sums in one SQLite file, ``training`` makes such a file, ``classifier`` is the whole way as one
-object. ``models`` are the estimators by themselves, with scikit-learn's interface; ``ranking`` says which words matter.
+``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
+scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,
+``evaluate`` and ``report`` measure and show, ``serve`` and ``cli`` are how programs and people ask.
 
 The names below are loaded when they are first asked for:
 

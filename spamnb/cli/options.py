@@ -74,7 +74,7 @@ def default_model() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path(home, ".local", "share"), "spamnb", "model.spamnb")
 
 
-SOURCE = click.Path(readable=False)  # for shells to complete; what it is and whether it can be read, sources.py says
+SOURCE = click.Path(readable=False)  # for shells to complete; what it is and whether it can be read, entries.py says
 
 
 class ModelPath(click.Path):

@@ -22,8 +22,7 @@ from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 MAX_CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
 MAX_CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-# Messages below which processes cost more than they gain: 1,000 take 0.24 s with one as with two, which together use a
-# third more of the processors; 1,400 take 0.31 s with one and 0.28 with two.
+# Messages below which processes cost more than they gain: docs/experiments.md#one-process-or-several.
 MAX_ALONE = 1200
 MAX_ALONE_BYTES = 1 << 24  # … or this much mail, where entries carry their bytes: all of it is in memory at once
 MAX_LISTED = 512  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB

@@ -14,7 +14,8 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.errors import reason
 from spamnb.sources.entries import Entry, messages
 
-MAX_CHUNK = 256  # messages judged at once: with 128 each takes 5 % more, with 512 3 % less, not worth the memory
+# Messages judged at once; more gain less than their memory is worth: docs/experiments.md#one-process-or-several.
+MAX_CHUNK = 256
 MAX_ALONE = 300  # messages below which processes cost more than they gain
 MAX_CHUNK_BYTES = 1 << 22  # … both bounded by this much mail, where entries carry their bytes
 MAX_AHEAD = 16  # chunks that may be judged before an earlier one is

@@ -1,7 +1,7 @@
 """Counts of tokens: the sums that training wrote, in pages of the file, and those that were looked up, in memory.
 
-In the pages tokens are in the order of their hashes, TOKENS_PER_PAGE of them to a page. A million tokens are 11,364
-pages, written in 0.1 s and read in 0.05, where a row for each took 1.1 and 0.7. One message's few hundred tokens are
+In the pages tokens are in the order of their hashes, TOKENS_PER_PAGE of them to a page: writing and reading a row for
+each token takes ten times as long and more (docs/experiments.md#pages-of-tokens). One message's few hundred tokens are
 looked up in at most as many pages and nothing else. Most of them were in the last few hundred messages too, so nearly
 every row that a score or a change needs is in memory.
 """
@@ -20,8 +20,7 @@ from spamnb.tokens.vocabulary import TokenIds, Vocabulary
 if TYPE_CHECKING:  # looking tokens up does not need it
     from spamnb.counts.class_counts import ClassCounts
 
-# Tokens: as many as fill a page of SQLite's own, 4,096 bytes, in a model of two classes. The model of 24,893 messages
-# takes 56 MB, with 64 tokens a page 77.
+# As many as fill a page of SQLite's own, 4,096 bytes, in a model of two classes: with 64 a model takes a third more.
 TOKENS_PER_PAGE = 88
 CELL = np.dtype([("class", "<u2"), ("documents", "<u4"), ("occurrences", "<u4")])
 MAX_COUNT = (1 << 32) - 1  # of a count
