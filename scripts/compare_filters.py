@@ -31,7 +31,7 @@ from spamnb.evaluate.metrics import confusion_matrix, precision_recall, spam_err
 from spamnb.evaluate.online import by_date
 from spamnb.evaluate.probability import expected_calibration_error, reliability
 from spamnb.evaluate.rates import Estimate
-from spamnb.evaluate.roc import spam_missed_at, steps
+from spamnb.evaluate.roc import roc_counts, spam_missed_at
 from spamnb.report.numbers import percent
 from spamnb.sources.entries import Entry, entries
 
@@ -94,7 +94,7 @@ def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
     is_spam = np.array([mail.label == "spam" for mail in asked])
     if len(judged.scores) != len(asked):
         raise RuntimeError(f"{name}: {len(judged.scores)} scores of {len(asked)} messages")
-    step = steps(is_spam, judged.scores)
+    step = roc_counts(is_spam, judged.scores)
     area: Estimate = roc_estimates(step).one_minus_roca
     calibration = math.nan
     if judged.probabilities is not None:

@@ -21,7 +21,7 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
-from spamnb.evaluate.roc import one_minus_roca, spam_missed_at, steps
+from spamnb.evaluate.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.message.parse import Message, parse
@@ -95,7 +95,7 @@ def scores(
 
 def missed_at(margin: np.ndarray, spam: np.ndarray, hm: float) -> float:
     """sm% of the threshold above which ``hm`` % of good messages are, or fewer."""
-    return 100 * float(spam_missed_at(steps(spam, margin), hm / 100))
+    return 100 * float(spam_missed_at(roc_counts(spam, margin), hm / 100))
 
 
 def pooled(

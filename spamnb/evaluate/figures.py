@@ -101,7 +101,7 @@ def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     if spam is None:
         return None
     is_spam = result.truth == spam
-    step = roc.steps(is_spam, result.margin(spam))
+    step = roc.roc_counts(is_spam, result.margin(spam))
     area = bootstrap.roc_estimates(step, HM_LEVELS, replicates, seed)
     errors = rates.error_estimates(spam_errors(is_spam, result.verdicts == spam))
     unsure = result.verdicts == UNSURE

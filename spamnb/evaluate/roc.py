@@ -30,14 +30,14 @@ class Curve(NamedTuple):
     spam_misclassified: NDArray[np.float64]
 
 
-def steps(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
+def roc_counts(is_spam: ArrayLike, scores: ArrayLike) -> RocCounts:
     """Sort by falling score and merge: equal scores into one step, then runs that hold only one class.
 
     The merging is exact for areas and for the best point under a limit on either error. A filter that
     separates well has few runs (some hundreds in 75,000 messages), which is what makes a bootstrap of a
     thousand replicates cheap.
 
-    >>> steps([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
+    >>> roc_counts([False, False, True, False, True, True], [0.1, 0.2, 0.3, 0.6, 0.6, 0.9])
     RocCounts(ham=array([0, 1, 0, 2]), spam=array([1, 1, 1, 0]))
     """
     label = np.asarray(is_spam, dtype=bool)
@@ -63,7 +63,7 @@ def misordered(step: RocCounts) -> NDArray[np.float64]:
 
     Works on one set of steps, shapes (r,), or on many at once, shapes (b, r). NaN where a class is empty.
 
-    >>> float(misordered(steps([False, False, True, True], [0.1, 0.4, 0.35, 0.8])))
+    >>> float(misordered(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8])))
     0.25
     """
     ham, spam = np.asarray(step.ham), np.asarray(step.spam)
@@ -75,7 +75,7 @@ def misordered(step: RocCounts) -> NDArray[np.float64]:
 
 def one_minus_roca(is_spam: ArrayLike, scores: ArrayLike) -> float:
     """1-ROCA% = 100 × (1 − area under the ROC), exact. NaN where a class is empty."""
-    return 100.0 * float(misordered(steps(is_spam, scores)))
+    return 100.0 * float(misordered(roc_counts(is_spam, scores)))
 
 
 def spam_missed_at(step: RocCounts, ham_limit: float) -> NDArray[np.float64]:
@@ -84,7 +84,7 @@ def spam_missed_at(step: RocCounts, ham_limit: float) -> NDArray[np.float64]:
     Shapes as in :func:`misordered`. A threshold is one of the scores, or above them all; no interpolation,
     since half a message cannot be lost.
 
-    >>> float(spam_missed_at(steps([False, False, True, True], [0.1, 0.4, 0.35, 0.8]), 0.0))
+    >>> float(spam_missed_at(roc_counts([False, False, True, True], [0.1, 0.4, 0.35, 0.8]), 0.0))
     0.5
     """
     if not 0 <= ham_limit <= 1:

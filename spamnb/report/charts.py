@@ -37,7 +37,7 @@ def roc_chart(result: Result, found: Figures) -> str:
     for c, row in enumerate(found.by_class):
         if not 0 < row.messages < len(result):
             continue
-        path = _corners(roc.curve(roc.steps(result.truth == c, result.margin(c))), x, y)
+        path = _corners(roc.curve(roc.roc_counts(result.truth == c, result.margin(c))), x, y)
         title = f"{row.name}: 1-ROCA {percent(row.one_minus_roca)} %"
         rank = worst.index(row) if row in worst else None
         css = "curve faint" if rank is None else f"curve s{rank}"
@@ -57,7 +57,7 @@ def _spam_roc(result: Result, found: Figures, spam: int) -> str:
     x = svg.Scale(_floor(hams), 50, LEFT, RIGHT, "logit")
     y = svg.Scale(_floor(spams), 50, TOP, BOTTOM, "logit")
     marks = svg.axes(x, y, "good mail called spam, hm% (logit scale)", "spam let through, sm%")
-    marks.append(svg.line(_corners(roc.curve(roc.steps(is_spam, result.margin(spam))), x, y), "curve s0"))
+    marks.append(svg.line(_corners(roc.curve(roc.roc_counts(is_spam, result.margin(spam))), x, y), "curve s0"))
     assert found.spam is not None
     if not hams or not spams:
         note = svg.text((LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2, "needs good mail and spam", "note", "middle")

@@ -70,7 +70,7 @@ class SeenFolders(Database):
     def put(self, digest: bytes, junk: bool) -> None:
         """Note where a message is, so that being there is no lesson; in one ``writing`` with what moved it there."""
         with self.writing():
-            self._connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (digest, junk))
+            self.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (digest, junk))
 
     def lessons(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> Iterator[Lesson]:
         """Messages moved into or out of Junk since they were last seen, one at a time; `put` each once it is learned.
@@ -112,7 +112,7 @@ class SeenFolders(Database):
 
     def _crossed(self, where: dict[bytes, dict[bool, Path]]) -> list[tuple[bool, Path, bytes]]:
         """(side, path, digest) of each message that is on another side than before."""
-        before = dict(self._connection.execute("SELECT digest, junk FROM places"))
+        before = dict(self.execute("SELECT digest, junk FROM places"))
         crossed = []
         for digest, paths in where.items():
             if len(paths) > 1:
@@ -128,7 +128,7 @@ class SeenFolders(Database):
         """The messages of a folder with their digests; only files of new names are read."""
         label = _text(folder.name) if folder != self._maildir else ""
         paths = [path for part in ("new", "cur") for path in self._list(folder / part)]
-        known = dict(self._connection.execute("SELECT name, digest FROM names WHERE folder = ?", (label,)))
+        known = dict(self.execute("SELECT name, digest FROM names WHERE folder = ?", (label,)))
         found: dict[str, bytes] = {}
         for path in paths:
             name = _text(maildir.unique(path))
@@ -145,9 +145,9 @@ class SeenFolders(Database):
             yield path, digest
         if found != known:
             gone = [(label, name) for name in known.keys() - found.keys()]
-            self._connection.executemany("DELETE FROM names WHERE folder = ? AND name = ?", gone)
+            self.executemany("DELETE FROM names WHERE folder = ? AND name = ?", gone)
             come = [(label, name, found[name]) for name in found.keys() - known.keys()]
-            self._connection.executemany("INSERT OR REPLACE INTO names VALUES (?, ?, ?)", come)
+            self.executemany("INSERT OR REPLACE INTO names VALUES (?, ?, ?)", come)
 
     def _list(self, part: Path) -> list[Path]:
         """A directory's messages, from memory while its time stamp stands."""

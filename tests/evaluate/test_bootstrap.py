@@ -19,7 +19,7 @@ def sample(rng: np.random.Generator, ham: int = 150, spam: int = 100) -> tuple[n
 
 def test_the_fast_resampling_is_the_slow_one():
     label, score = sample(np.random.default_rng(3))
-    fast = bootstrap.roc_estimates(roc.steps(label, score), (1.0,), replicates=3000).one_minus_roca
+    fast = bootstrap.roc_estimates(roc.roc_counts(label, score), (1.0,), replicates=3000).one_minus_roca
     rng = np.random.default_rng(4)
     logits = []
     for _ in range(600):
@@ -36,15 +36,15 @@ def test_intervals_hold_the_truth_about_19_times_in_20():
     trials, covered = 200, 0
     for _ in range(trials):
         label, score = sample(rng)
-        found = bootstrap.roc_estimates(roc.steps(label, score), replicates=150).one_minus_roca
+        found = bootstrap.roc_estimates(roc.roc_counts(label, score), replicates=150).one_minus_roca
         covered += found.low <= 7.865 <= found.high
     assert 0.90 <= covered / trials <= 0.99
 
 
 def test_where_the_bootstrap_is_blind_it_claims_no_certainty():
-    perfect = bootstrap.roc_estimates(roc.steps([False, True], [0, 1])).one_minus_roca
+    perfect = bootstrap.roc_estimates(roc.roc_counts([False, True], [0, 1])).one_minus_roca
     assert perfect == (0.0, 0.0, pytest.approx(97.5))
-    same = bootstrap.roc_estimates(roc.steps([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
+    same = bootstrap.roc_estimates(roc.roc_counts([False] * 60 + [True] * 60, np.zeros(120))).one_minus_roca
     assert same.value == 50 and math.isnan(same.low) and math.isnan(same.high)
     always_the_first = bootstrap.macro_f1_estimate([[60, 0, 0], [60, 0, 0]])
     assert always_the_first.low < 100 / 3 < always_the_first.high
@@ -52,15 +52,15 @@ def test_where_the_bootstrap_is_blind_it_claims_no_certainty():
 
 def test_a_limit_that_the_good_mail_is_too_little_to_measure_has_no_interval():
     rng = np.random.default_rng(9)
-    few = bootstrap.roc_estimates(roc.steps(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
+    few = bootstrap.roc_estimates(roc.roc_counts(*sample(rng, 1000, 200)), (0.1, 1.0), replicates=50).sm_at_hm
     assert few[0.1].value > 0 and math.isnan(few[0.1].low) and math.isnan(few[0.1].high)
     assert few[1.0].low < few[1.0].value < few[1.0].high
-    many = bootstrap.roc_estimates(roc.steps(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
+    many = bootstrap.roc_estimates(roc.roc_counts(*sample(rng, 3688, 200)), (0.1,), replicates=50).sm_at_hm
     assert many[0.1].low < many[0.1].value < many[0.1].high
 
 
 def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
-    step = roc.steps([False] * 100 + [True] * 1000, [*range(100), 93.5, *range(100, 1099)])
+    step = roc.roc_counts([False] * 100 + [True] * 1000, [*range(100), 93.5, *range(100, 1099)])
     found = bootstrap.roc_estimates(step, (5.0,)).sm_at_hm[5.0]
     exact = binomtest(1, 1000).proportion_ci(0.95, "exact")
     assert found.value == pytest.approx(0.1)
@@ -68,13 +68,13 @@ def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
-    step = roc.steps(*sample(np.random.default_rng(6)))
+    step = roc.roc_counts(*sample(np.random.default_rng(6)))
     assert bootstrap.roc_estimates(step, seed=1) == bootstrap.roc_estimates(step, seed=1)
     assert bootstrap.roc_estimates(step, seed=1) != bootstrap.roc_estimates(step, seed=2)
 
 
 def test_chunks_are_one_bootstrap(monkeypatch):
-    step = roc.steps(*sample(np.random.default_rng(7)))
+    step = roc.roc_counts(*sample(np.random.default_rng(7)))
     monkeypatch.setattr(bootstrap, "_CHUNK", 7 * len(step.ham))
     found = bootstrap.roc_estimates(step, (0.5, 1.0), replicates=100)
     assert found.one_minus_roca.low < found.one_minus_roca.value < found.one_minus_roca.high
@@ -97,5 +97,5 @@ def test_macro_f1_resampled_the_slow_way():
 
 
 def test_a_missing_class_has_no_interval():
-    assert math.isnan(bootstrap.roc_estimates(roc.steps([True], [1.0]), (1.0,)).one_minus_roca.value)
+    assert math.isnan(bootstrap.roc_estimates(roc.roc_counts([True], [1.0]), (1.0,)).one_minus_roca.value)
     assert math.isnan(bootstrap.macro_f1_estimate(np.zeros((2, 3), dtype=int)).value)

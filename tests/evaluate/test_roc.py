@@ -40,13 +40,13 @@ def test_spam_missed_at_a_ham_limit_is_the_best_of_all_thresholds(rows, limit):
         called = score >= threshold
         if (called & ~label).sum() <= limit * (~label).sum() + 1e-9:
             tried.append((label & ~called).sum() / label.sum())
-    assert roc.spam_missed_at(roc.steps(label, score), limit) == pytest.approx(min(tried))
+    assert roc.spam_missed_at(roc.roc_counts(label, score), limit) == pytest.approx(min(tried))
 
 
 @given(messages)
 def test_merged_steps_keep_every_message_and_the_corners_of_the_curve(rows):
     label, score = vectors(rows)
-    step = roc.steps(label, score)
+    step = roc.roc_counts(label, score)
     assert step.ham.sum() == (~label).sum() and step.spam.sum() == label.sum()
     line = roc.curve(step)
     assert (line.ham_misclassified[0], line.spam_misclassified[0]) == (0, 1)
@@ -65,7 +65,7 @@ def test_one_pair_in_ten_million_is_not_lost():
 def test_a_stack_of_resampled_steps_is_each_of_them():
     rng = np.random.default_rng(1)
     label, score = rng.random(200) < 0.5, rng.normal(size=200).round(1)
-    step = roc.steps(label, score)
+    step = roc.roc_counts(label, score)
     stack = roc.RocCounts(np.stack([step.ham, step.ham * 2]), np.stack([step.spam, step.spam * 3]))
     single = float(roc.misordered(step))
     assert roc.misordered(stack).tolist() == pytest.approx([single, single])
@@ -76,8 +76,8 @@ def test_what_cannot_be_ordered_or_compared_is_said():
     assert math.isnan(roc.one_minus_roca([True, True], [0.1, 0.2]))
     assert math.isnan(roc.one_minus_roca([], []))
     with pytest.raises(ValueError, match="NaN"):
-        roc.steps([True, False], [0.1, math.nan])
+        roc.roc_counts([True, False], [0.1, math.nan])
     with pytest.raises(ValueError, match="one length"):
-        roc.steps([True, False], [0.1])
+        roc.roc_counts([True, False], [0.1])
     with pytest.raises(ValueError, match="between 0 and 1"):
-        roc.spam_missed_at(roc.steps([True, False], [1, 0]), 10)
+        roc.spam_missed_at(roc.roc_counts([True, False], [1, 0]), 10)
