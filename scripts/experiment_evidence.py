@@ -26,7 +26,7 @@ from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import entries, messages
-from spamnb.tokens import tokenizer as tokens
+from spamnb.tokens import token_sink
 from spamnb.tokens.groups import token_groups
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import document_term_matrix
@@ -214,11 +214,11 @@ def main() -> None:
             table.line(f"alpha {alpha:g}", alpha=alpha)
     if arguments.only in (None, "pairs"):
         table.line("no pairs", tokenizer=Tokenizer(TokenOptions(ngrams=1)))
-        default = tokens.PAIRED
+        default = token_sink.BIGRAM_WORDS
         for first in (30, 50, 75, 100, 150, 10**6):
-            tokens.PAIRED = first
+            token_sink.BIGRAM_WORDS = first
             table.line(f"pairs of the first {first} words", tokenizer=Tokenizer())
-        tokens.PAIRED = default
+        token_sink.BIGRAM_WORDS = default
         table.line("and triples", tokenizer=Tokenizer(TokenOptions(ngrams=3)))
     if arguments.only in (None, "tokens"):
         for without in (

@@ -11,7 +11,8 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import MAX_SETTING, Loss
 from spamnb.formulas.pooling import POOLINGS
 from spamnb.formulas.priors import KINDS as PRIORS
-from spamnb.tokens.tokenizer import PAIRED, TOKENS_VERSION, TokenOptions
+from spamnb.tokens.token_sink import BIGRAM_WORDS
+from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
@@ -69,8 +70,9 @@ class Settings:
             raise SpamnbError(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
         if self.top_words is not None and self.top_words < 1:
             raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
-        if self.tokens.ngrams > PAIRED:
-            raise SpamnbError(f"ngrams is {self.tokens.ngrams}: at most {PAIRED}, the words of a text that are joined")
+        if self.tokens.ngrams > BIGRAM_WORDS:
+            most = f"at most {BIGRAM_WORDS}, the words of a text that are joined"
+            raise SpamnbError(f"ngrams is {self.tokens.ngrams}: {most}")
 
     def spam_column(self, classes: Sequence[str]) -> int | None:
         """Which of the classes is spam; None where none of them is."""

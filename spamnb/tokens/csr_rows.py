@@ -26,7 +26,7 @@ class CsrRows(NamedTuple):
 
     @classmethod
     def of(cls, messages: Sequence[Mapping[str, int]]) -> tuple[list[str], CsrRows]:
-        """From {token: occurrences} of each message: the distinct tokens of all, and rows of places in that list."""
+        """From {token: occurrences} of each message: the distinct tokens of all, and rows of indices in that list."""
         if len(messages) == 1:  # most often; nothing to look up
             (only,) = messages
             k = len(only)
@@ -43,7 +43,7 @@ class CsrRows(NamedTuple):
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def renumbered(self) -> tuple[np.ndarray, CsrRows]:
-        """The k distinct ids that occur, ascending, and the same rows with places among them for ids."""
+        """The k distinct ids that occur, ascending, and the same rows with indices among them for ids."""
         distinct, ids = np.unique(self.ids, return_inverse=True)
         return distinct, self._replace(ids=ids)
 
@@ -53,10 +53,10 @@ class CsrRows(NamedTuple):
         return self._replace(ids=self.ids[order], counts=self.counts[order])
 
     def select(self, kept: np.ndarray, size: int) -> CsrRows:
-        """Only the ids in ``kept`` (k,), of ``size`` there are; their places in ``kept`` become the ids."""
-        place = np.full(size, -1)
-        place[kept] = np.arange(len(kept))
-        ids = place[self.ids]
+        """Only the ids in ``kept`` (k,), of ``size`` there are; their indices in ``kept`` become the ids."""
+        new_id = np.full(size, -1)
+        new_id[kept] = np.arange(len(kept))
+        ids = new_id[self.ids]
         use = ids >= 0
         lengths = np.bincount(self.row_numbers[use], minlength=len(self.indptr) - 1)
         return CsrRows(np.concatenate([[0], np.cumsum(lengths)]), ids[use], self.counts[use])
@@ -68,6 +68,6 @@ class CsrRows(NamedTuple):
         return csr_array((self.counts, self.ids, self.indptr), shape=(len(self.indptr) - 1, n_columns))
 
 
-def take_tokens(tokens: Any, places: np.ndarray) -> Any:
-    """Those of ``tokens``, a list or something that takes arrays of places, at ``places`` (k,)."""
-    return tokens.take(places) if hasattr(tokens, "take") else [tokens[place] for place in places.tolist()]
+def take_tokens(tokens: Any, indices: np.ndarray) -> Any:
+    """Those of ``tokens``, a list or something with numpy's ``take``, at ``indices`` (k,)."""
+    return tokens.take(indices) if hasattr(tokens, "take") else [tokens[index] for index in indices.tolist()]

@@ -1,22 +1,25 @@
 """How each header field is read: which part of it is evidence and under which name, or whether only its presence is.
 
-The figures are those of tokens.py.
+Figures: docs/experiments.md#header-fields.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.message.parse import is_volatile
-from spamnb.tokens.hosts import fold_received
-from spamnb.tokens.words import Folded, fold_whole
+from spamnb.tokens.hosts import normalize_received
+from spamnb.tokens.words import NormalizationCache, normalize_whole_word
+
+if TYPE_CHECKING:
+    from spamnb.tokens.token_sink import TokenSink
 
 TEXT_HEADERS = frozenset(("subject", "keywords", "comments", "summary", "thread-topic"))
-# Of these only the presence is evidence. The words of ten List-* headers say one thing ten times: .0309 without them,
-# .0357 with. Those of References are ids of other messages: .0309 without and with.
-PRESENCE = (
+# Of these only the presence is evidence: the words of ten List-* headers say one thing ten times, those of References
+# are ids of other messages.
+PRESENCE_ONLY = (
     "list-",
     "in-reply-to",
     "references",
@@ -32,13 +35,12 @@ PRESENCE = (
     "x-ms-exchange-crosstenant-",
     "x-sg-",
 )
-# Of these who signs what and with which key is evidence; each signature of 2,048 bits is 18 words that never come back.
-SIGNED = frozenset(
+# Who signs what with which key is evidence. The signature itself is words that never come back, 18 for 2,048 bits.
+SIGNATURE_HEADERS = frozenset(
     ("dkim-signature", "x-google-dkim-signature", "domainkey-signature", "arc-message-signature", "arc-seal")
 )
-# Fields that name the same people share one name: .0309, with a name each .0318; trained on the first of SpamAssassin's
-# collections and judged on the second (easy_ham_2, spam_2), or the other way round, .55 and .82.
-SAME_PLACE = {
+# Fields that name the same people share one prefix. It helps most where training mail and new mail came by other ways.
+SHARED_PREFIXES = {
     "return-path": "sender",
     "errors-to": "sender",
     "x-sender": "sender",
@@ -48,9 +50,9 @@ SAME_PLACE = {
     "arc-authentication-results": "authentication-results",
 }
 
-MAX_HEADER_NAMES = 300  # names whose folding is remembered
+MAX_HEADER_NAMES = 300  # names whose rule is kept
 MAX_HEADER_NAME = 100  # characters of such a name
-FIELD_ROOM = 20_000  # words remembered of each
+MAX_CACHED_WORDS = 20_000  # of each rule
 
 _SIGNATURE = re.compile(r"\b(?:bh?|t|x)\s*=[^;]*")
 
@@ -69,54 +71,58 @@ def _without_signature(value: str) -> str:
     return _SIGNATURE.sub("", value)
 
 
-class Field(NamedTuple):
-    """How a field is read."""
+class HeaderRule(NamedTuple):
+    """How one header field is read."""
 
-    presence: str  # token that it is there
-    shorten: Callable[[str], str] | None  # leaves out a part of its value
-    folded: Folded | None  # makes tokens of its words; None where they are no evidence
-    more: Callable[[str, Any], None] | None  # tells a tokens.Found what else the value says
+    presence: str  # the token that says that the field is there
+    shorten: Callable[[str], str] | None  # leaves out a part of the value
+    normalization: NormalizationCache | None  # makes tokens of its words; None where they are no evidence
+    extra_tokens: Callable[[str, TokenSink], None] | None  # puts into the sink what else the value says
 
 
-class Fields(dict[str, "Field | None"]):
-    """``fields[name]`` says how a field is read, None where it is no evidence at all; remembers the names it met.
+class HeaderRules(dict[str, "HeaderRule | None"]):
+    """``rules[name]`` is how the field is read, None where it is no evidence at all; made when first asked for.
 
-    ``text_fold`` folds the words of fields that are text, ``ignored`` are names in lower case, ``more`` is by name what
-    reads a value once more.
+    ``normalize_text`` makes tokens of a word in fields that are text, ``ignored`` are names in lower case,
+    ``extra_tokens`` has by name in lower case what a HeaderRule has.
 
-    >>> from spamnb.tokens.words import fold
-    >>> fields = Fields(fold, ["path"], {})
-    >>> fields["Subject"].folded["Now"], fields["Subject"].presence, fields["Path"]
+    >>> from spamnb.tokens.words import normalize_word
+    >>> rules = HeaderRules(normalize_word, ["path"], {})
+    >>> rules["Subject"].normalization["Now"], rules["Subject"].presence, rules["Path"]
     (('subject:now',), 'header:subject', None)
     """
 
     def __init__(
         self,
-        text_fold: Callable[[str], tuple[str, ...]],
+        normalize_text: Callable[[str], tuple[str, ...]],
         ignored: Iterable[str],
-        more: Mapping[str, Callable[[str, Any], None]],
+        extra_tokens: Mapping[str, Callable[[str, TokenSink], None]],
     ) -> None:
-        self._text_fold = text_fold
+        self._normalize_text = normalize_text
         self._ignored = frozenset(ignored)
-        self._more = more
-        self._received = Folded(fold_received, "received:", FIELD_ROOM)
+        self._extra_tokens = extra_tokens
+        self._received = NormalizationCache(normalize_received, "received:", MAX_CACHED_WORDS)
 
-    def __missing__(self, name: str) -> Field | None:
-        field = self._made(name.lower())
+    def __missing__(self, name: str) -> HeaderRule | None:
+        rule = self._rule(name.lower())
         if len(self) >= MAX_HEADER_NAMES:
             self.clear()
         if len(name) <= MAX_HEADER_NAME:
-            self[name] = field
-        return field
+            self[name] = rule
+        return rule
 
-    def _made(self, low: str) -> Field | None:
-        if low in self._ignored or is_volatile(low):
+    def _rule(self, name: str) -> HeaderRule | None:
+        """The rule for a name in lower case."""
+        if name in self._ignored or is_volatile(name):
             return None
-        presence, more = "header:" + low[:40], self._more.get(low)
-        if low == "received":
-            return Field(presence, _without_date, self._received, more)
-        if low in ("date", "message-id") or low.startswith(PRESENCE):
-            return Field(presence, None, None, more)
-        fold = self._text_fold if low in TEXT_HEADERS else fold_whole
-        place = SAME_PLACE.get(low, low[:40]) + ":"
-        return Field(presence, _without_signature if low in SIGNED else None, Folded(fold, place, FIELD_ROOM), more)
+        presence, extra_tokens = "header:" + name[:40], self._extra_tokens.get(name)
+        if name == "received":
+            return HeaderRule(presence, _without_date, self._received, extra_tokens)
+        if name in ("date", "message-id") or name.startswith(PRESENCE_ONLY):
+            return HeaderRule(presence, None, None, extra_tokens)
+        normalize = self._normalize_text if name in TEXT_HEADERS else normalize_whole_word
+        prefix = SHARED_PREFIXES.get(name, name[:40]) + ":"
+        normalization = NormalizationCache(normalize, prefix, MAX_CACHED_WORDS)
+        return HeaderRule(
+            presence, _without_signature if name in SIGNATURE_HEADERS else None, normalization, extra_tokens
+        )

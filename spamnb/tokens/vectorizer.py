@@ -1,9 +1,9 @@
 """Messages → rows of token ids: what a Tokenizer finds, counted.
 
 Where the compiled kernel is there (``_kernel.pyx``, built when spamnb is installed with a C compiler at hand) most
-words never become Python objects, and a plain letter (one text of ASCII) is read in its bytes: 57 µs a message of
-SpamAssassin and 20news, parsing included, and 50 MB for their 903,000 tokens, where parsing and dictionaries take
-500 µs and 270 MB. Without it they do the same, and they are its specification.
+words never become Python objects, and a plain message (one text of ASCII) is read in its bytes: 57 µs a message of
+SpamAssassin and 20news, parsing included, and 50 MB for their 903,000 tokens. Without it parsing and dictionaries do
+the same in 500 µs and 270 MB; they are its specification. ``kernel_status`` says which it is.
 """
 
 from __future__ import annotations
@@ -24,15 +24,26 @@ from spamnb.tokens.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-KERNEL_VERSION = 5  # rises whenever what follows asks other things of the kernel
+KERNEL_VERSION = 6  # rises whenever what follows, or what the kernel takes from Python files, changes
 
 try:
     import spamnb.tokens._kernel as kernel
-except ImportError:
+except ModuleNotFoundError as error:
     kernel = None
+    _status = f"not compiled: {error.name} is missing; reinstall with a C compiler at hand"
+except Exception as error:  # a build of other source may lack anything
+    kernel = None
+    _status = f"stale: built of other source ({error}); reinstall"
 else:
-    if getattr(kernel, "MADE_FOR", None) != (TOKENS_VERSION, KERNEL_VERSION):  # built of other source
+    _status = "compiled"
+    if getattr(kernel, "MADE_FOR", None) != (TOKENS_VERSION, KERNEL_VERSION):
         kernel = None
+        _status = "stale: built of other source; reinstall"
+
+
+def kernel_status() -> str:
+    """Whether the compiled kernel is used: "compiled", or "not compiled: …" or "stale: …" with what to do."""
+    return _status
 
 
 def new_vocabulary() -> Vocabulary:
@@ -41,7 +52,7 @@ def new_vocabulary() -> Vocabulary:
 
 
 def token_groups(tokens: TokenArray) -> np.ndarray:
-    """(k,) int8, the group of each token."""
+    """The group of each of the k tokens, (k,) int8."""
     return tokens.groups if kernel is None else kernel.token_groups(tokens.text, tokens.offsets, tokens.lengths)
 
 
@@ -74,23 +85,23 @@ class Vectorizer:
         self._ids, self._counts, self._lengths = array("i"), array("i"), array("q")
         self._kernel: Any = None
         options = tokenizer.options
-        served = options.tokenizer == "own" and options.ngrams <= 2
-        if served and kernel is not None and isinstance(vocabulary, kernel.Vocabulary):
+        supported = options.tokenizer == "own" and options.ngrams <= 2
+        if supported and kernel is not None and isinstance(vocabulary, kernel.Vocabulary):
             self._kernel = kernel.Kernel(vocabulary)
 
     def __len__(self) -> int:
         return len(self.vocabulary)
 
     def read(self, raw: bytes, identify: bool = True) -> RowInfo:
-        """One more row, of any bytes: ``parse`` and ``add`` in one, 28 µs for a plain letter where the two take 40.
+        """One more row, of any bytes: ``parse`` and ``add`` in one, 28 µs for a plain message where the two take 40.
 
         Without ``identify`` the digest may be empty, which saves an eighth of that.
         """
         if self._kernel is not None:
             self._kernel.begin()
-            digest = self._tokenizer.read_letter(raw, self._kernel, identify)
+            digest = self._tokenizer.read_plain_message(raw, self._kernel, identify)
             if digest is not None:
-                return RowInfo(self._ended(self._kernel.end()), digest, ())
+                return RowInfo(self._end_row(self._kernel.end()), digest, ())
         message = parse(raw)
         return RowInfo(self.add(message), message.digest, message.cut)
 
@@ -99,13 +110,13 @@ class Vectorizer:
         if self._kernel is not None:
             self._kernel.begin()
             self._tokenizer.read(message, self._kernel)
-            return self._ended(self._kernel.end())
+            return self._end_row(self._kernel.end())
         counts = Counter(self.vocabulary.ids(self._tokenizer(message)).tolist())
         self._ids.extend(counts)
         self._counts.extend(counts.values())
-        return self._ended(len(counts))
+        return self._end_row(len(counts))
 
-    def _ended(self, length: int) -> int:
+    def _end_row(self, length: int) -> int:
         self._lengths.append(length)
         return length
 

@@ -1,6 +1,6 @@
-"""A number for every token: the Python vocabulary; the compiled one has the same interface.
+"""An id for every token: the Python vocabulary; the compiled one has the same interface.
 
-A token's id is the place at which it was first seen, so a vocabulary only grows at its end, and rows of ids that were
+A token's id is the order in which it was first seen, so a vocabulary only grows at its end, and rows of ids that were
 made earlier stay valid.
 """
 
@@ -36,8 +36,8 @@ class Vocabulary:
         tokens = list(tokens)
         if new := [token for token in dict.fromkeys(tokens) if token not in self._id_of]:
             for token, hash_ in zip(new, TokenArray.of(new).hashes.tolist()):
-                number = self._id_of[token] = self._id_of_hash.setdefault(hash_, len(self._tokens))
-                if number == len(self._tokens):
+                id_ = self._id_of[token] = self._id_of_hash.setdefault(hash_, len(self._tokens))
+                if id_ == len(self._tokens):
                     self._tokens.append(token)
         return np.fromiter(map(self._id_of.__getitem__, tokens), np.intp, len(tokens))
 
@@ -70,26 +70,26 @@ class TokenIds(Sequence[str]):
 
     @property
     def hashes(self) -> np.ndarray:
-        """(k,) int64."""
+        """The hash of each token, (k,) int64."""
         return self.vocabulary.hashes(self.ids)
 
     @property
     def groups(self) -> np.ndarray:
-        """(k,) int8."""
+        """The group of each token, (k,) int8."""
         return self.vocabulary.groups(self.ids)
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> TokenIds: ...
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return TokenIds(self.vocabulary, self.ids[place])
-        return self.vocabulary.take(self.ids[[place]])[0]
+    def __getitem__(self, index: slice) -> TokenIds: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return TokenIds(self.vocabulary, self.ids[index])
+        return self.vocabulary.take(self.ids[[index]])[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.vocabulary.take(self.ids))
 
-    def take(self, places: np.ndarray) -> TokenIds:
-        """Those at these places of the list."""
-        return TokenIds(self.vocabulary, self.ids[places])
+    def take(self, indices: np.ndarray) -> TokenIds:
+        """Those at these indices of the list, (m,)."""
+        return TokenIds(self.vocabulary, self.ids[indices])

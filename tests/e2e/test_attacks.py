@@ -237,7 +237,7 @@ def test_a_novel_under_the_spam_is_not_read_to_its_end(mail: Mail, monkeypatch: 
     """20 kB of good mail under the spam: 76 % [95]; were 2,000 words read 88 %, 500 56 %."""
     spam = disguised(mail, novel)
     missed = mail.mean.missed(spam)
-    monkeypatch.setattr("spamnb.tokens.tokenizer.MAX_WORDS", 10**9)
+    monkeypatch.setattr("spamnb.tokens.token_sink.MAX_WORDS", 10**9)
     unread = mail.mean.missed(spam)
     assert missed <= 82
     assert missed < unread

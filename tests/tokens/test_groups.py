@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spamnb.message.parse import parse
 from spamnb.sources.entries import entries
-from spamnb.tokens.groups import HEADERS, PAIRS, PLACES, STRUCTURE, SUBJECT, TEXT, token_group
+from spamnb.tokens.groups import HEADERS, PAIRS, PREFIX_GROUPS, STRUCTURE, SUBJECT, TEXT, token_group
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import kernel, new_vocabulary, token_groups
@@ -19,8 +19,8 @@ from spamnb.tokens.vocabulary import Vocabulary
 
 SOME = ["", ":", "::", ":)", "a:", "A:b", "[:", "@:", "10:30", "\xe9:x", "p", "p:!", "p::", "html:", "htm:l", "htmlx:y"]
 
-PLACED = st.builds("{}:{}".format, st.sampled_from([*PLACES]), st.text())
-TOKEN = st.text() | st.sampled_from([*PLACES, *SOME]) | PLACED
+PREFIXED = st.builds("{}:{}".format, st.sampled_from([*PREFIX_GROUPS]), st.text())
+TOKEN = st.text() | st.sampled_from([*PREFIX_GROUPS, *SOME]) | PREFIXED
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ TOKEN = st.text() | st.sampled_from([*PLACES, *SOME]) | PLACED
         (["url:example.org", "html:tag:font", "hidden:word", "attachment:exe", "p:!", "caps:4", "line:3"], STRUCTURE),
     ],
 )
-def test_views(tokens: list[str], expected: int) -> None:
+def test_the_group_of_a_token(tokens: list[str], expected: int) -> None:
     assert [token_group(token) for token in tokens] == [expected] * len(tokens)
 
 
 @given(st.lists(TOKEN))
-@example([*PLACES, *(place + ":x" for place in PLACES), *SOME])
+@example([*PREFIX_GROUPS, *(prefix + ":x" for prefix in PREFIX_GROUPS), *SOME])
 def test_everybody_sees_the_same(tokens: list[str]) -> None:
     expected = [token_group(token) for token in tokens]
     packed = TokenArray.of(tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spamnb.tokens import hosts
-from spamnb.tokens.hosts import MAX_HOST, fold_host, fold_received, id_shape, url_tokens
+from spamnb.tokens.hosts import MAX_HOST, id_shape, normalize_host, normalize_received, url_tokens
 
 
 @pytest.mark.parametrize(
@@ -20,24 +20,24 @@ from spamnb.tokens.hosts import MAX_HOST, fold_host, fold_received, id_shape, ur
     ],
 )
 def test_a_host_is_told_with_the_domains_above_it(raw: str, expected: tuple[str, ...]) -> None:
-    assert fold_host(raw) == expected
+    assert normalize_host(raw) == expected
 
 
 def test_long_hosts_are_read_but_not_remembered() -> None:
-    before = hosts._fold_host.cache_info().currsize
+    before = hosts._normalize_host.cache_info().currsize
     long = "." * MAX_HOST + "mail.example.org" + "." * MAX_HOST
-    assert fold_host(long) == ("mail.example.org", "example.org")
-    assert fold_host("x" * 2000) == ()
-    assert hosts._fold_host.cache_info().currsize == before
-    assert fold_host("x" * MAX_HOST) == ("x" * MAX_HOST,)
-    assert fold_host("x" * (MAX_HOST + 1)) == ()
+    assert normalize_host(long) == ("mail.example.org", "example.org")
+    assert normalize_host("x" * 2000) == ()
+    assert hosts._normalize_host.cache_info().currsize == before
+    assert normalize_host("x" * MAX_HOST) == ("x" * MAX_HOST,)
+    assert normalize_host("x" * (MAX_HOST + 1)) == ()
 
 
 def test_of_queue_ids_the_shape_is_told_and_of_what_has_no_digit_nothing_more() -> None:
-    assert fold_received("mail.example.org") == fold_host("mail.example.org")
-    assert fold_received("mx1.example.org") == ("mx1.example.org", "example.org", "#mx0.example.org")
-    assert fold_received("192.0.2.7") == fold_host("192.0.2.7")
-    assert fold_received("!!") == ()
+    assert normalize_received("mail.example.org") == normalize_host("mail.example.org")
+    assert normalize_received("mx1.example.org") == ("mx1.example.org", "example.org", "#mx0.example.org")
+    assert normalize_received("192.0.2.7") == normalize_host("192.0.2.7")
+    assert normalize_received("!!") == ()
 
 
 def test_urls_tell_their_host_or_else_their_scheme() -> None:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.message.parse import Part, parse
-from spamnb.tokens.tokenizer import MAX_URLS, MAX_WORDS, PAIRED, Tokenizer, TokenOptions, part_tokens
+from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS
+from spamnb.tokens.tokenizer import MAX_URLS, Tokenizer, TokenOptions, part_tokens
 
 MAIL = b"""Return-Path: <list-owner@lists.example.net>
 Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
@@ -123,9 +124,9 @@ def test_mailbox_fields_add_none() -> None:
 
 
 def test_ngrams_join_the_first_words() -> None:
-    text = b"\n" + " ".join(f"w{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(PAIRED + 50)).encode()
+    text = b"\n" + " ".join(f"w{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(BIGRAM_WORDS + 50)).encode()
     pairs = [token for token in tokens(text, body_only=True) if " " in token]
-    assert len(pairs) == PAIRED - 1
+    assert len(pairs) == BIGRAM_WORDS - 1
     assert pairs[:2] == ["waa wab", "wab wac"]
     assert not [token for token in tokens(text, body_only=True, ngrams=1) if " " in token]
     assert "waa wab wac" in tokens(text, body_only=True, ngrams=3)
@@ -226,7 +227,7 @@ def test_hostile_headers_and_links_are_bounded() -> None:
     tokenizer = Tokenizer()
     found = tokenizer(parse(header + b"Content-Type: text/html\n\n" + links))
     assert len(found) < 6000
-    assert len(tokenizer._fields) <= 300
+    assert len(tokenizer._header_rules) <= 300
     assert max(map(len, found)) < 130
 
 

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from spamnb.message.parse import Message, parse
 from spamnb.tokens import vectorizer as module
-from spamnb.tokens.hosts import fold_received
+from spamnb.tokens.hosts import normalize_received
 from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import MAX_WORDS, PAIRED, TOKENS_VERSION, Found, Tokenizer, TokenOptions
+from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS, TokenList
+from spamnb.tokens.tokenizer import TOKENS_VERSION, Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.tokens.vocabulary import Vocabulary
-from spamnb.tokens.words import Folded, fold, fold_whole, raw_words
+from spamnb.tokens.words import NormalizationCache, normalize_whole_word, normalize_word, raw_words
 
 needs_kernel = pytest.mark.skipif(
     module.kernel is None, reason="the kernel is not built: needs a C compiler when spamnb is installed"
@@ -85,7 +86,7 @@ def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> in
         message = parse(raw)
         assert whole.read(raw) == (parted.add(message), message.digest, message.cut)
         if module.kernel is not None:
-            letters += tokenizer.read_letter(raw, module.kernel.Kernel(module.new_vocabulary()), False) == b""
+            letters += tokenizer.read_plain_message(raw, module.kernel.Kernel(module.new_vocabulary()), False) == b""
     assert all(map(np.array_equal, whole.take_rows(), parted.take_rows()))
     assert list(whole.vocabulary.tokens()) == list(parted.vocabulary.tokens())
     return letters
@@ -178,7 +179,7 @@ def test_a_kernel_forgets_names_and_parts_of_letters() -> None:
         for n in range(30):
             kernel.begin()
             raw = b"X-%d: y\nContent-Type: text/plain; name=a.%d\nLines: 2\n\nz" % (n, n % 7)
-            assert tokenizer.read_letter(raw, kernel, True) == parse(raw).digest
+            assert tokenizer.read_plain_message(raw, kernel, True) == parse(raw).digest
             kernel.end()
     assert small.take_cells().tolist() == large.take_cells().tolist()
 
@@ -190,7 +191,9 @@ def test_other_options(options: TokenOptions) -> None:
     same([made([("Subject", "Running runners")], ["He can't have run. He RUNS, running!", "and more"], "ran")], options)
 
 
-@pytest.mark.parametrize("count", [PAIRED - 1, PAIRED, PAIRED + 1, MAX_WORDS - 1, MAX_WORDS, MAX_WORDS + 1])
+@pytest.mark.parametrize(
+    "count", [BIGRAM_WORDS - 1, BIGRAM_WORDS, BIGRAM_WORDS + 1, MAX_WORDS - 1, MAX_WORDS, MAX_WORDS + 1]
+)
 def test_at_the_bounds(count: int) -> None:
     words = [f"word{n % 700}" if n % 5 else f"Ab.c{'de' * (n % 3)}!" for n in range(count)]
     half = count // 2
@@ -231,8 +234,9 @@ def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
 
 
 def test_the_kernel_is_made_for_these_tokens() -> None:
-    source = (Path(__file__).parents[2] / "spamnb" / "tokens" / "_kernel.pyx").read_text()
-    assert f"MADE_FOR = {TOKENS_VERSION}, {module.KERNEL_VERSION}  #" in source
+    source = (Path(__file__).parents[2] / "spamnb" / "tokens" / "_made_for.pxd").read_text()
+    assert f"TOKENS_VERSION = {TOKENS_VERSION}  #" in source
+    assert f"KERNEL_VERSION = {module.KERNEL_VERSION}  #" in source
 
 
 @needs_kernel
@@ -260,7 +264,7 @@ def test_many_words_fields_and_pairs() -> None:
 
 
 @needs_kernel
-def test_an_error_of_a_fold_is_passed_on() -> None:
+def test_an_error_of_normalizing_is_passed_on() -> None:
     def refuse(raw: str) -> Any:
         raise RuntimeError(raw)
 
@@ -268,43 +272,44 @@ def test_an_error_of_a_fold_is_passed_on() -> None:
     for _ in range(2):
         kernel.begin()
         with pytest.raises(RuntimeError, match="hello"):
-            kernel.words(Folded(refuse), "hello")
+            kernel.add_words(NormalizationCache(refuse), "hello")
     kernel.begin()
-    kernel.words(Folded(str.split), "hello")
+    kernel.add_words(NormalizationCache(str.split), "hello")
     assert kernel.end() == 1
     assert kernel.take_cells().tolist() == [[0, 1]]
 
 
 @given(
     st.lists(ASCII | st.text("aB19.-_'", max_size=70) | PIECES, max_size=8),
-    st.sampled_from([fold, fold_whole, fold_received, str.split]),
+    st.sampled_from([normalize_word, normalize_whole_word, normalize_received, str.split]),
     st.sampled_from(["", "subject:", "hidden:", "café:"]),
 )
-@example(["ab.c'd" * 400, "%" * 3000 + "a", "x" * 30_000, "$", "$'%.$%", "a1" * 15, "-a1" * 11], fold, "")
-@example(HOSTS, fold_received, "received:")
-@example([c * n for c in ("a", "1", "a1", "1.", "a.") for n in (15, 16, 30, 31, 60, 61)], fold_received, "")
+@example(["ab.c'd" * 400, "%" * 3000 + "a", "x" * 30_000, "$", "$'%.$%", "a1" * 15, "-a1" * 11], normalize_word, "")
+@example(HOSTS, normalize_received, "received:")
+@example([c * n for c in ("a", "1", "a1", "1.", "a.") for n in (15, 16, 30, 31, 60, 61)], normalize_received, "")
 @needs_kernel
-def test_words_are_folded_as_in_python(values: list[str], fold: Any, prefix: str) -> None:
+def test_words_are_normalized_as_in_python(values: list[str], normalize: Any, prefix: str) -> None:
     kernel = module.kernel.Kernel(module.new_vocabulary())
-    folded = Folded(fold, prefix)
+    cache = NormalizationCache(normalize, prefix)
     kernel.begin()
     for value in values:
-        kernel.words(folded, value)
+        kernel.add_words(cache, value)
     kernel.end()
     ids, counts = kernel.take_cells().T
-    expected = Counter(token for value in values for raw in raw_words(value) for token in Folded(fold, prefix)[raw])
+    plain = NormalizationCache(normalize, prefix)
+    expected = Counter(token for value in values for raw in raw_words(value) for token in plain[raw])
     assert list(zip(kernel.vocabulary.take(ids), counts)) == list(expected.items())
 
 
 @given(st.lists(st.text("aB\n é😀", max_size=60), max_size=3))
 @needs_kernel
 def test_the_layout_is_seen_as_in_python(texts: list[str]) -> None:
-    kernel, found = module.kernel.Kernel(module.new_vocabulary()), Found()
+    kernel, expected = module.kernel.Kernel(module.new_vocabulary()), TokenList()
     kernel.begin()
-    kernel.layout(texts)
-    found.layout(texts)
+    kernel.add_layout(texts)
+    expected.add_layout(texts)
     assert kernel.end() == 2
-    assert kernel.vocabulary.take(kernel.take_cells()[:, 0]) == found.tokens
+    assert kernel.vocabulary.take(kernel.take_cells()[:, 0]) == expected.tokens
 
 
 @given(st.lists(st.lists(st.text(max_size=12) | PIECES, max_size=20), max_size=5))

@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.tokens.words import MAX_WORD, Folded, fold, fold_whole, punctuation, raw_words, word_text
+from spamnb.tokens.words import (
+    MAX_WORD,
+    NormalizationCache,
+    normalize_whole_word,
+    normalize_word,
+    punctuation,
+    raw_words,
+    word_text,
+)
 
 
 def words(text: str) -> list[str]:
-    return [token for raw in raw_words(text) for token in fold(raw)]
+    return [token for raw in raw_words(text) for token in normalize_word(raw)]
 
 
 @pytest.mark.parametrize(
@@ -63,12 +71,12 @@ def test_marks_beyond_counting_are_cut_whatever_they_are_made_of() -> None:
 def test_a_long_word_is_summarised() -> None:
     assert words("x" * 31) == ["long:x:30"]
     assert words("é" * 100_000) == ["long:é:1000"]
-    assert fold_whole("host." * 20 + "example") == ("long:h:100",)
+    assert normalize_whole_word("host." * 20 + "example") == ("long:h:100",)
 
 
 def test_what_names_something_stays_whole() -> None:
-    assert fold_whole("Mail.Example.ORG") == ("mail.example.org",)
-    assert fold_whole("X-Mailer-5.0") == ("x-mailer-5.0", "#x-mailer-0.0")
+    assert normalize_whole_word("Mail.Example.ORG") == ("mail.example.org",)
+    assert normalize_whole_word("X-Mailer-5.0") == ("x-mailer-5.0", "#x-mailer-0.0")
 
 
 def test_punctuation_of_text() -> None:
@@ -99,15 +107,15 @@ def test_case_and_composition_make_no_other_words(text: str) -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=10), max_size=30))
-def test_folding_once_is_folding_always(raws: list[str]) -> None:
-    remembered = Folded(room=5)
+def test_a_cache_gives_what_normalizing_gives(raws: list[str]) -> None:
+    remembered = NormalizationCache(max_words=5)
     for raw in raws + raws:
-        assert remembered[raw] == fold(raw)
+        assert remembered[raw] == normalize_word(raw)
         assert len(remembered) <= 5
 
 
 def test_long_words_are_not_remembered() -> None:
-    remembered = Folded(room=5)
+    remembered = NormalizationCache(max_words=5)
     for length in (2 * MAX_WORD, 2 * MAX_WORD + 1):
-        assert remembered["x" * length] == fold("x" * length)
+        assert remembered["x" * length] == normalize_word("x" * length)
     assert list(remembered) == ["x" * 2 * MAX_WORD]
