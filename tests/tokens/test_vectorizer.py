@@ -17,7 +17,7 @@ from spamnb.tokens import vectorizer as module
 from spamnb.tokens.hosts import normalize_received
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS, TokenList
-from spamnb.tokens.tokenizer import TOKENS_VERSION, Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.tokens.words import NormalizationCache, normalize_whole_word, normalize_word, raw_words
@@ -77,113 +77,6 @@ def test_any_bytes(raw: bytes) -> None:
     same([parse(raw), parse(b"Subject: x\n\n" + raw), parse(b"Content-Type: text/html\n\n" + raw)])
 
 
-def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> int:
-    """Bytes give the rows that their parsed messages give, in the same order; returns how many were plain letters."""
-    tokenizer = Tokenizer(options)
-    letters = 0
-    whole, parted = Vectorizer(tokenizer), Vectorizer(tokenizer)
-    for raw in raws:
-        message = parse(raw)
-        assert whole.read(raw) == (parted.add(message), message.digest, message.cut)
-        if module.kernel is not None:
-            letters += tokenizer.read_plain_message(raw, module.kernel.Kernel(module.new_vocabulary()), False) == b""
-    assert all(map(np.array_equal, whole.take_rows(), parted.take_rows()))
-    assert list(whole.vocabulary.tokens()) == list(parted.vocabulary.tokens())
-    return letters
-
-
-NAMES = st.sampled_from(
-    b"Subject|SUBJECT|From|To|Received|Date|Message-ID|List-Id|X-Spam-Status|Lines|Status|x-status|Newsgroups|X-Odd|\"#"
-    b"|Content-Type|content-type|Content-Transfer-Encoding|Content-Disposition|Bad Name|Odd\x7f|Path".split(b"|")
-)  # fmt: skip
-VALUES = st.sampled_from(
-    b"text/plain|text/html|text/x; charset=utf-7|text/plain; charset=us-ascii; name=a.txt|multipart/mixed; boundary=b"
-    b"|message/rfc822|base64|quoted-printable|7bit|x-uue|8BIT|attachment; filename=b.exe|=?utf-8?q?x?=| |a\tb|\x00"
-    b"|Free OFFER now!!|a@b.example|<i1@c.example>|Tue, 20 Aug 2002 10:00:00 +0200|from a.b.c (1.2.3.4) by d; x"
-    .split(b"|")
-) | st.text(st.characters(max_codepoint=127), max_size=12).map(str.encode)  # fmt: skip
-FOLDS = st.sampled_from([b"", b"\n ", b"\n\t", b" \n \n  ", b"\n"])
-EMPTY = st.sampled_from([b"\n", b"", b"\n\n"])
-COLONS = st.sampled_from([b":", b": ", b":\t", b" : ", b""])
-FIELDS = st.lists(st.tuples(NAMES, COLONS, VALUES, FOLDS, VALUES), max_size=6)
-BODIES = st.sampled_from([
-    b"", b"\n", b"\n\n", b"Hello", b"begin 644 a.txt\n#86)C\n`\nend\n", b"x\nbegin again\n", b"--b\n\none\n--b--\n",
-    b"see http://a.example/b HTTPS://B.example\n", b"caf\xc3\xa9", b"a\r\nb", b"Buy NOW!! $5, $5!!\n\n\n", b"\x00 a",
-])  # fmt: skip
-STARTS = st.sampled_from([
-    b"", b"From a Mon Jan  1 00:00:00 2001\n", b">From x\n", b"\xef\xbb\xbf", b"\n", b"stray\n", b"F: g\n",
-])  # fmt: skip
-
-
-@settings(max_examples=400, deadline=None)
-@given(st.lists(st.tuples(STARTS, FIELDS, EMPTY, BODIES, BODIES), min_size=1, max_size=4), st.booleans())
-def test_bytes_are_read_as_their_message(mail: list[Any], crlf: bool) -> None:
-    raws = [
-        start + b"".join(b"".join(field) + b"\n" for field in fields) + empty + body + more
-        for start, fields, empty, body, more in mail
-    ]
-    raws = [raw.replace(b"\n", b"\r\n") for raw in raws] if crlf else raws
-    for body_only in (False, True):
-        read_as_parsed(raws, TokenOptions(body_only=body_only))
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_read_as_their_message(raw: bytes) -> None:
-    read_as_parsed([raw, b"Subject: x\n\n" + raw, b"Subject:" + raw])
-
-
-LETTER = b"From: a@b.example\nSubject: Lunch\n  today\nX-Spam-Flag: no\nLines: 2\n\nNoon? http://b.example\n\n"
-
-
-@needs_kernel
-def test_what_is_a_letter() -> None:
-    fields = [b"A: b\n"] * 250
-    letters = [
-        LETTER,
-        b"From a Mon Jan  1 00:00:00 2001\n" + LETTER,
-        b"Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: 8bit\n" + LETTER,
-        b"".join(fields) + b"\nx",
-        b"Lines: 2\n\n",
-        LETTER.replace(b"\n", b"\r\n"),
-        LETTER + b"a\rb",
-        LETTER.replace(b"\n", b"\r\n") + b"\r\n" * (1 << 19),
-        b"Subject: " + b"long words " * 400 + b"\n\n" + b"word " * 2000,
-        b"Subject:\n " + b"long\n words" * 400 + b"\n\n" + b"A\n\n" * 9000,
-    ]
-    assert read_as_parsed(letters) == len(letters)
-    others = [
-        b"", b"\n", b"Subject: x", b"Subject: x\n", b"no field\n\nx", b"\n" + LETTER, LETTER + b"\x80",
-        b"A: b\n" + b"".join(fields) + b"\nx", b"Subject: =?utf-8?q?x?=\n\nx", LETTER + b"begin 644 a\n#86)C\n`\nend\n",
-        b"Content-Type: text/html\n" + LETTER, b"Content-Type: multipart/mixed\n" + LETTER,
-        b"Content-Type: text/plain; charset=utf-7\n" + LETTER, b"Content-Transfer-Encoding: base64\n" + LETTER,
-        b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19), b"a" * 101 + b": b\n\nx",
-        b"Content-Type: text/plain; name=" + b"a" * 500 + b"\n\nx",
-        (b"Content-Type: text/plain; name=" + b"a" * 90 + b"\n") * 5 + b"\nx", b"Content-Type:\n" * 42 + b"\nx",
-        b"From " + b"a" * (3 << 20) + b"\n" + LETTER,
-    ]  # fmt: skip
-    assert read_as_parsed(others) == 0
-
-
-def test_real_mail_is_read_as_its_message(corpora: Path) -> None:
-    folders = ["spamassassin/easy_ham_2", "spamassassin/hard_ham", "20news-bydate/test/sci.med", "mime", "lingspam"]
-    paths = [p for folder in folders for p in sorted((corpora / folder).rglob("*")) if p.is_file()]
-    letters = read_as_parsed([path.read_bytes() for path in paths[::9]])
-    assert module.kernel is None or letters > len(paths) // 18
-
-
-@needs_kernel
-def test_a_kernel_forgets_names_and_parts_of_letters() -> None:
-    tokenizer = Tokenizer()
-    small, large = (module.kernel.Kernel(module.new_vocabulary(), 1 << 20, most) for most in (3, 2000))
-    for kernel in (small, large):
-        for n in range(30):
-            kernel.begin()
-            raw = b"X-%d: y\nContent-Type: text/plain; name=a.%d\nLines: 2\n\nz" % (n, n % 7)
-            assert tokenizer.read_plain_message(raw, kernel, True) == parse(raw).digest
-            kernel.end()
-    assert small.take_cells().tolist() == large.take_cells().tolist()
-
-
 @pytest.mark.parametrize(
     "options", [TokenOptions(body_only=True), TokenOptions(stem="english"), TokenOptions("treebank")]
 )
@@ -231,12 +124,6 @@ def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
         assert first == second
         assert len(vectorizer) == len(set(vectorizer.vocabulary.tokens()))
         assert vectorizer.take_rows().indptr.tolist() == [0]
-
-
-def test_the_kernel_is_made_for_these_tokens() -> None:
-    source = (Path(__file__).parents[2] / "spamnb" / "tokens" / "_made_for.pxd").read_text()
-    assert f"TOKENS_VERSION = {TOKENS_VERSION}  #" in source
-    assert f"KERNEL_VERSION = {module.KERNEL_VERSION}  #" in source
 
 
 @needs_kernel
