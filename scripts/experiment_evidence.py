@@ -27,7 +27,7 @@ from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import entries, messages
 from spamnb.tokens import token_sink
-from spamnb.tokens.groups import token_groups
+from spamnb.tokens.groups import groups_of
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
@@ -77,7 +77,7 @@ def rows(corpus: Corpus, tokenizer: Tokenizer, without: tuple[str, ...] = ()) ->
     vocabulary = Vocabulary()
     X = csr_array(document_term_matrix(documents, vocabulary))
     X.data = np.ones_like(X.data)
-    return X, token_groups(list(vocabulary.tokens()))
+    return X, groups_of(list(vocabulary.tokens()))
 
 
 def scores(

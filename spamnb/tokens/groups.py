@@ -36,6 +36,6 @@ def token_group(token: str) -> int:
     return TEXT
 
 
-def token_groups(tokens: Collection[str]) -> np.ndarray:
+def groups_of(tokens: Collection[str]) -> np.ndarray:
     """The group of each of the k tokens, (k,) int8."""
     return np.fromiter(map(token_group, tokens), np.int8, len(tokens))

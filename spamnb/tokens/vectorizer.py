@@ -52,7 +52,7 @@ def new_vocabulary() -> Vocabulary:
 
 
 def token_groups(tokens: TokenArray) -> np.ndarray:
-    """The group of each of the k tokens, (k,) int8."""
+    """``tokens.groups``, compiled where the kernel is: the group of each of the k tokens, (k,) int8."""
     return tokens.groups if kernel is None else kernel.token_groups(tokens.text, tokens.offsets, tokens.lengths)
 
 

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from spamnb.tokens.groups import token_groups
+from spamnb.tokens.groups import groups_of
 from spamnb.tokens.token_array import TokenArray
 
 
@@ -51,7 +51,7 @@ class Vocabulary:
 
     def groups(self, ids: np.ndarray) -> np.ndarray:
         """The group of each token with these ids, (k,) int8."""
-        return token_groups(self.take(ids))
+        return groups_of(self.take(ids))
 
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""

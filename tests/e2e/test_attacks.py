@@ -23,7 +23,7 @@ from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.formulas.pooling import pool
 from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import entries, messages
-from spamnb.tokens.groups import token_groups
+from spamnb.tokens.groups import groups_of
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
@@ -86,7 +86,7 @@ def mail(corpora: Path) -> Mail:
     table = token_log_probability(sums, sums.sum(axis=1), 0.1 * sums.shape[1], 0.1)
     filters = []
     for pooling in ("mean", "sum"):
-        filter_ = Filter(vocabulary, table, token_groups(list(vocabulary.tokens())), 0.0, pooling, TOKENIZER)
+        filter_ = Filter(vocabulary, table, groups_of(list(vocabulary.tokens())), 0.0, pooling, TOKENIZER)
         scores = np.sort([filter_.score(message) for message in ham])
         filters.append(filter_._replace(threshold=scores[-1 - int(HAM_ABOVE * len(ham))]))
     spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]

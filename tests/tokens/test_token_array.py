@@ -27,11 +27,11 @@ def test_a_list_in_one_piece_is_a_list(words: list[str], data: st.DataObject) ->
     tokens = TokenArray.of(words)
     assert (list(tokens), len(tokens)) == (words, len(words))
     assert tokens.hashes.tolist() == list(map(key, words))
-    places = np.array(data.draw(st.lists(st.integers(0, len(words) - 1), max_size=9)) if words else [], np.intp)
-    some = tokens.take(places)
-    assert list(some) == [words[i] for i in places]
-    assert some.hashes.tolist() == [key(words[i]) for i in places]
-    assert some.packed().tobytes().decode() == "".join(some)
+    indices = np.array(data.draw(st.lists(st.integers(0, len(words) - 1), max_size=9)) if words else [], np.intp)
+    taken = tokens.take(indices)
+    assert list(taken) == [words[i] for i in indices]
+    assert taken.hashes.tolist() == [key(words[i]) for i in indices]
+    assert taken.packed().tobytes().decode() == "".join(taken)
     assert [tokens[i] for i in range(len(words))] == words
     assert list(tokens[1::2]) == words[1::2]
 
@@ -39,11 +39,11 @@ def test_a_list_in_one_piece_is_a_list(words: list[str], data: st.DataObject) ->
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(TEXT, unique=True, max_size=12), min_size=1, max_size=4))
 def test_union(lists: list[list[str]]) -> None:
-    tokens, places = merge_vocabularies([TokenArray.of(words) for words in lists])
+    tokens, indices = merge_vocabularies([TokenArray.of(words) for words in lists])
     assert sorted(tokens) == sorted({word for words in lists for word in words})
     assert (tokens.hashes[1:] > tokens.hashes[:-1]).all()
-    for words, at in zip(lists, places, strict=True):
-        assert [tokens[int(i)] for i in at] == words
+    for words, index in zip(lists, indices, strict=True):
+        assert [tokens[int(i)] for i in index] == words
 
 
 def test_numbers_and_lists_of_them() -> None:
