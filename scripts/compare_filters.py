@@ -33,7 +33,8 @@ from spamnb.evaluate.probability import expected_calibration_error, reliability
 from spamnb.evaluate.rates import Estimate
 from spamnb.evaluate.roc import roc_counts, spam_missed_at
 from spamnb.report.numbers import percent
-from spamnb.sources.entries import Entry, entries
+from spamnb.sources.entries import Entry
+from spamnb.sources.spec import entries
 
 FOLDS = 10
 

@@ -36,7 +36,8 @@ from spamnb.evaluate.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
 from spamnb.message.parse import parse
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, entries
+from spamnb.sources.entries import Entry
+from spamnb.sources.spec import entries
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary

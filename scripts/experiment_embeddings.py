@@ -27,7 +27,7 @@ from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluate.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
 from spamnb.message.parse import parse
-from spamnb.sources.entries import entries
+from spamnb.sources.spec import entries
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary

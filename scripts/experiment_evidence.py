@@ -25,7 +25,8 @@ from spamnb.evaluate.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.message.parse import Message, parse
-from spamnb.sources.entries import entries, messages
+from spamnb.sources.entries import messages
+from spamnb.sources.spec import entries
 from spamnb.tokens import token_sink
 from spamnb.tokens.groups import groups_of
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions

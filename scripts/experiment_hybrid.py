@@ -24,7 +24,8 @@ from spamnb.learners import logistic
 from spamnb.learners.hybrid import score_scale
 from spamnb.learners.naive_bayes import NaiveBayes, intercept, log_likelihoods, pooled_scores
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, entries
+from spamnb.sources.entries import Entry
+from spamnb.sources.spec import entries
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import token_groups
 

@@ -18,6 +18,7 @@ from spamnb.cli.options import (
     model_option,
     standard_output,
     tell,
+    text_column_option,
     workers_option,
 )
 from spamnb.naming import escape, escape_json
@@ -31,6 +32,7 @@ EX_TEMPFAIL = 75
 
 @click.command("classify", short_help="Tell what each message is.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@text_column_option
 @model_option
 @format_option("text", "json", "csv")
 @click.option(

@@ -15,7 +15,9 @@ from spamnb.cli.options import (
     Unreadable,
     format_option,
     progress,
+    read_options,
     scratch,
+    source_options,
     tell_of_folders_too_high,
     workers_option,
 )
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 @click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
+@source_options
 @click.option(
     "--folds", type=int, metavar="K", help="K-fold cross-validation.  [default: 10, when no other way is chosen]"
 )
@@ -178,9 +181,9 @@ def _compared(result: Result, other: Result, path: Path) -> McNemar:
 
 
 def _entries(sources: Iterable[str], on_unreadable: Callable[[str, Exception], None]) -> Iterator[Entry]:
-    from spamnb.sources.entries import entries
+    from spamnb.sources.spec import entries
 
-    return entries(sources, on_unreadable)
+    return entries(sources, on_unreadable, read_options())
 
 
 def _stream(

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, model_option, tell, text_column_option
 
 
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@text_column_option
 @model_option
 def learn_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.

@@ -19,6 +19,7 @@ from spamnb.errors import SpamnbError, reason
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
+    from spamnb.sources.spec import ReadOptions
     from spamnb.store.store import Store
 
 
@@ -112,6 +113,46 @@ workers_option = click.option(
 )
 
 
+_READ_OPTIONS = "spamnb.read_options"  # where a command's context keeps them
+
+
+def _keep_read_option(context: click.Context, param: click.Parameter, value: Any) -> None:
+    context.meta.setdefault(_READ_OPTIONS, {})[param.name] = value
+
+
+_KEPT: dict[str, Any] = {"callback": _keep_read_option, "expose_value": False}
+
+text_column_option = click.option(
+    "--text-column",
+    metavar="COLUMN",
+    help="The column of a table (.csv, .tsv, .jsonl) that holds the text, by name or number.",
+    **_KEPT,
+)
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for how labelled sources are read; ``read_options`` has what was chosen."""
+    for option in (
+        click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT),
+        text_column_option,
+        click.option(
+            "--recursive",
+            is_flag=True,
+            help="Read the folders of a Maildir too, but for junk, trash, drafts and templates.",
+            **_KEPT,
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_options() -> ReadOptions:
+    """How the command that runs was told to read its sources."""
+    from spamnb.sources.spec import ReadOptions
+
+    return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
+
+
 def on_command_line(name: str) -> bool:
     """Does the option of this parameter stand on the command line?"""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -155,11 +196,14 @@ class Unreadable:
 
 
 def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
-    """Print a note on standard error for each SOURCE whose classes look like the parts of a corpus."""
-    from spamnb.sources.entries import one_too_high
+    """Print a note on standard error for each SOURCE whose classes look like the parts of a corpus, or of whose folders
+    some are not read."""
+    from spamnb.sources.notes import notes
 
-    for note in filter(None, map(one_too_high, sources)):
-        tell(f"spamnb: {note}")
+    recursive = read_options().recursive
+    for source in sources:
+        for note in notes(source, recursive):
+            tell(f"spamnb: {note}")
 
 
 @contextmanager
@@ -214,11 +258,12 @@ def standard_output() -> TextIO:
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
-    from spamnb.sources.entries import Entry, unlabelled
+    from spamnb.sources.entries import Entry
     from spamnb.sources.mbox import MAX_MESSAGE, decompress, split_mbox, too_long
+    from spamnb.sources.spec import unlabelled
 
     if sources not in ((), ("-",)):
-        return unlabelled(sources, unreadable)
+        return unlabelled(sources, unreadable, read_options())
     raw = read_standard_input(MAX_MESSAGE + 1)
     try:
         if len(raw) > MAX_MESSAGE:

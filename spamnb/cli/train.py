@@ -12,7 +12,9 @@ from spamnb.cli.options import (
     Unreadable,
     model_option,
     progress,
+    read_options,
     scratch,
+    source_options,
     tell,
     tell_of_folders_too_high,
     workers_option,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
+@source_options
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 @settings_options
@@ -51,7 +54,7 @@ def train_command(
     from spamnb.engines.side_process import SideProcess
     from spamnb.errors import SpamnbError
     from spamnb.report.training import training_report
-    from spamnb.sources.entries import entries
+    from spamnb.sources.spec import entries
     from spamnb.training import train
 
     if model.exists() and not force:
@@ -60,7 +63,7 @@ def train_command(
     unreadable = Unreadable()
     with scratch() as folder:
         with progress("Reading") as show:
-            mail = entries(sources, unreadable)
+            mail = entries(sources, unreadable, read_options())
             training_set = count_parallel(mail, settings.tokens, folder, unreadable, show, workers)
         # Where one process counted, one process trains.
         with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:

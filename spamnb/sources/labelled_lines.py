@@ -15,7 +15,22 @@ from spamnb.sources.mbox import open_mail
 _LONGEST_LINE = 1 << 20
 _HOPELESS = 20  # lines of an index that name no file before it is taken for something else
 
+# What columns are called in tables of text; a first line of two such names is a header, not a message.
+LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
+TEXT_NAMES = frozenset({"text", "message", "messages", "sms", "email", "mail", "body", "content", "v2", "email text"})
+
+TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
+
 Report = Callable[[str, Exception], None]
+
+
+def is_table(path: str) -> bool:
+    """Is a file of this name a table?
+
+    >>> is_table("spam.csv"), is_table("train.JSONL.gz"), is_table("SMSSpamCollection")
+    (True, True, False)
+    """
+    return path.lower().removesuffix(".gz").endswith(TABLES)
 
 
 def label_and_text(line: bytes) -> tuple[str, bytes]:
@@ -30,6 +45,16 @@ def label_and_text(line: bytes) -> tuple[str, bytes]:
     return check_class_name(label.decode("utf-8", "replace").strip()), text
 
 
+def is_header(line: bytes) -> bool:
+    """Does a line ``label TAB text`` name the columns?
+
+    >>> is_header(b"label\\ttext\\n"), is_header(b"ham\\ttext\\n")
+    (True, False)
+    """
+    label, _, text = line.removeprefix(b"\xef\xbb\xbf").decode("latin-1").strip().lower().partition("\t")
+    return label in LABEL_NAMES and text in TEXT_NAMES
+
+
 def first_line(path: str) -> bytes:
     """The first line that is not blank; empty where there is none. OSError where the file cannot be read."""
     with open_mail(path) as stream:
@@ -37,8 +62,10 @@ def first_line(path: str) -> bytes:
 
 
 def labelled_texts(path: str, on_unreadable: Report) -> Iterator[tuple[str, str, bytes]]:
-    """(label, ``path:number``, text) of each line; a line that is not label TAB text is reported."""
-    for number, line in _lines(path, on_unreadable):
+    """(label, ``path:number``, text) of each line that is no header; other lines are reported."""
+    for place, (number, line) in enumerate(_lines(path, on_unreadable)):
+        if not place and is_header(line):
+            continue
         name = f"{escape(path)}:{number}"
         try:
             label, text = label_and_text(line)

@@ -22,7 +22,8 @@ import pytest
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.formulas.pooling import pool
 from spamnb.message.parse import Message, parse
-from spamnb.sources.entries import entries, messages
+from spamnb.sources.entries import messages
+from spamnb.sources.spec import entries
 from spamnb.tokens.groups import groups_of
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix

@@ -6,7 +6,7 @@ import email
 import re
 from pathlib import Path
 
-from spamnb.sources.entries import entries
+from spamnb.sources.spec import entries
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 RESERVED = re.compile(r"(^|\.)(example\.(com|org|net)|example|test|invalid|localhost|local|lan)$")

@@ -21,7 +21,8 @@ from spamnb.engines import counting
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.workers import parallel_map
 from spamnb.errors import SpamnbError
-from spamnb.sources.entries import Entry, entries
+from spamnb.sources.entries import Entry
+from spamnb.sources.spec import entries
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 

@@ -15,7 +15,8 @@ from spamnb.counts.training_set import count_messages
 from spamnb.engines import judging
 from spamnb.engines.judging import classify_parallel
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, unlabelled
+from spamnb.sources.entries import Entry
+from spamnb.sources.spec import unlabelled
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 

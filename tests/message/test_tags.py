@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from spamnb.message import tags
 from spamnb.message.html import OPENING
 from spamnb.message.tags import BLOCK, FORMATTING, MAX_TAG, OF_ATTRIBUTE, WORDS, find_words, tags_of, weigh
-from spamnb.sources.entries import entries
+from spamnb.sources.spec import entries
 
 needs_compiler = pytest.mark.skipif(
     tags.compiled is None, reason="_tags is not built: needs a C compiler when spamnb is installed"

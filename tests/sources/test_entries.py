@@ -18,7 +18,9 @@ import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import mbox
-from spamnb.sources.entries import Entry, entries, messages, one_too_high, unlabelled
+from spamnb.sources.entries import Entry, messages
+from spamnb.sources.notes import one_too_high
+from spamnb.sources.spec import entries, unlabelled
 
 Unreadable = list[tuple[str, Exception]]
 
@@ -274,8 +276,9 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
     both = b"From z 0:59\nSubject: 0\n\n.\n\n" + long + b"\nFrom b 2:00\nSubject: short\n\nx\n"
     write(tmp_path / "box", both)
     write(tmp_path / "box.gz", gzip.compress(both))
+    write(tmp_path / "bomb/0")
     write(tmp_path / "bomb/1", gzip.compress(b"Subject: bomb\n\n" + bytes(10**7)))
-    for spec, readable in (("box", 2), ("box.gz", 2), ("bomb", 0)):
+    for spec, readable in (("box", 2), ("box.gz", 2), ("bomb", 1)):
         unreadable: Unreadable = []
         result = read(f"ham={tmp_path}/{spec}", unreadable=unreadable)
         assert len(result) == readable, spec

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.message.parse import parse
-from spamnb.sources.entries import entries
+from spamnb.sources.spec import entries
 from spamnb.tokens.groups import HEADERS, PAIRS, PREFIX_GROUPS, STRUCTURE, SUBJECT, TEXT, token_group
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import Tokenizer

@@ -1,0 +1,85 @@
+"""A file of mail by itself: an mbox, plain, gzipped or Thunderbird's, or a single message."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from spamnb.naming import escape
+from spamnb.sources.entries import Entry
+from spamnb.sources.formats import HEAD, NotMail, foreign_format
+from spamnb.sources.labelled_lines import Report
+from spamnb.sources.mbox import open_mail, split_mbox, too_long, unquoted
+
+INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
+_EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
+# Thunderbird's own lines stand before the message's: what its sender writes further down does not count.
+_STATUS = re.compile(
+    rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
+)
+
+
+def starts_as_mbox(path: str) -> bool:
+    """Does the file begin with a separator line? False also where it cannot be read."""
+    try:
+        with open_mail(path) as stream:
+            return _is_mbox(stream.read(HEAD))
+    except OSError:  # whoever reads it will tell
+        return False
+
+
+def _is_mbox(head: bytes) -> bool:
+    return head.lstrip(b"\r\n").startswith(b"From ")
+
+
+def has_index(path: str) -> bool:
+    """Is the file a mailbox of Thunderbird, with its index beside it?"""
+    return os.path.exists(path + INDEX_SUFFIX)
+
+
+def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """The messages of an mbox when it starts as one, else the file as a message; nothing when it is empty.
+
+    What Thunderbird has deleted stays in its mailbox until that is compacted, and is left out.
+    """
+    try:
+        with open_mail(path) as stream:
+            head = stream.read(HEAD)
+            if _is_mbox(head):
+                stream.seek(0)
+                yield from _messages(label, path, stream, on_unreadable)
+            elif what := foreign_format(head):
+                on_unreadable(escape(path), NotMail(what, path))
+            elif head:
+                yield Entry(label, escape(path), path)
+    except OSError as error:
+        on_unreadable(escape(path), error)
+
+
+def _messages(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
+    # A gzipped mbox has no random access, so its entries carry their bytes.
+    keep = isinstance(stream, gzip.GzipFile)
+    may_be_deleted = not keep and has_index(path)
+    for number, (start, stop, content, only) in enumerate(split_mbox(stream, keep), 1):
+        if may_be_deleted and _is_deleted(head_of(stream, start, stop)):
+            continue
+        name = escape(path) if only else f"{escape(path)}#{number}"
+        if not keep:
+            yield Entry(label, name, path, start, stop)
+        elif content is None:
+            on_unreadable(name, too_long(path))
+        else:
+            yield Entry(label, name, path, content=unquoted(content))
+
+
+def head_of(stream: BinaryIO, start: int, stop: int, size: int = HEAD) -> bytes:
+    """The first bytes of a message in an mbox that is being split."""
+    return os.pread(stream.fileno(), min(size, stop - start), start)
+
+
+def _is_deleted(head: bytes) -> bool:
+    status = _STATUS.match(head.replace(b"\r\n", b"\n"))
+    return bool(status and int(status[1], 16) & _EXPUNGED)

@@ -1,0 +1,140 @@
+"""Folders of mail: trees of single messages, Maildirs and their folders, MH, and what of them is left unread.
+
+Order is the same on every run: the files of a folder by name, then its folders by name. Hidden files and
+folders, files called ``cmds`` (the SpamAssassin corpus has them), empty files and whatever is no regular file
+(fifos, sockets, devices) are no messages; the last are never opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from spamnb.naming import escape
+from spamnb.sources.entries import Entry
+from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
+from spamnb.sources.folder_names import role_of
+from spamnb.sources.formats import NotMail
+from spamnb.sources.labelled_lines import Report, is_table
+
+_MAILDIR = frozenset({"cur", "new", "tmp"})
+_MBOX = (".mbox", ".mbox.gz")
+#: Folders of a mailbox that are not what its owner wants to get; ``--recursive`` leaves them out.
+NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
+
+
+class Listing(NamedTuple):
+    """What a folder holds, in order."""
+
+    files: list[str]  # names of those that can be messages
+    folders: list[str]
+    hidden: list[str]  # folders whose names begin with a dot
+    maildir: bool
+
+
+def listing(folder: str, on_unreadable: Report) -> Listing:
+    """What stands in a folder. OSError where it cannot be listed."""
+    files: list[str] = []
+    folders: list[str] = []
+    hidden: list[str] = []
+    numbered = False
+    with os.scandir(folder) as found:
+        for item in sorted(found, key=lambda item: item.name):
+            if item.name.startswith("."):
+                numbered |= item.name == ".mh_sequences"
+                hidden.append(item.name)
+                continue
+            try:
+                if item.is_dir():
+                    folders.append(item.name)
+                    continue
+                status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
+                if stat.S_ISREG(status.st_mode) and status.st_size and item.name != "cmds":
+                    files.append(item.name)
+            except OSError as error:
+                on_unreadable(escape(item.path), error)
+    if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
+        return Listing([], [name for name in folders if name != "tmp"], hidden, True)
+    if numbered:  # an MH folder: ",12" is a removed message
+        files = sorted((name for name in files if name.isascii() and name.isdecimal()), key=int)
+    elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail's: pieces of the messages beside them
+        folders.remove("Attachments")
+    return Listing(files, folders, [], False)
+
+
+def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
+    """Every message below ``root``; a folder that symbolic links reach twice is read once.
+
+    Of a Maildir that belongs to a class only its own messages, and with ``recursive`` those of its folders too, but
+    for junk, trash, drafts and templates.
+    """
+    waiting, seen = [root], set()
+    while waiting:
+        folder = waiting.pop()
+        try:
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            found = listing(folder, on_unreadable)
+        except OSError as error:
+            on_unreadable(escape(folder), error)
+            continue
+        indexes = {name for name in found.files if name.endswith(INDEX_SUFFIX)}
+        indexed = {name for name in found.files if name + INDEX_SUFFIX in indexes} if indexes else indexes
+        for name in found.files:
+            path = os.path.join(folder, name)
+            # In a folder only the name tells an mbox: single messages of the SpamAssassin corpus start alike.
+            if name.endswith(_MBOX) or (name in indexed and starts_as_mbox(path)):
+                yield from mail_file(label, path, on_unreadable)
+            elif is_table(name):
+                what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
+                on_unreadable(escape(path), NotMail(what, path))
+            elif name not in indexes or name.removesuffix(INDEX_SUFFIX) not in indexed:
+                yield Entry(label, escape(path), path)
+        read, _ = _inside(label, folder, found, recursive)
+        waiting.extend(os.path.join(folder, name) for name in reversed(read))
+
+
+def unread_folders(label: str | None, root: str, recursive: bool) -> list[str]:
+    """Names of the mail folders below ``root`` that ``tree`` leaves out; looks two levels deep."""
+    left: list[str] = []
+    try:
+        found = listing(root, lambda name, error: None)
+        read, left = _inside(label, root, found, recursive)
+        for name in read if not found.maildir else ():
+            inner = os.path.join(root, name)
+            below = listing(inner, lambda name, error: None)
+            left += [os.path.join(name, each) for each in _inside(label, inner, below, recursive)[1]]
+    except OSError:  # reading it will tell
+        pass
+    return left
+
+
+def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> tuple[list[str], list[str]]:
+    """The folders in a folder that are read for a class, and the mail folders that are not."""
+    if label is None:
+        return found.folders, []
+    if not found.maildir:  # a folder of Maildirs, as mbsync makes it: junk among the rest is not of their class
+        left = [name for name in found.folders if _unwanted(label, name) and _is_maildir(os.path.join(folder, name))]
+        return [name for name in found.folders if name not in left], left
+    own = [name for name in found.folders if name in _MAILDIR]
+    others = [name for name in (*found.hidden, *found.folders) if name not in _MAILDIR]
+    mail = [name for name in others if _is_maildir(os.path.join(folder, name))]
+    if not recursive:
+        return own, mail
+    # A folder within .Trash is called .Trash.Work.
+    left = [name for name in mail if any(_unwanted(label, part) for part in name.split("."))]
+    return own + [name for name in mail if name not in left], left
+
+
+def _unwanted(label: str, name: str) -> bool:
+    """Does a folder of this name hold what is of no such class? Junk is welcome in a class of junk."""
+    role = role_of(name)
+    return role in NOT_WANTED and not (role == "junk" and role_of(label) == "junk")
+
+
+def _is_maildir(path: str) -> bool:
+    return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))

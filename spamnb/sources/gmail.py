@@ -1,0 +1,110 @@
+"""Google Takeout: an mbox of all of a person's mail, each message with its labels in ``X-Gmail-Labels``."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import re
+from collections.abc import Iterator
+
+from spamnb.naming import escape
+from spamnb.sources.entries import Entry
+from spamnb.sources.files import head_of
+from spamnb.sources.folder_names import role_of
+from spamnb.sources.formats import HEAD, NotMail, foreign_format
+from spamnb.sources.labelled_lines import Report
+from spamnb.sources.mbox import open_mail, split_mbox, too_long, unquoted
+
+MAX_HEAD = 8 << 10  # bytes of a message in which its labels stand; a message has at most some dozens of them
+# Google's own fields stand before the message's: labels that its sender wrote further down do not count.
+_LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
+_LEFT_OUT = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
+
+
+def gmail(path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """Messages of a Takeout's mbox, plain or gzipped: spam by its label, ham the rest.
+
+    Trash, drafts, sent mail and chats are left out; a message without labels is reported.
+    """
+    for file in _mailboxes(path):
+        yield from _messages(file, on_unreadable)
+
+
+def _mailboxes(path: str) -> list[str]:
+    """The file itself; in a folder, as an unpacked archive is one, its mboxes."""
+    if not os.path.isdir(path):
+        return [path]
+    return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith((".mbox", ".mbox.gz"))]
+
+
+def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
+    try:
+        with open_mail(path) as stream:
+            if what := foreign_format(stream.read(HEAD)):
+                advice = "; unpack it and give the .mbox in it" if "archive" in what else ""
+                raise NotMail(what + advice, path)
+            stream.seek(0)
+            keep = isinstance(stream, gzip.GzipFile)
+            for number, (start, stop, content, _) in enumerate(split_mbox(stream, keep), 1):
+                name = f"{escape(path)}#{number}"
+                if keep and content is None:
+                    on_unreadable(name, too_long(path))
+                    continue
+                names = labels(content[:MAX_HEAD] if content else head_of(stream, start, stop, MAX_HEAD))
+                if names is None:
+                    on_unreadable(name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
+                elif (label := class_of(names)) and content:
+                    yield Entry(label, name, path, content=unquoted(content))
+                elif label:
+                    yield Entry(label, name, path, start, stop)
+    except OSError as error:
+        on_unreadable(escape(path), error)
+
+
+def class_of(names: list[str]) -> str | None:
+    """The class of a message with these labels; None where it is none that one gets.
+
+    >>> class_of(["Inbox", "Opened"]), class_of(["Spam", "Unread"]), class_of(["Gesendet"])
+    ('ham', 'spam', None)
+    """
+    roles = {role_of(name) for name in names}
+    if not _LEFT_OUT.isdisjoint(roles):
+        return None
+    return "spam" if "junk" in roles else "ham"
+
+
+def labels(head: bytes) -> list[str] | None:
+    """The labels of a message that begins so; None where Google put none on top.
+
+    >>> labels(b"From 1@xxx\\nX-GM-THRID: 1\\nX-Gmail-Labels: =?UTF-8?Q?Gesendet,Entw=C3=BCrfe?=\\n")
+    ['Gesendet', 'Entwürfe']
+    """
+    found = _LABELS.match(head.replace(b"\r\n", b"\n"))
+    if not found:
+        return None
+    text = _decoded(re.sub(r"\s*\n\s*", " ", found[1].decode("utf-8", "replace"))).strip()
+    cells = next(csv.reader([text]), [])  # a label with a comma is quoted
+    return [name for cell in cells if (name := cell.strip())]
+
+
+def _decoded(value: str) -> str:
+    """The text of encoded words (RFC 2047)."""
+    from email.errors import HeaderParseError
+    from email.header import decode_header
+
+    if "=?" not in value:
+        return value
+    try:
+        pieces = decode_header(value)
+    except (HeaderParseError, ValueError):
+        return value
+    text = ""
+    for piece, charset in pieces:
+        if isinstance(piece, bytes):
+            try:
+                piece = piece.decode(charset or "latin-1", "replace")
+            except LookupError:
+                piece = piece.decode("latin-1")
+        text += piece
+    return text

@@ -1,0 +1,268 @@
+"""What a SOURCE is, and the messages of several, one at a time: memory does not grow with their number.
+
+    DIRECTORY           a folder per class; folders inside a class's folder belong to the class
+    CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
+    index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
+    thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
+    gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
+    TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
+    FILE                lines of ``label TAB text``
+
+A SOURCE that is none raises SpamnbError before a message is read; so does, when it is its turn, one of whose files
+none can be read as mail. What else cannot be read goes to ``on_unreadable`` and the run goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from spamnb.errors import SpamnbError, reason
+from spamnb.naming import check_class_name, escape, pluralize
+from spamnb.sources.entries import Entry
+from spamnb.sources.files import mail_file
+from spamnb.sources.folders import listing, tree
+from spamnb.sources.formats import NotMail
+from spamnb.sources.labelled_lines import Report, first_line, index, is_table, label_and_text, labelled_texts
+
+_FORMS = (
+    "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
+    "or a file of label TAB text"
+)
+
+
+class ReadOptions(NamedTuple):
+    """How sources are read: Maildirs with their folders, and which columns of a table hold the text and the class."""
+
+    recursive: bool = False
+    text_column: str | None = None
+    label_column: str | None = None
+
+
+_DEFAULT = ReadOptions()
+
+
+def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = _DEFAULT) -> Iterator[Entry]:
+    """Labelled entries of each SOURCE in turn, lazily. Raises SpamnbError at once for a SOURCE that is none.
+
+    ``on_unreadable(name, error)`` is called for each file, folder or line that could not be read.
+    """
+    return chain.from_iterable([_labelled(spec, on_unreadable, options) for spec in specs])
+
+
+def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions = _DEFAULT) -> Iterator[Entry]:
+    """Entries with label None out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily.
+
+    Raises SpamnbError at once for a path where nothing is, and later where all files are something else than mail.
+    """
+    paths = list(paths)
+    shown = escape(paths[0]) if len(paths) == 1 else "the sources"
+    return _with_mail(
+        shown,
+        lambda report: chain.from_iterable([_of_class(None, path, path, report, options) for path in paths]),
+        on_unreadable,
+        only_foreign=True,
+    )
+
+
+# What a SOURCE is
+
+
+def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    kind, colon, path = spec.partition(":")
+    if colon and kind in _KINDS:
+        path = os.path.expanduser(path)
+        return _with_mail(escape(spec), lambda report: _KINDS[kind](path, spec, report), on_unreadable)
+    label, equals, path = spec.partition("=")
+    if equals and "/" not in label:  # ./a=b is a path
+        if not path:
+            raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
+        name, path = _class_of(label, spec), os.path.expanduser(path)
+        if is_table(path):
+            raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
+        return _of_one_class(name, path, spec, on_unreadable, options)
+    mode = _status(spec, spec, hint=f"; {_FORMS}").st_mode
+    if stat.S_ISDIR(mode):
+        return _folder_per_class(spec, on_unreadable, options)
+    if not stat.S_ISREG(mode):
+        raise SpamnbError(f"{escape(spec)}: neither file nor folder; {_FORMS}")
+    if is_table(spec):
+        return _table(spec, True, on_unreadable, options)
+    return _lines(spec, on_unreadable)
+
+
+def _index(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
+    if not stat.S_ISREG(_status(path, spec).st_mode):
+        raise SpamnbError(f"{escape(spec)}: not a file; give the TREC index itself, as index:PATH")
+    return (Entry(label, escape(target), target) for label, target in index(path, on_unreadable))
+
+
+def _thunderbird(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
+    from spamnb.sources.thunderbird import thunderbird
+
+    if not stat.S_ISDIR(_status(path, spec).st_mode):
+        raise SpamnbError(f"{escape(spec)}: not a folder; write CLASS={escape(path)} for a single mailbox")
+    return thunderbird(path, on_unreadable)
+
+
+def _gmail(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
+    from spamnb.sources.gmail import gmail
+
+    mode = _status(path, spec).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise SpamnbError(f"{escape(spec)}: neither file nor folder")
+    return gmail(path, on_unreadable)
+
+
+_KINDS: dict[str, Callable[[str, str, Report], Iterator[Entry]]] = {
+    "index": _index,
+    "thunderbird": _thunderbird,
+    "gmail": _gmail,
+}
+
+
+def _of_one_class(label: str, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    return _with_mail(escape(spec), lambda report: _of_class(label, path, spec, report, options), on_unreadable)
+
+
+def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    mode = _status(path, spec).st_mode
+    if stat.S_ISDIR(mode):
+        if label is not None:
+            _check_listable(path)
+        return tree(label, path, on_unreadable, options.recursive)
+    if not stat.S_ISREG(mode):
+        raise SpamnbError(f"{escape(spec)}: neither file nor folder; save its content to a file first")
+    if is_table(path):
+        return _table(path, False, on_unreadable, options)
+    return mail_file(label, path, on_unreadable)
+
+
+def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    try:
+        files, folders, _, maildir = listing(folder, on_unreadable)
+    except OSError as error:
+        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
+    if maildir and {"cur", "new"}.issubset(folders):
+        raise SpamnbError(f"{escape(folder)}: a Maildir, which has no class; write CLASS={escape(folder)}")
+    if not folders:
+        what = "messages but no folder per class" if files else "no folder per class"
+        raise SpamnbError(f"{escape(folder)}: {what}; write CLASS={escape(folder)} if all is of one class")
+    if files:
+        more = f" (and {pluralize(len(files) - 1, 'file')} more)" if len(files) > 1 else ""
+        beside = ValueError(f"beside the class folders, so in no class{more}")
+        on_unreadable(escape(os.path.join(folder, files[0])), beside)
+    labels = [_class_of(name, folder) for name in folders]
+    paths = [os.path.join(folder, name) for name in folders]
+    found = [_of_one_class(label, path, path, on_unreadable, options) for label, path in zip(labels, paths)]
+    return chain.from_iterable(found)
+
+
+def _class_of(label: str, spec: str) -> str:
+    try:
+        return check_class_name(label)
+    except ValueError as error:
+        raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
+
+
+def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        if isinstance(error, FileNotFoundError):
+            missing = escape(spec) if path == spec else f"{escape(spec)}: {escape(path)}"
+            raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
+        raise SpamnbError(f"{escape(spec)}: cannot be opened: {reason(error)}") from error
+
+
+def _check_listable(folder: str) -> None:
+    """SpamnbError for a class's folder that cannot be read: the model would be one without that class."""
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
+
+
+# Files of text
+
+
+def _table(path: str, labelled: bool, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    from spamnb.sources.tables import Columns, table
+
+    return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
+
+
+def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """A message per line ``label TAB text``. The first line decides at once whether it is such a file."""
+    try:
+        if first := first_line(path):
+            label_and_text(first)
+    except ValueError as error:
+        raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
+    except OSError as error:
+        raise SpamnbError(f"{escape(path)}: cannot be read: {error.strerror}") from error
+    # The blank line says that the message has no headers, whatever its text looks like.
+    found = labelled_texts(path, on_unreadable)
+    return (Entry(label, name, path, content=b"\n" + text + b"\n") for label, name, text in found)
+
+
+# Sources without mail
+
+
+class _Reports:
+    """Counts what cannot be read, and holds back the first until it is known whether anything can be."""
+
+    def __init__(self, on_unreadable: Report) -> None:
+        self._tell = on_unreadable
+        self.first: tuple[str, Exception] | None = None
+        self.holding = True
+        self.count = self.foreign = 0
+
+    def __call__(self, name: str, error: Exception) -> None:
+        self.count += 1
+        self.foreign += isinstance(error, NotMail)
+        if self.holding and self.count == 1:
+            self.first = name, error
+            return
+        self.release()
+        self._tell(name, error)
+
+    def release(self) -> None:
+        """Tell what was held back; from here on nothing is."""
+        self.holding = False
+        if self.first:
+            self._tell(*self.first)
+            self.first = None
+
+
+def _with_mail(
+    shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, only_foreign: bool = False
+) -> Iterator[Entry]:
+    """The entries that ``find`` gives, made at once, from the first that can be read on.
+
+    SpamnbError where there are files and none can be read; with ``only_foreign``, where all are something else.
+    """
+    reports = _Reports(on_unreadable)
+    return _from_the_first(shown, find(reports), reports, only_foreign)
+
+
+def _from_the_first(shown: str, found: Iterator[Entry], reports: _Reports, only_foreign: bool) -> Iterator[Entry]:
+    for entry in found:
+        try:
+            entry.read()
+        except OSError as error:
+            reports(entry.name, error)
+        else:
+            reports.release()
+            yield entry
+            yield from found
+            return
+    if reports.count and (not only_foreign or reports.foreign == reports.count):
+        if reports.first:
+            name, why = reports.first
+            raise SpamnbError(f"{name}: {reason(why)}")
+        raise SpamnbError(f"{shown}: none of its {reports.count:,} files can be read as mail")
+    reports.release()

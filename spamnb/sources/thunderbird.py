@@ -1,0 +1,89 @@
+"""Thunderbird's mailboxes: a profile, its ``Local Folders`` or an account, with classes by the folders' names.
+
+A folder is an mbox without extension, with its index ``.msf`` beside it; the folders in it are in ``NAME.sbd``. Where
+Thunderbird was told to keep a file per message, a folder is a directory with ``cur``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from spamnb.errors import SpamnbError
+from spamnb.naming import escape
+from spamnb.sources.entries import Entry
+from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
+from spamnb.sources.folder_names import role_of
+from spamnb.sources.folders import listing, tree
+from spamnb.sources.labelled_lines import Report
+
+_SUBFOLDERS = ".sbd"
+_ACCOUNTS = ("ImapMail", "Mail")  # a profile's, beside caches and databases
+_GMAIL = {"[Gmail]", "[Google Mail]"}
+_MAX_DEPTH = 32
+_GMAILS_OWN = {"all", "chats"}  # elsewhere a person's folder may be called so
+
+Parts = tuple[str, ...]
+
+
+def thunderbird(path: str, on_unreadable: Report) -> Iterator[Entry]:
+    """Messages of the folders below ``path``: spam of those for junk, ham of the others.
+
+    Folders for trash, drafts, templates, sent and unsent mail, and the folders in them, are left out, and so is Gmail's
+    copy of everything. Raises SpamnbError where ``path`` holds no folder of Thunderbird.
+    """
+    roots = [os.path.join(path, name) for name in _ACCOUNTS if os.path.isdir(os.path.join(path, name))] or [path]
+    folders = [found for root in roots for found in _folders(root, (), set(), on_unreadable)]
+    if not folders:
+        raise SpamnbError(
+            f"{escape(path)}: no folder of Thunderbird; give a profile, or its 'Mail/Local Folders' or 'ImapMail/HOST'"
+        )
+    return _messages(folders, on_unreadable)
+
+
+def _messages(folders: list[tuple[str, Parts]], on_unreadable: Report) -> Iterator[Entry]:
+    for file, parts in folders:
+        label = class_of(parts)
+        if label and os.path.isdir(file):
+            yield from tree(label, file, on_unreadable)
+        elif label:
+            yield from mail_file(label, file, on_unreadable)
+
+
+def class_of(parts: Parts) -> str | None:
+    """The class of a folder by its name and those of the folders it is in; None where it is left out.
+
+    >>> class_of(("Work", "Plans")), class_of(("Junk", "2024")), class_of(("Papierkorb", "Work"))
+    ('ham', 'spam', None)
+    """
+    roles = {role for name in parts if (role := role_of(name))}
+    if _GMAIL.isdisjoint(parts):
+        roles -= _GMAILS_OWN
+    return "ham" if not roles else "spam" if roles == {"junk"} else None
+
+
+def _folders(folder: str, parts: Parts, seen: set[tuple[int, int]], on_unreadable: Report) -> list[tuple[str, Parts]]:
+    """Each folder of mail below ``folder``, in order, with its name and those of the folders it is in."""
+    try:
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen or len(parts) > _MAX_DEPTH:  # links may lead in circles
+            return []
+        seen.add((status.st_dev, status.st_ino))
+        files, folders, *_ = listing(folder, on_unreadable)
+    except OSError as error:
+        on_unreadable(escape(folder), error)
+        return []
+    indexed = {name.removesuffix(INDEX_SUFFIX) for name in files if name.endswith(INDEX_SUFFIX)}
+    found: list[tuple[str, Parts]] = []
+    for name in files:
+        # An index may be missing: Thunderbird makes it when the folder is opened.
+        if (name in indexed or "." not in name) and starts_as_mbox(os.path.join(folder, name)):
+            found.append((os.path.join(folder, name), (*parts, name)))
+    for name in folders:
+        inner = os.path.join(folder, name)
+        if os.path.isdir(os.path.join(inner, "cur")):
+            found.append((inner, (*parts, name)))
+        else:
+            within = (*parts, name.removesuffix(_SUBFOLDERS)) if name.endswith(_SUBFOLDERS) else parts
+            found += _folders(inner, within, seen, on_unreadable)
+    return found
