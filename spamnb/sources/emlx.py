@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 
-SUFFIX = ".emlx"
 _MAX_LINE = 32  # bytes of the first line: Apple Mail pads the number to ten
 
 

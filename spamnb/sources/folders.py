@@ -17,10 +17,11 @@ from spamnb.sources.entries import Entry
 from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
 from spamnb.sources.folder_names import role_of
 from spamnb.sources.formats import NotMail
-from spamnb.sources.labelled_lines import Report, is_table
+from spamnb.sources.labelled_lines import TABLES, Report, is_table
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
 _MBOX = (".mbox", ".mbox.gz")
+_SPECIAL = (*_MBOX, INDEX_SUFFIX, *TABLES, *(name + ".gz" for name in TABLES))
 #: Folders of a mailbox that are not what its owner wants to get; ``--recursive`` leaves them out.
 NOT_WANTED = frozenset({"junk", "trash", "drafts", "templates"})
 
@@ -82,20 +83,31 @@ def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = 
         except OSError as error:
             on_unreadable(escape(folder), error)
             continue
-        indexes = {name for name in found.files if name.endswith(INDEX_SUFFIX)}
-        indexed = {name for name in found.files if name + INDEX_SUFFIX in indexes} if indexes else indexes
-        for name in found.files:
-            path = os.path.join(folder, name)
-            # In a folder only the name tells an mbox: single messages of the SpamAssassin corpus start alike.
-            if name.endswith(_MBOX) or (name in indexed and starts_as_mbox(path)):
-                yield from mail_file(label, path, on_unreadable)
-            elif is_table(name):
-                what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
-                on_unreadable(escape(path), NotMail(what, path))
-            elif name not in indexes or name.removesuffix(INDEX_SUFFIX) not in indexed:
+        if special := {name for name in found.files if name.endswith(_SPECIAL)}:
+            yield from _with_special(label, folder, found.files, special, on_unreadable)
+        else:
+            for name in found.files:
+                path = os.path.join(folder, name)
                 yield Entry(label, escape(path), path)
         read, _ = _inside(label, folder, found, recursive)
         waiting.extend(os.path.join(folder, name) for name in reversed(read))
+
+
+def _with_special(
+    label: str | None, folder: str, files: list[str], special: set[str], on_unreadable: Report
+) -> Iterator[Entry]:
+    """The messages of a folder in which some files have names that say that they are no single messages."""
+    indexed = {name for name in files if name + INDEX_SUFFIX in special}
+    for name in files:
+        path = os.path.join(folder, name)
+        # In a folder only the name tells an mbox: single messages of the SpamAssassin corpus start alike.
+        if name.endswith(_MBOX) or (name in indexed and starts_as_mbox(path)):
+            yield from mail_file(label, path, on_unreadable)
+        elif is_table(name):
+            what = "a table of text; its rows have classes of their own, so it is a SOURCE by itself"
+            on_unreadable(escape(path), NotMail(what, path))
+        elif not (name.endswith(INDEX_SUFFIX) and name.removesuffix(INDEX_SUFFIX) in indexed):
+            yield Entry(label, escape(path), path)
 
 
 def unread_folders(label: str | None, root: str, recursive: bool) -> list[str]:

@@ -56,6 +56,7 @@ _MAGIC: dict[bytes, str] = {
 _BY_START: dict[bytes, list[tuple[bytes, str]]] = {}
 for _magic, _name in _MAGIC.items():
     _BY_START.setdefault(_magic[:2], []).append((_magic, _name))
+SUSPICIOUS = frozenset(_BY_START)  # first two bytes of what may be none
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})  # ESC: ISO-2022-JP is full of it
