@@ -16,7 +16,7 @@ from spamnb.errors import SpamnbError
 from spamnb.sources.formats import NotMail, foreign_format
 from spamnb.sources.spec import entries, unlabelled
 
-MORK = b"// <!-- <mdb:mork:z v=\"1.4\"/> -->\n< <(a=c)> // (f=iso-8859-1)\n"
+MORK = b'// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 MAIL = b"From: a@example.org\nSubject: tea\n\nAt four?\n"
 

@@ -19,8 +19,8 @@ import pytest
 from spamnb.errors import SpamnbError
 from spamnb.sources import mbox
 from spamnb.sources.entries import Entry, messages
-from spamnb.sources.notes import one_too_high
-from spamnb.sources.spec import entries, unlabelled
+from spamnb.sources.notes import notes, one_too_high
+from spamnb.sources.spec import ReadOptions, entries, unlabelled
 
 Unreadable = list[tuple[str, Exception]]
 
@@ -190,6 +190,66 @@ def test_maildir_against_the_standard_library(tmp_path: Path) -> None:
     got = sorted(raw for _, _, raw in read(f"ham={tmp_path}/Maildir"))
     assert got == sorted(box.get_bytes(key) for key in box.iterkeys())
     assert [raw for _, _, raw in read(f"spam={tmp_path}/Maildir/.Junk")] == [b"Subject: junk\n\n"]
+
+
+def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
+    box = mailbox.Maildir(tmp_path / "Maildir")
+    box.add(b"Subject: in\n\n")
+    for name in ("Work", "Work.Plans", "Junk", "Trash.Old", "Entw&APw-rfe", "Modèles", "Sent"):
+        box.add_folder(name).add(f"Subject: {name}\n\n".encode())
+    nested = mailbox.Maildir(tmp_path / "Maildir/Lists")  # Dovecot's LAYOUT=fs
+    nested.add(b"Subject: Lists\n\n")
+    spec = f"ham={tmp_path}/Maildir"
+    assert [raw for _, _, raw in read(spec)] == [b"Subject: in\n\n"]
+    left = ".Entw&APw-rfe, .Junk, .Modèles, .Sent, .Trash.Old, .Work, .Work.Plans, Lists"
+    said = "reads all but junk, trash, drafts and templates"
+    assert list(notes(spec)) == [f"{spec}: 8 folders not read: {left}; --recursive {said}"]
+    found: Unreadable = []
+    deep = entries([spec], lambda *told: found.append(told), ReadOptions(recursive=True))
+    subjects = {entry.read().decode().split()[1] for entry in deep}
+    assert subjects == {"in", "Work", "Work.Plans", "Sent", "Lists"} and not found
+    assert list(notes(spec, recursive=True)) == [
+        f"{spec}: 4 folders not read: .Entw&APw-rfe, .Junk, .Modèles, .Trash.Old"
+    ]
+    assert not list(notes(f"ham={tmp_path}/missing")) and not list(notes(f"ham={tmp_path}/Maildir/Lists"))
+
+
+def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
+    """As mbsync makes a folder of Maildirs."""
+    (tmp_path / "Mail").mkdir()
+    for name in ("INBOX", "Junk", "Work", "Trash"):
+        mailbox.Maildir(tmp_path / "Mail" / name).add(f"Subject: {name}\n\n".encode())
+    assert [raw.split()[1] for _, _, raw in read(f"ham={tmp_path}/Mail")] == [b"INBOX", b"Work"]
+    [note] = notes(f"ham={tmp_path}/Mail")
+    assert "2 folders not read: Junk, Trash" in note
+    assert [raw.split()[1] for _, _, raw in read(f"spam={tmp_path}/Mail/Junk")] == [b"Junk"]
+    write(tmp_path / "corpus/ham/Junk/1", b"a folder that is no Maildir is what it was")
+    assert len(read(f"ham={tmp_path}/corpus/ham")) == 1
+
+
+def test_a_class_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "ham/1")
+    write(tmp_path / "spam/1")
+    listed = os.scandir
+
+    def denied(path: str) -> object:
+        if str(path).endswith("spam"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    for specs in ([tmp_path], [f"ham={tmp_path}/ham", f"spam={tmp_path}/spam"]):
+        with pytest.raises(SpamnbError, match="spam: cannot be listed: Permission denied"):
+            entries(map(str, specs), pytest.fail)  # not iterated
+    monkeypatch.undo()
+
+    def unreadable(entry: Entry) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", entry.path)
+
+    write(tmp_path / "spam/2")
+    monkeypatch.setattr(Entry, "read", unreadable)
+    with pytest.raises(SpamnbError, match="spam: none of its 2 files can be read as mail"):
+        list(entries([f"spam={tmp_path}/spam"], lambda *told: None))
 
 
 def test_maildir_in_a_class_folder(tmp_path: Path) -> None:
