@@ -48,6 +48,15 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
     return training_set.deduplicate().nonempty_classes()
 
 
+def check_two_classes(training_set: TrainingSet) -> None:
+    """SpamnbError where a prepared training set is of one class: its model would call all mail alike."""
+    classes = training_set.counts.classes
+    if len(classes) == 1:
+        raise SpamnbError(
+            f"only class {classes[0]!r} in the sources: to tell classes apart it takes two; --one-class trains on one"
+        )
+
+
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:
     """The training set with only the ``settings.top_words`` tokens of highest mutual information with the class."""
     if settings.top_words is not None and settings.top_words < len(training_set.tokens):
@@ -158,17 +167,21 @@ def train(
     settings: Settings,
     *,
     force: bool = False,
+    one_class: bool = True,
     executor: Executor | None = None,
 ) -> LeaveOneOutResult:
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate.
 
     Where there is an ``executor`` the learner works in it while the sums are being written. Raises SpamnbError where
-    there are no messages, or a file is in the way and ``force`` is not given.
+    there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
+    ``force`` is not given.
     """
     if not len(training_set.counts.documents):
         raise SpamnbError("no messages in the sources: nothing to train on")
     with atomic_replace(path, settings.as_meta(), force=force) as store:
         training_set = prepare(training_set)
+        if not one_class:
+            check_two_classes(training_set)
         selected = select_features(training_set, settings)
         future = executor.submit(_fit, training_set, selected, settings) if executor else None
         snapshot = snapshot_of(selected, settings)

@@ -30,19 +30,22 @@ if TYPE_CHECKING:
 @source_options
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
+@click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @settings_options
 @workers_option
 def train_command(
     sources: tuple[str, ...],
     model: Path,
     force: bool,
+    one_class: bool,
     settings: Settings,
     workers: int | None,
 ) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
     A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox or
-    single message; index:PATH for a TREC index; or a file of lines "label TAB text".
+    single message; thunderbird:PATH for a profile or account of Thunderbird; gmail:PATH for a mailbox of Google
+    Takeout; index:PATH for a TREC index; a table of text (.csv, .tsv, .jsonl); or a file of lines "label TAB text".
 
     \b
     Example:
@@ -67,7 +70,7 @@ def train_command(
             training_set = count_parallel(mail, settings.tokens, folder, unreadable, show, workers)
         # Where one process counted, one process trains.
         with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
-            left_out = train(model, training_set, settings, force=force, executor=executor)
+            left_out = train(model, training_set, settings, force=force, one_class=one_class, executor=executor)
     for name in sorted({*training_set.counts.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
     read = int(training_set.counts.documents.sum())

@@ -87,8 +87,40 @@ def test_train_says_how_well_it_does(folder: Path, tmp_path: Path) -> None:
     assert again.exit_code == 1
     assert "--force" in again.output
     assert (
-        run("train", "-m", tmp_path / "m", "--force", f"spam={folder / 'spam'}").output.count("Only class 'spam'") == 1
+        run("train", "-m", tmp_path / "m", "--force", "--one-class", f"spam={folder / 'spam'}").output.count(
+            "Only class 'spam'"
+        )
+        == 1
     )
+
+
+def test_train_refuses_a_single_class_and_leaves_the_model(folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    assert run("train", "-m", model, folder).exit_code == 0
+    before = model.read_bytes()
+    (tmp_path / "copies" / "a").mkdir(parents=True)
+    shutil.copytree(folder / "ham", tmp_path / "copies" / "b")
+    shutil.copytree(folder / "ham", tmp_path / "copies" / "a" / "ham")
+    for source in (f"ham={folder / 'ham'}", tmp_path / "copies"):  # copies count for the later class only
+        refused = run("train", "-m", model, "--force", source)
+        assert refused.exit_code == 1 and "in the sources: to tell classes apart it takes two" in refused.output
+        assert model.read_bytes() == before
+
+
+def test_tables_columns_and_folders_are_options(folder: Path, tmp_path: Path) -> None:
+    table = tmp_path / "spam.csv"
+    rows = [f"ham,tea at {n},x" for n in range(20)] + [f"spam,win {n} pounds now,x" for n in range(20)]
+    table.write_text("\n".join(["kind,said,more", *rows]))
+    refused = run("train", "-m", tmp_path / "m", table)
+    assert refused.exit_code == 1 and "--text-column NAME or NUMBER tells" in refused.output
+    chosen = ["--text-column", "said", "--label-column", "kind", table]
+    assert "40 messages" in run("train", "-m", tmp_path / "m", *chosen).output
+    assert run("evaluate", "--folds", "2", *chosen).exit_code == 0
+    verdicts = run("classify", "-m", tmp_path / "m", "--text-column", "said", "--format", "csv", table).output
+    assert [line.split(",")[1] for line in verdicts.splitlines()[1:]] == ["ham"] * 20 + ["spam"] * 20
+    learned = run("learn", "spam", "-m", tmp_path / "m", "--text-column", "said", table)
+    assert "learned 20 of 40 as spam" in learned.output
+    assert "--recursive" in run("train", "--help").output
 
 
 def test_classify_text_json_csv(model: Path, folder: Path) -> None:
@@ -153,7 +185,7 @@ def test_learn_begins_a_model(tmp_path: Path) -> None:
 def test_one_message_is_no_messages(tmp_path: Path) -> None:
     model, copy, one = tmp_path / "one", tmp_path / "copy", tmp_path / "one.eml"
     one.write_bytes(message("ham", 1))
-    told = [run("train", "-m", model, f"ham={one}"), run("info", "-m", model)]
+    told = [run("train", "--one-class", "-m", model, f"ham={one}"), run("info", "-m", model)]
     told += [run("merge", model, model, "--force", "-m", tmp_path / "two")]
     told += [run("import", "-m", copy, stdin=run("export", "-m", model).stdout_bytes)]
     told += [run("evaluate", f"ham={one}", "-m", model)]
@@ -660,7 +692,7 @@ def test_explain_takes_one_message_of_any_source(model: Path, folder: Path, tmp_
 
 
 def test_a_model_of_one_class_says_how_many_messages(folder: Path, tmp_path: Path) -> None:
-    assert "60 messages" in run("train", "-m", tmp_path / "m", f"ham={folder / 'ham'}").output
+    assert "60 messages" in run("train", "--one-class", "-m", tmp_path / "m", f"ham={folder / 'ham'}").output
 
 
 def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:

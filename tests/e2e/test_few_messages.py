@@ -23,7 +23,8 @@ def trained(folder: Path, counts: dict[str, int], source: dict[str, Path]) -> tu
         (folder / "mail" / label).mkdir(parents=True)
         for n, path in enumerate(select_features(source[label], number)):
             (folder / "mail" / label / f"{n:04}").write_bytes(path.read_bytes())
-    result = CliRunner().invoke(cli, ["train", "-m", str(folder / "model"), str(folder / "mail")])
+    alone = ["--one-class"] if len(counts) == 1 else []
+    result = CliRunner().invoke(cli, ["train", *alone, "-m", str(folder / "model"), str(folder / "mail")])
     assert result.exit_code == 0, result.output
     return folder / "model", result.output
 
