@@ -15,7 +15,6 @@ from typing import NamedTuple
 from spamnb.naming import escape
 from spamnb.sources.entries import Entry
 from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
-from spamnb.sources.folder_names import role_of
 from spamnb.sources.formats import NotMail
 from spamnb.sources.labelled_lines import TABLES, Report, is_table
 
@@ -144,6 +143,8 @@ def _inside(label: str | None, folder: str, found: Listing, recursive: bool) -> 
 
 def _unwanted(label: str, name: str) -> bool:
     """Does a folder of this name hold what is of no such class? Junk is welcome in a class of junk."""
+    from spamnb.sources.folder_names import role_of  # a millisecond that judging one message is spared
+
     role = role_of(name)
     return role in NOT_WANTED and not (role == "junk" and role_of(label) == "junk")
 
