@@ -4,6 +4,6 @@
     headers      the header section
     mime         the parts and their transfer encodings
     charsets     bytes → text
-    html, tags, style  what of HTML a person sees
+    html, tags, css  what of HTML a person sees
     spam_fields  the X-Spam fields that a filter writes and takes out
 """

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from .style import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, page_state, risky_colours
+from .css import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, page_state, risky_colours
 from .tags import FORMATTING, Tags, scan, words_of
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message

@@ -1,7 +1,7 @@
 """Raw bytes → headers and visible text; tolerant, bounded, never raises.
 
 ``headers`` reads the header section, ``mime`` takes the body apart, ``charsets`` makes text of bytes; ``tags``,
-``html`` and ``style`` tell what a reader of HTML sees.
+``html`` and ``css`` tell what a reader of HTML sees.
 """
 
 from __future__ import annotations

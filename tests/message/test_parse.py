@@ -15,7 +15,7 @@ from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, decode_words, p
 from spamnb.message.html import MAX_HTML, MAX_TAGS, read
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, transfer_decode
 from spamnb.message.parse import VOLATILE, VOLATILE_PREFIXES, Message, is_volatile, parse
-from spamnb.message.style import NAMED, colour
+from spamnb.message.css import NAMED, colour
 
 
 def html(body: str, charset: str = "utf-8") -> Message:
