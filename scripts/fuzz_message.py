@@ -90,7 +90,7 @@ def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
 
 def broken_promise(message: Message) -> str | None:
     """What of the documented bounds and guarantees a result breaks; None when nothing."""
-    texts = [*message.texts, message.hidden, *message.links, *message.images, *message.forms, *message.cut]
+    texts = [*message.texts, message.hidden, *message.links, *message.images, *message.forms, *message.truncations]
     texts += [text for pair in message.headers for text in pair]
     texts += [text for part in message.parts for text in part[:5]]
     try:

@@ -48,7 +48,7 @@ class Judgement(NamedTuple):
     evidence: tokens and their weights, heaviest first
     scores: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
     enough: had the model seen enough of every class for the probabilities to mean much?
-    cut: what of the message was too large to be read, described in words
+    truncations: what of the message was too large to be read, described in words
     """
 
     verdict: str
@@ -58,7 +58,7 @@ class Judgement(NamedTuple):
     evidence: list[Evidence]
     scores: np.ndarray
     enough: bool
-    cut: tuple[str, ...]
+    truncations: tuple[str, ...]
 
 
 class Classifier:
@@ -155,19 +155,20 @@ class Classifier:
         with self.store.reading():
             self._follow()
             totals = self.store.totals()
-            known, rows, cuts = self._batch(raws)
+            known, rows, truncations = self._batch(raws)
             if not totals.classes:
-                return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, cut) for cut in cuts]
+                return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, left_out) for left_out in truncations]
             scored = self.learner.score(self.store, totals, known, rows)
-            own = scored.posterior().tolist() if posterior else [()] * len(cuts)
+            own = scored.posterior().tolist() if posterior else [()] * len(truncations)
             calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
         enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
-        of_interest = np.full(len(cuts), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        n = len(probabilities)
+        of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
-        for i, cut in enumerate(cuts):
+        for i, left_out in enumerate(truncations):
             p = probabilities[i, of_interest[i]]
             log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
             of = int(of_interest[i]) if of_spam else None
@@ -181,16 +182,16 @@ class Classifier:
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,
-                    cut,
+                    left_out,
                 )
             )
         return out
 
     def _batch(self, raws: Iterable[bytes]) -> tuple[TokenIds, CsrRows, list[tuple[str, ...]]]:
-        """The messages' tokens, the messages as rows over them, and what was cut from each."""
+        """The messages' tokens, the messages as rows over them, and what was left out of each."""
         found, rows = self._read(raws, identify=False)
         ids, rows = rows.renumbered()
-        return TokenIds(self._vectorizer.vocabulary, ids), rows, [row.cut for row in found]
+        return TokenIds(self._vectorizer.vocabulary, ids), rows, [row.truncations for row in found]
 
     def _read(self, raws: Iterable[bytes], identify: bool) -> tuple[list[RowInfo], CsrRows]:
         """What is known of each message, and the messages as rows of the vocabulary's ids."""

@@ -1,10 +1,16 @@
-"""The header section: fields, encoded words (RFC 2047), parameters (RFC 2045 and 2231), as tolerant as mail needs."""
+"""The header section: fields, encoded words (RFC 2047), parameters (RFC 2045 and 2231), as tolerant as mail needs.
+
+``scan_section`` takes a section apart; ``section_length`` and ``section_lines`` are for a message that must stay as it
+was received, whatever its line ends.
+"""
 
 from __future__ import annotations
 
 import binascii
 import functools
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from .charsets import decode
 
@@ -14,8 +20,10 @@ MAX_STRAY_LINES = 20
 MAX_REMEMBERED = 1000  # characters of a value whose parameters are remembered
 
 # Possessive quantifiers (++, *+) keep every pattern linear on hostile input.
-SECTION = re.compile(rb"(?:[!-9;-~]++:[^\n]*+(?:\n[ \t][^\n]*+)*+(?:\n|\Z))*+")
-FIELD = re.compile(r"^([!-9;-~]++):[ \t]*+([^\n]*+(?:\n[ \t][^\n]*+)*+)", re.MULTILINE)
+FOLDED = r"[^\n]*+(?:\n[ \t][^\n]*+)*+"  # the rest of a line, and the lines that continue it
+SECTION = re.compile(rb"(?:[!-9;-~]++:%b(?:\n|\Z))*+" % FOLDED.encode())
+FIELD = re.compile(rf"^([!-9;-~]++):[ \t]*+({FOLDED})", re.MULTILINE)
+EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 LOOSE_FIELD = re.compile(rb"([!-9;-~]++)[ \t]++(:[^\n]*+\n)")
 KNOWN_FIELD = re.compile(
     rb"(?:subject|from|to|b?cc|date|sender|reply-to|received|return-path|message-id|in-reply-to|references"
@@ -52,35 +60,63 @@ def skip_envelope(data: bytes, start: int, end: int) -> int:
     return start
 
 
-def split(data: bytes, start: int, end: int, cut: list[str]) -> tuple[list[tuple[str, str]], int, int]:
-    """Fields (name, unfolded value) of the section at ``start``, where it ends and where the body starts.
+class HeaderSection(NamedTuple):
+    """A header section found in ``data``, the bytes of a message with LF line ends.
+
+    start, stop: the section is ``data[start:stop]``
+    body: the body is ``data[body:]``
+    text: the section without the lines that are no fields
+    """
+
+    data: bytes
+    start: int
+    stop: int
+    body: int
+    text: bytes
+
+    def fields(self, truncations: list[str]) -> list[tuple[str, str]]:
+        """(name, unfolded value) of every field, encoded words left as they are; what is left out for being too much
+        is added to ``truncations``."""
+        fields = FIELD.findall(self.text.decode("latin-1"))
+        if len(fields) > MAX_FIELDS:
+            truncations.append(f"header fields after the first {MAX_FIELDS}")
+            del fields[MAX_FIELDS:]
+        if len(fields) < self.text.count(b"\n"):
+            fields = [(field[0], field[1].replace("\n", "")) if "\n" in field[1] else field for field in fields]
+        if not self.text.isascii():
+            fields = [(name, value if value.isascii() else decode(value.encode("latin-1"))) for name, value in fields]
+        return fields
+
+    def value(self, name: str) -> str:
+        """The decoded value of the first field called ``name`` (lower case); empty when there is none."""
+        value = next((value for key, value in self.fields([]) if key.lower() == name), "")
+        return decode_words(value) if "=?" in value else value
+
+
+def read_section(raw: bytes, truncations: list[str]) -> HeaderSection:
+    """The header section of a message of any line ends, behind its envelope line."""
+    data = normalise(raw)
+    return scan_section(data, skip_envelope(data, 0, len(data)), len(data), truncations)
+
+
+def scan_section(data: bytes, start: int, end: int, truncations: list[str]) -> HeaderSection:
+    """The header section at ``start`` of a message, or part of one, that ends at ``end``; LF line ends.
 
     A line that is no field ends the section, as in the standard library, unless a well-known field follows it.
 
-    >>> split(b"Subject: a\\n b\\nTo: c\\n\\nbody", 0, 25, [])
+    >>> section = scan_section(b"Subject: a\\n b\\nTo: c\\n\\nbody", 0, 25, [])
+    >>> section.fields([]), section.stop, section.body
     ([('Subject', 'a b'), ('To', 'c')], 20, 21)
     """
     limit = min(end, start + MAX_HEADER_BYTES)
-    stop = _section_end(data, start, limit)
+    stop = _fields_end(data, start, limit)
     if stop < limit and data[stop] == 10:
-        section, body = data[start:stop], stop + 1
-    else:
-        section, stop, body = _irregular(data, start, stop, end, cut)
-    fields = FIELD.findall(section.decode("latin-1"))
-    if len(fields) > MAX_FIELDS:
-        cut.append(f"header fields after the first {MAX_FIELDS}")
-        del fields[MAX_FIELDS:]
-    if len(fields) < section.count(b"\n"):
-        fields = [(field[0], field[1].replace("\n", "")) if "\n" in field[1] else field for field in fields]
-    if not section.isascii():
-        fields = [
-            (name, value if value.isascii() else decode(value.encode("latin-1"))) for name, value in fields
-        ]
-    return fields, stop, body
+        return HeaderSection(data, start, stop, stop + 1, data[start:stop])
+    return _irregular(data, start, stop, end, truncations)
 
 
-def _irregular(data: bytes, start: int, stop: int, end: int, cut: list[str]) -> tuple[bytes, int, int]:
-    """Header section, its end and the start of the body where some line is no field or no empty line follows."""
+def _irregular(data: bytes, start: int, stop: int, end: int, truncations: list[str]) -> HeaderSection:
+    """The header section where some line is no field, or no empty line follows; fields end at ``stop`` at first."""
     limit = min(end, start + MAX_HEADER_BYTES)
     kept = [data[start:stop]]
     for _ in range(MAX_STRAY_LINES):
@@ -91,25 +127,63 @@ def _irregular(data: bytes, start: int, stop: int, end: int, cut: list[str]) -> 
             break
         if loose := LOOSE_FIELD.match(data, stop, line_end + 1):
             kept.append(loose.group(1) + loose.group(2))
-        following = _section_end(data, line_end + 1, limit)
+        following = _fields_end(data, line_end + 1, limit)
         kept.append(data[line_end + 1 : following])
         stop = following
-    section = b"".join(kept)
+    text = b"".join(kept)
     if stop == limit < end:
-        cut.append(f"header section after {MAX_HEADER_BYTES} bytes")
+        truncations.append(f"header section after {MAX_HEADER_BYTES} bytes")
         blank = data.find(b"\n\n", limit - 2, end)
-        return section, stop, blank + 2 if blank >= 0 else end
+        return HeaderSection(data, start, stop, blank + 2 if blank >= 0 else end, text)
     if stop < end and data[stop] == 10:
-        return section, stop, stop + 1
+        return HeaderSection(data, start, stop, stop + 1, text)
     # Plain text handed over as if it were a message: "URGENT: call now" has no header.
-    if section and not any(KNOWN_FIELD.match(line) for line in section.split(b"\n", MAX_FIELDS)):
-        return b"", start, start
-    return section, stop, stop
+    if text and not any(KNOWN_FIELD.match(line) for line in text.split(b"\n", MAX_FIELDS)):
+        return HeaderSection(data, start, start, start, b"")
+    return HeaderSection(data, start, stop, stop, text)
 
 
-def _section_end(data: bytes, start: int, limit: int) -> int:
+def _fields_end(data: bytes, start: int, limit: int) -> int:
     match = SECTION.match(data, start, limit)
     return match.end() if match else start
+
+
+def field_pattern(names: str) -> re.Pattern[bytes]:
+    """A pattern for whole fields, the line feed before each included, whose names match the pattern ``names``.
+
+    It starts with a plain line feed, which the search finds by memchr: 2 µs a section where "^" takes 7.
+    """
+    return re.compile(f"\n(?:{names}):{FOLDED}".encode())
+
+
+def section_length(raw: bytes) -> int:
+    """Length of the header section of a message as received, the empty line that ends it included; the length of the
+    message where none does.
+
+    >>> section_length(b"A: b\\r\\n\\r\\nbody")
+    8
+    """
+    # One search: line by line a section of 8 MB, two bytes a line, took 3.6 s of a worker that nothing interrupts.
+    found = EMPTY_LINE.search(raw)
+    return found.end() if found else len(raw)
+
+
+def section_lines(raw: bytes, start: int, end: int) -> Iterator[bytes]:
+    """The lines of ``raw[start:end]`` with their line ends; a CR alone ends none."""
+    while start < end:
+        stop = raw.find(b"\n", start, end) + 1 or end
+        yield raw[start:stop]
+        start = stop
+
+
+def is_continuation(line: bytes) -> bool:
+    """Whether a line of a header section continues the field before it."""
+    return line[:1] in (b" ", b"\t")
+
+
+def normalise(data: bytes) -> bytes:
+    """CRLF and CR line ends made LF."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def decode_words(value: str) -> str:

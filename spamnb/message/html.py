@@ -52,7 +52,7 @@ class Html(NamedTuple):
     tags: int
 
 
-def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
+def read(html: bytes, truncations: list[str], before: Sequence[Html] = ()) -> Html:
     """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8); ``before`` are the message's earlier HTML
     parts, which the bounds include.
 
@@ -66,7 +66,7 @@ def read(html: bytes, cut: list[str], before: Sequence[Html] = ()) -> Html:
     found = scan(html[:MAX_HTML])
     tags = found.total
     if before or len(html) > 1 << 16 or tags > MAX_TAGS or copied(found, tags):
-        html, tags, found = bounded(html, cut, before)
+        html, tags, found = bounded(html, truncations, before)
     low = html.lower()
     facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in found.names}
     facts.update(found.splits)
@@ -108,30 +108,30 @@ def copied(found: Tags, tags: int) -> bool:
     return tags * found.formatting > MAX_REOPENED or tags * found.weight > MAX_COPIED
 
 
-def bounded(html: bytes, cut: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
+def bounded(html: bytes, truncations: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
     """``html`` without what would take lexbor more than about a tenth of a second, its number of tags, and these."""
     most = MAX_HTML - sum([page.size for page in before])
     most_tags = MAX_TAGS - sum([page.tags for page in before])
     if len(html) > most:
-        cut.append(f"HTML after {MAX_HTML} bytes")
+        truncations.append(f"HTML after {MAX_HTML} bytes")
         html = html[:most]
     tags = html.count(b"<")
     if tags > most_tags:
-        cut.append(f"HTML after {MAX_TAGS} tags")
+        truncations.append(f"HTML after {MAX_TAGS} tags")
         html = b"<".join(html.split(b"<", most_tags + 1)[: most_tags + 1])
         tags = most_tags
     if len(html) > 1 << 16:
         names = WORD.findall(html)
         if len(names) * len(set(names)) > MAX_NAMES**2:  # each is compared with those before it: 2.6 s for 256 kB
-            cut.append(f"HTML after {1 << 16} bytes: too many names")
+            truncations.append(f"HTML after {1 << 16} bytes: too many names")
             html = html[: 1 << 16]
     found = scan(html)
     if copied(found, tags):
-        cut.append("attributes of formatting tags: too many such tags")
+        truncations.append("attributes of formatting tags: too many such tags")
         html = OPENING.sub(rb"<\1>", html)
         found = scan(html)
         if tags * found.weight > MAX_COPIED:
-            cut.append("attributes of links: too many or too long")
+            truncations.append("attributes of links: too many or too long")
             html = LINK.sub(rb"<\1>", html)
             found = scan(html)
     return html, tags, found

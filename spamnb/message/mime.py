@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .headers import base64, parameters, skip_envelope, split
+from .headers import base64, normalise, parameters, scan_section, skip_envelope
 
 MAX_DEPTH = 16
 MAX_PARTS = 250
@@ -42,7 +42,7 @@ class Leaf(NamedTuple):
     end: int
 
 
-def leaves(data: bytes, fields: list[tuple[str, str]], start: int, cut: list[str]) -> Iterator[Leaf]:
+def leaves(data: bytes, fields: list[tuple[str, str]], start: int, truncations: list[str]) -> Iterator[Leaf]:
     """Leaf parts, in order, of the message with these header fields whose body starts at ``start``."""
     part, boundary = describe(fields, "text/plain", len(data) - start)
     stack = [(part, boundary, data, start, len(data), 0)]
@@ -64,15 +64,15 @@ def leaves(data: bytes, fields: list[tuple[str, str]], start: int, cut: list[str
         if inner and depth < MAX_DEPTH:
             default = "message/rfc822" if kind == "multipart/digest" else "text/plain"
             for a, b in reversed(inner):
-                own, _, body = split(data, a, b, cut)
-                part, boundary = describe(own, default, b - body)
-                stack.append((part, boundary, data, body, b, depth + 1))
+                section = scan_section(data, a, b, truncations)
+                part, boundary = describe(section.fields(truncations), default, b - section.body)
+                stack.append((part, boundary, data, section.body, b, depth + 1))
             continue
         if inner:
-            cut.append(f"parts nested deeper than {MAX_DEPTH}")
+            truncations.append(f"parts nested deeper than {MAX_DEPTH}")
         count += 1
         if count > MAX_PARTS:
-            cut.append(f"parts after the first {MAX_PARTS}")
+            truncations.append(f"parts after the first {MAX_PARTS}")
             return
         yield Leaf(part, data, start, end)
 
@@ -142,11 +142,6 @@ def _between(data: bytes, start: int, end: int, delimiter: bytes, most: int) -> 
     if opened >= 0 and len(spans) <= most:
         spans.append((opened, end))
     return spans
-
-
-def normalise(data: bytes) -> bytes:
-    """CRLF and CR line ends made LF."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def transfer_decode(octets: bytes, encoding: str) -> bytes:

@@ -30,7 +30,7 @@ def explanation(
     ]
     if not judgement.enough:
         lines.append("  the model has seen too few messages for these probabilities to mean much")
-    lines += [f"  not read: {what}" for what in judgement.cut]
+    lines += [f"  not read: {what}" for what in judgement.truncations]
     if not judgement.evidence:
         return "\n".join([*lines, "no token of this message is evidence"])
     other = f" (+) against {ranked[1]} (−)" if len(ranked) > 1 else ""

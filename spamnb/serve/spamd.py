@@ -17,6 +17,8 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.message import spam_fields
+from spamnb.message.headers import section_length
+from spamnb.message.parse import header_of
 from spamnb.serve import protocol
 from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
@@ -163,7 +165,7 @@ class Spamd:
         if asked.method == "TELL" and not self._allow_tell:
             raise Refusal(ExitCode.EX_UNAVAILABLE, "Service Unavailable: TELL needs --allow-tell")
         async with self._reception.message(reader, asked) as raw:
-            facts.update(size=len(raw), id=spam_fields.field(raw[:CHUNK], b"message-id")[:200])
+            facts.update(size=len(raw), id=_message_id(raw))
             if asked.method == "TELL":
                 return await self._tell(asked, raw, facts)
             return self._judge(asked, raw, facts)
@@ -230,12 +232,18 @@ class Spamd:
             self._lessons -= 1
 
 
+def _message_id(raw: bytes) -> str:
+    """What stands in the log for a message."""
+    top = raw[:CHUNK]
+    return header_of(top[: section_length(top)], "message-id").strip()[:200]
+
+
 def _body(asked: Request, found: Score, raw: bytes, autolearn: str) -> bytes:
     match asked.method:
         case "PROCESS":
             return spam_fields.rewritten(raw, found.fields(autolearn))
         case "HEADERS":
-            return spam_fields.rewritten(raw[: spam_fields.header_end(raw)], found.fields(autolearn))
+            return spam_fields.rewritten(raw[: section_length(raw)], found.fields(autolearn))
         case "SYMBOLS":
             return found.names.encode("ascii") + b"\r\n" * (asked.version < (1, 3))
         case "REPORT":

@@ -61,7 +61,7 @@ class RowInfo(NamedTuple):
 
     length: int  # number of different tokens
     digest: bytes  # of the message
-    cut: tuple[str, ...]  # what was left out of it: see Message
+    truncations: tuple[str, ...]  # what was left out of it: see Message
 
 
 class Vectorizer:
@@ -103,7 +103,7 @@ class Vectorizer:
             if digest is not None:
                 return RowInfo(self._end_row(self._kernel.end()), digest, ())
         message = parse(raw)
-        return RowInfo(self.add(message), message.digest, message.cut)
+        return RowInfo(self.add(message), message.digest, message.truncations)
 
     def add(self, message: Message) -> int:
         """One more row; returns how many different tokens it has."""

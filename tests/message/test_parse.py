@@ -11,11 +11,11 @@ import pytest
 
 from spamnb.message import headers
 from spamnb.message.charsets import decode, resolve
+from spamnb.message.css import NAMED, colour
 from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, decode_words, parameters
 from spamnb.message.html import MAX_HTML, MAX_TAGS, read
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, transfer_decode
 from spamnb.message.parse import VOLATILE, VOLATILE_PREFIXES, Message, is_volatile, parse
-from spamnb.message.css import NAMED, colour
 
 
 def html(body: str, charset: str = "utf-8") -> Message:
@@ -467,9 +467,9 @@ def test_meta_charset_counts_where_the_header_says_none():
 
 def test_header_bounds():
     many = parse(b"".join(b"X-%d: y\n" % n for n in range(MAX_FIELDS + 7)) + b"\nbody")
-    assert len(many.headers) == MAX_FIELDS and many.texts == ("body",) and len(many.cut) == 1
+    assert len(many.headers) == MAX_FIELDS and many.texts == ("body",) and len(many.truncations) == 1
     long = parse(b"Subject: " + b"x" * (2 * MAX_HEADER_BYTES) + b"\nTo: y\n\nbody")
-    assert len(long.header("subject")) <= MAX_HEADER_BYTES and long.texts == ("body",) and len(long.cut) == 1
+    assert len(long.header("subject")) <= MAX_HEADER_BYTES and long.texts == ("body",) and len(long.truncations) == 1
     full = parse(b"Subject: " + b"x" * (MAX_HEADER_BYTES - 10) + b"\n\nbody\n\nmore")
     assert len(full.header("subject")) == MAX_HEADER_BYTES - 10 and full.texts == ("body\n\nmore",)
 
@@ -479,22 +479,22 @@ def test_depth_bound():
     for level in range(3 * MAX_DEPTH):
         raw = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%b\n--b%d--\n" % (level, level, raw, level)
     message = parse(raw)
-    assert message.cut == (f"parts nested deeper than {MAX_DEPTH}",)
+    assert message.truncations == (f"parts nested deeper than {MAX_DEPTH}",)
     assert "the end" in message.texts[0]
     raw = b"the end"
     for _ in range(3 * MAX_DEPTH):
         raw = b"Content-Type: message/rfc822\n\n" + raw
-    assert parse(raw).cut == (f"parts nested deeper than {MAX_DEPTH}",)
+    assert parse(raw).truncations == (f"parts nested deeper than {MAX_DEPTH}",)
 
 
 def test_part_bound():
     message = parse(multipart(*["\nx"] * (2 * MAX_PARTS)))
-    assert len(message.parts) == MAX_PARTS and message.cut == (f"parts after the first {MAX_PARTS}",)
+    assert len(message.parts) == MAX_PARTS and message.truncations == (f"parts after the first {MAX_PARTS}",)
 
 
 def test_text_bound():
     message = parse(multipart("\n" + "word " * (MAX_TEXT // 10), "\n" + "more " * MAX_TEXT, "\nlast"))
-    assert sum(map(len, message.texts)) == MAX_TEXT and message.cut == (f"text after {MAX_TEXT} bytes",)
+    assert sum(map(len, message.texts)) == MAX_TEXT and message.truncations == (f"text after {MAX_TEXT} bytes",)
     bomb = base64.encodebytes(b"x" * 3 * MAX_TEXT)
     assert len(parse(b"Content-Transfer-Encoding: base64\n\n" + bomb).texts[0]) == MAX_TEXT
 
@@ -525,13 +525,13 @@ def test_pages_that_would_take_the_parser_long(page, said):
 def test_links_lose_nothing_to_a_page_of_usual_size():
     page = "<p><a href=http://a.example/" + "x" * 1500 + " title='a > b' style='color:red'><b>Shop</b></a>" * 10
     message = html(page + "<p>text</p>" * 3000)
-    assert not message.cut and message.links[0].startswith("http://a.example/xxx")
+    assert not message.truncations and message.links[0].startswith("http://a.example/xxx")
 
 
 def test_pages_share_one_bound():
     page = "Content-Type: text/html\n\n" + "<br>" * (MAX_TAGS // 2)
     message = parse(multipart(page, page, page, page))
-    assert message.cut == (f"HTML after {MAX_TAGS} tags",)
+    assert message.truncations == (f"HTML after {MAX_TAGS} tags",)
 
 
 ODD_PAGES = [

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.message.spam_fields import field, header_end, rewritten, strip_filter_headers
+from spamnb.message.headers import section_length
+from spamnb.message.spam_fields import rewritten, strip_filter_headers
 
 OURS = [("X-Spam-Flag", "YES"), ("X-Spam-Status", "Yes, score=9.5 " + " ".join(["word"] * 30))]
 
@@ -36,7 +37,7 @@ def test_only_x_spam_fields_change(parts, tail):
     assert seen.get_all("X-Spam-Flag") == ["YES"] and len(seen.get_all("X-Spam-Status")) == 1
     names = [name.lower().strip() for name in seen]
     assert [name for name in names if name.startswith("x-spam-")] == ["x-spam-flag", "x-spam-status"]
-    assert new.endswith(raw[header_end(raw) :])  # the body, byte for byte
+    assert new.endswith(raw[section_length(raw) :])  # the body, byte for byte
 
 
 harmless = st.sampled_from([b"To: x", b"Subject: y", b" more", b"R: \xff"])
@@ -58,7 +59,7 @@ def test_rewriting_twice_is_rewriting_once(parts, tail):
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
 def test_our_fields_have_the_messages_line_ends_and_width(newline):
     new = rewritten(newline.join([b"To: x", b"", b"hi", b""]), OURS)
-    head = new[: header_end(new)]
+    head = new[: section_length(new)]
     assert set(re.findall(rb"\r?\n", head)) == {newline}
     assert max(len(line) for line in head.splitlines()) <= 78
     assert email.message_from_bytes(new)["X-Spam-Status"].split() == OURS[1][1].split()
@@ -85,14 +86,6 @@ def test_what_the_mail_software_put_on_top_goes_and_nothing_else():
         assert strip_filter_headers(raw) == raw
     assert strip_filter_headers(envelope + b"To: x\n\nhi") == envelope + b"To: x\n\nhi"
     assert strip_filter_headers(envelope + received) == b"" and strip_filter_headers(b"") == b""
-
-
-def test_field():
-    raw = b"Received: a\r\n b\r\nMessage-Id:\r\n\t<x@y>\r\nMessage-ID: <second>\r\n\r\nMessage-ID: <body>"
-    assert field(raw, b"message-id") == "<x@y>"
-    assert field(raw, b"received") == "a b"
-    assert field(raw, b"subject") == ""
-    assert field(b"", b"subject") == ""
 
 
 def test_headers_of_corpus_messages(corpora):

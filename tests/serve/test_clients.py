@@ -15,7 +15,7 @@ import pytest
 from served import Server, mail
 
 from spamnb.classifier import Classifier
-from spamnb.message.spam_fields import header_end
+from spamnb.message.headers import section_length
 from spamnb.serve.score import THRESHOLD, score
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
@@ -226,7 +226,7 @@ def test_exim_agrees_on_corpus_messages(serve, corpus_model, corpora, tmp_path):
             plain = raw.partition(b"\n")[2] if raw.startswith(b"From ") else raw
             if b"\0" in plain or max(map(len, plain.split(b"\n"))) > 990:
                 continue  # what SMTP cannot carry
-            plain = DELIVERY.sub(b"", b"\n" + plain[: header_end(plain)])[1:] + plain[header_end(plain) :]
+            plain = DELIVERY.sub(b"", b"\n" + plain[: section_length(plain)])[1:] + plain[section_length(plain) :]
             judged = score(classifier, plain)
             answer = smtp(found, configuration, plain)
             expected = f"550 spam scored {judged.text}" if judged.spam else "250 OK"

@@ -11,7 +11,7 @@ import pytest
 from served import Server, mail, receive
 
 from spamnb.classifier import Classifier
-from spamnb.message.spam_fields import header_end
+from spamnb.message.headers import section_length
 from spamnb.serve import protocol
 from spamnb.serve.score import score
 
@@ -40,7 +40,7 @@ def test_replies_are_exact(server: Server, method: str, raw: bytes):
     if method in ("HEADERS", "PROCESS"):
         assert old == b"SPAMD/1.1 0 EX_OK\r\nContent-length: %d\r\n\r\n" % len(body) + body
         assert server.about(method, raw, "1.1") == b"SPAMD/1.0 0 EX_OK\r\n" + body
-        assert body.endswith(raw if method == "PROCESS" else raw[: header_end(raw)])
+        assert body.endswith(raw if method == "PROCESS" else raw[: section_length(raw)])
     else:
         assert old.startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: " + headers["Spam"].encode() + b"\r\n\r\n" + body)
     if method == "REPORT_IFSPAM":
@@ -125,7 +125,7 @@ def test_envelope_additions_change_no_verdict(server: Server):
 
 def test_telling(serve, model):
     server = serve(model, "--workers", "2", "--allow-tell")
-    odd = mail("spam", 5)[: header_end(mail("spam", 5))] + b"\nzyzzyva quixotry zymurgy syzygy\n"
+    odd = mail("spam", 5)[: section_length(mail("spam", 5))] + b"\nzyzzyva quixotry zymurgy syzygy\n"
     learn = ("1.5", "Message-class: ham", "Set: local")
     before = server.verdict(odd)
     assert parsed(server.about("TELL", odd, *learn))[1] == {"DidSet": "local"}

@@ -27,7 +27,7 @@ def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> in
     whole, parted = Vectorizer(tokenizer), Vectorizer(tokenizer)
     for raw in raws:
         message = parse(raw)
-        assert whole.read(raw) == (parted.add(message), message.digest, message.cut)
+        assert whole.read(raw) == (parted.add(message), message.digest, message.truncations)
         if module.kernel is not None:
             plain_messages += (
                 tokenizer.read_plain_message(raw, module.kernel.Kernel(module.new_vocabulary()), False) == b""
