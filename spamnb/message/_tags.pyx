@@ -8,7 +8,7 @@ each letter of each word that is looked for: whether the word is found up to the
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memchr
 
-from spamnb.message.parse import tags
+from spamnb.message import tags
 
 MADE_FOR = 4  # TAGS_VERSION of tags.py
 
