@@ -4,6 +4,8 @@
         judgement = classifier.classify(raw)
         classifier.learn("spam", raw)
 
+A message that is asked about twice is read once: ``message = classifier.read(raw)`` stands wherever ``raw`` may.
+
 A message's score needs the sums of its own tokens and nothing else of the model, so one message costs the same
 whatever the model's size.
 """
@@ -21,14 +23,14 @@ from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration, bins_of
 from spamnb.learners.learner import Direction, learner_for
-from spamnb.message import parse as message
+from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.store import Store
 from spamnb.tokens.csr_rows import CsrRows
+from spamnb.tokens.read_message import MessageReader, ReadMessage
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import RowInfo, Vectorizer
-from spamnb.tokens.vocabulary import TokenIds
+from spamnb.tokens.vocabulary import TokenIds, Vocabulary
 
 
 class Evidence(NamedTuple):
@@ -76,10 +78,9 @@ class Classifier:
         self.settings = replace(own, loss=replace(own.loss, **self._charges)) if self._charges else own
         self._kept = own.as_meta().keys()  # those of the file's meta that are settings
         try:
-            self.tokenizer = Tokenizer(self.settings.tokens)
+            self._reader = MessageReader(Tokenizer(self.settings.tokens))
         except ValueError as error:
             raise SpamnbError(f"{self.store.path}: {error}; train again") from None
-        self._vectorizer = Vectorizer(self.tokenizer, vocabulary=self.store.vocabulary)
         self.learner = learner_for(self.settings)
 
     def _follow(self) -> None:
@@ -135,42 +136,77 @@ class Classifier:
 
     # -- classifying -----------------------------------------------------------------------------------------
 
-    def classify(self, raw: bytes, *, of_spam: bool = False, posterior: bool = True) -> Judgement:
-        """Verdict, probabilities and evidence of one raw message; never raises for what the message holds. The evidence
-        is for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other."""
-        return self.classify_all([raw], of_spam=of_spam, posterior=posterior)[0]
+    def read(self, raw: bytes) -> ReadMessage:
+        """The message, to be classified and then learned or forgotten without reading it again."""
+        with self.store.reading():
+            self._follow()
+            return self._reader.read(raw, self.store.vocabulary)
+
+    def classify(
+        self,
+        message: bytes | ReadMessage,
+        *,
+        tokens: int | None = None,
+        of_spam: bool = False,
+        posterior: bool = True,
+    ) -> Judgement:
+        """Verdict, probabilities and evidence of one message; never raises for what the message holds. The evidence is
+        for the likeliest class against the next, and with ``of_spam`` for spam against the likeliest other; ``tokens``
+        is the most that is kept of it (None: all)."""
+        if not isinstance(message, ReadMessage):
+            return self.classify_all([message], tokens, of_spam, posterior)[0]
+        with self.store.reading():
+            self._follow()
+            read = self._reader.read(message, self.store.vocabulary)
+            return self._judge(read.row, read.vocabulary, [read.truncations], tokens, of_spam, posterior)[0]
 
     def directions(self, raw: bytes) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            tokens, rows, _ = self._batch([raw])
-            totals = self.store.totals()
+            vocabulary, totals = self.store.vocabulary, self.store.totals()
+            ids, rows = self._reader.rows([raw], vocabulary, identify=False)[1].renumbered()
+            tokens = TokenIds(vocabulary, ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
     def classify_all(
         self, raws: Iterable[bytes], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
     ) -> list[Judgement]:
-        """``classify`` for many messages at once; ``tokens`` is the most evidence kept of each (None: all)."""
+        """``classify`` for many raw messages at once."""
         with self.store.reading():
             self._follow()
-            totals = self.store.totals()
-            known, rows, truncations = self._batch(raws)
-            if not totals.classes:
-                return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, left_out) for left_out in truncations]
-            scored = self.learner.score(self.store, totals, known, rows)
-            own = scored.posterior().tolist() if posterior else [()] * len(truncations)
-            calibration = self._calibration(totals)
+            vocabulary = self.store.vocabulary
+            found, rows = self._reader.rows(raws, vocabulary, identify=False)
+            return self._judge(rows, vocabulary, [info.truncations for info in found], tokens, of_spam, posterior)
+
+    def _judge(
+        self,
+        rows: CsrRows,
+        vocabulary: Vocabulary,
+        left_out: list[tuple[str, ...]],
+        tokens: int | None,
+        of_spam: bool,
+        posterior: bool,
+    ) -> list[Judgement]:
+        """The judgement of each message: a row of the vocabulary's ids, and what was left out of it."""
+        totals = self.store.totals()
+        if not totals.classes:
+            return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, truncations) for truncations in left_out]
+        ids, rows = rows.renumbered()
+        scored = self.learner.score(self.store, totals, TokenIds(vocabulary, ids), rows)
+        own = scored.posterior().tolist() if posterior else [()] * len(left_out)
+        calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
         enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
-        n = len(probabilities)
-        of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        of_interest = np.full(len(left_out), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
-        for i, left_out in enumerate(truncations):
-            p = probabilities[i, of_interest[i]]
-            log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
+        for i, truncations in enumerate(left_out):
+            log_odds = 0.0
+            if len(classes) > 1:
+                p = probabilities[i, of_interest[i]]
+                log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
             of = int(of_interest[i]) if of_spam else None
             heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 else []
             out.append(
@@ -182,26 +218,10 @@ class Classifier:
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,
-                    left_out,
+                    truncations,
                 )
             )
         return out
-
-    def _batch(self, raws: Iterable[bytes]) -> tuple[TokenIds, CsrRows, list[tuple[str, ...]]]:
-        """The messages' tokens, the messages as rows over them, and what was left out of each."""
-        found, rows = self._read(raws, identify=False)
-        ids, rows = rows.renumbered()
-        return TokenIds(self._vectorizer.vocabulary, ids), rows, [row.truncations for row in found]
-
-    def _read(self, raws: Iterable[bytes], identify: bool) -> tuple[list[RowInfo], CsrRows]:
-        """What is known of each message, and the messages as rows of the vocabulary's ids."""
-        if self._vectorizer.vocabulary is not self.store.vocabulary:
-            self._vectorizer = Vectorizer(self.tokenizer, vocabulary=self.store.vocabulary)
-        try:
-            return [self._vectorizer.read(raw, identify) for raw in raws], self._vectorizer.take_rows()
-        except BaseException:  # what was read until then must not become the next message's
-            self._vectorizer = Vectorizer(self.tokenizer, vocabulary=self.store.vocabulary)
-            raise
 
     def _calibration(self, totals: ClassTotals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""
@@ -214,40 +234,39 @@ class Classifier:
 
     def learned(self, raw: bytes) -> str | None:
         """The class that a message was learned as, or None."""
-        known = self.store.learned(message.digest(raw))
+        known = self.store.learned(digest(raw))
         return known.label if known else None
 
-    def learn(self, label: str, raw: bytes, *, taught: bool = True) -> bool:
+    def learn(self, label: str, message: bytes | ReadMessage, *, taught: bool = True) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
         """
-        own = message.identity(raw)
         with self.store.writing():
             self._follow()
-            digest, counted = self._counted(raw)
-            known = self.store.learned(digest)
+            read = self._reader.read(message, self.store.vocabulary)
+            known = self.store.learned(read.digest)
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
-                    self.store.delete_message(digest)
-                    self.store.add_messages([(digest, known._replace(taught=True))])
+                    self.store.delete_message(read.digest)
+                    self.store.add_messages([(read.digest, known._replace(taught=True))])
                 return False
             if known:
-                self._take_back(digest, known, counted)
-            elif lesson := self._own_lesson(own):
+                self._take_back(read.digest, known, read.counts)
+            elif lesson := self._own_lesson(read.identity):
                 if not taught:
                     return False
                 self._take_back(*lesson)
             if not taught:
-                self.store.put_autolearned_message(own, digest, counted)
-            bins = self._bins(label, counted)
+                self.store.put_autolearned_message(read.identity, read.digest, read.counts)
+            bins = self._bins(label, read.counts)
             self._count_score(label, bins, 1)
-            self.store.add(label, counted)
-            self.learner.learn(self.store, label, counted)
-            self.store.add_messages([(digest, LearnedMessage(label, taught, bins))])
+            self.store.add(label, read.counts)
+            self.learner.learn(self.store, label, read.counts)
+            self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
         return True
 
-    def forget(self, label: str, raw: bytes) -> bool:
+    def forget(self, label: str, message: bytes | ReadMessage) -> bool:
         """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
         Raises SpamnbError for a logistic or hybrid model, whose steps cannot be taken back.
 
@@ -256,9 +275,9 @@ class Classifier:
         """
         with self.store.writing():
             self._follow()
-            digest, counted = self._counted(raw)
-            known = self.store.learned(digest)
-            found = (digest, known, counted) if known else self._own_lesson(message.identity(raw))
+            read = self._reader.read(message, self.store.vocabulary)
+            known = self.store.learned(read.digest)
+            found = (read.digest, known, read.counts) if known else self._own_lesson(read.identity)
             if found is None or found[1].label != label:
                 return False
             if not self.learner.forgets:
@@ -268,11 +287,6 @@ class Classifier:
                 )
             self._take_back(*found)
         return True
-
-    def _counted(self, raw: bytes) -> tuple[bytes, dict[str, int]]:
-        """A message's digest, and its tokens with their occurrences."""
-        (row,), rows = self._read([raw], identify=True)
-        return row.digest, dict(zip(self._vectorizer.vocabulary.take(rows.ids), rows.counts.tolist()))
 
     def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, dict[str, int]] | None:
         """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""

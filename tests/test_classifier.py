@@ -69,15 +69,16 @@ def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_
     raw = message("spam", 500)
     with Classifier.open(path, writable=True) as classifier:
         classifier.charge(false_positive_cost=3)
-        before = classifier.classify(raw)
+        before, read = classifier.classify(raw), classifier.read(raw)
         with atomic_replace(path, other.meta, force=True) as store:
             write_snapshot(store, other)
         with Classifier.open(path) as fresh:
             told = fresh.classify(raw)
         after = classifier.classify(raw)
         assert after.scores.tolist() == told.scores.tolist() != before.scores.tolist()
+        assert classifier.classify(read).scores.tolist() == told.scores.tolist()  # read with tokens of before
         assert classifier.settings.loss.false_positive_cost == 3
-        assert classifier.learn("spam", raw) and classifier.forget("spam", raw)
+        assert classifier.learn("spam", read) and classifier.forget("spam", raw)
         assert list(export(classifier.store)) == list(export(trained_as(other)))
 
 
@@ -259,6 +260,19 @@ def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
     assert exported(classifier) == before
 
 
+@pytest.mark.parametrize("taught", [True, False])
+def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are(taught: bool) -> None:
+    ours, theirs = trained(mail(10)), trained(mail(10))
+    for number in range(60, 70):
+        raw = b"Received: from a\n" + message("spam", number)
+        read = ours.read(raw)
+        one, other = ours.classify(read, tokens=3), theirs.classify_all([raw], tokens=3)[0]
+        assert one._replace(scores=None) == other._replace(scores=None) and one.scores.tolist() == other.scores.tolist()
+        assert ours.learn("spam", read, taught=taught) and theirs.learn("spam", raw, taught=taught)
+        assert exported(ours) == exported(theirs)
+    assert ours.forget("spam", read) and theirs.forget("spam", raw) and exported(ours) == exported(theirs)
+
+
 def test_which_class_is_learned_first_does_not_matter() -> None:
     messages = sorted(mail(60))  # all ham, then all spam
     unseen = [message(label, n) for label in ("ham", "spam") for n in range(900, 920)]
@@ -299,7 +313,8 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
     for (label, raw), scores in zip(asked, expected):
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)
-        assert len(small.store.vocabulary) <= len(small._vectorizer) <= 50 + len(set(Tokenizer()(parse(raw))))
+        numbered = small.read(raw).vocabulary
+        assert len(small.store.vocabulary) <= len(numbered) <= 50 + len(set(Tokenizer()(parse(raw))))
     assert exported(small) == exported(whole)
 
 
@@ -349,13 +364,13 @@ def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pyte
         for label, raw in mail(5):
             writer.learn(label, raw)
         raw = message("spam", 50)
-        before, batch = writer.classify(raw).scores.tolist(), reader._batch
+        before, rows = writer.classify(raw).scores.tolist(), reader._reader.rows
 
-        def while_another_learns(raws: list[bytes]) -> Any:
+        def while_another_learns(*asked: Any, **options: Any) -> Any:
             writer.learn("ham", raw)
-            return batch(raws)
+            return rows(*asked, **options)
 
-        monkeypatch.setattr(reader, "_batch", while_another_learns)
+        monkeypatch.setattr(reader._reader, "rows", while_another_learns)
         assert reader.classify(raw).scores.tolist() == before
         monkeypatch.undo()
         assert reader.classify(raw).scores.tolist() == writer.classify(raw).scores.tolist() != before

@@ -75,14 +75,17 @@ def online(
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
-            (judgement,) = classifier.classify_all([raw], EVIDENCE)
-            recorder.add(entry.name, entry.label, answer(judgement, header_of(raw, "subject")))
+            message = classifier.read(raw)
+            judgement = classifier.classify(message, tokens=EVIDENCE)
+            recorder.add(entry.name, entry.label, answer(judgement, message.header("subject")))
             on_progress(done)
             heard = feedback.first is None or done <= feedback.first
-            if heard and (feedback.share >= 1 or chance.random() < feedback.share):
-                waiting.append(entry)
-            else:
-                waiting.append(None)
+            heard = heard and (feedback.share >= 1 or chance.random() < feedback.share)
+            if not feedback.delay:
+                if heard:
+                    classifier.learn(entry.label, message)
+                continue
+            waiting.append(entry if heard else None)
             if len(waiting) > feedback.delay and (due := waiting.popleft()):
                 for told, raw in messages([due], on_unreadable):
                     assert told.label is not None
