@@ -17,15 +17,15 @@ cdef enum:
     NAMES = 128  # that are remembered, by their numbers' last bits; a document has 14 on average
 
 cdef set BLOCK = set(tags.BLOCK), FORMATTING = set(tags.FORMATTING)
-cdef Py_ssize_t MAX_TAG = tags.MAX_TAG, OF_ATTRIBUTE = tags.OF_ATTRIBUTE
+cdef Py_ssize_t MAX_TAG = tags.MAX_TAG, ATTRIBUTE_WEIGHT = tags.ATTRIBUTE_WEIGHT
 cdef uint8_t[256] CODE  # 1 to 26: letters, capital or not; then digits; 0: nothing that stands in a name
 cdef uint64_t[256] FITS  # as which letters of the words, one behind another, a byte may stand
-cdef uint64_t FIRST = 0, LAST = 0, COLOUR = 0
+cdef uint64_t FIRST = 0, LAST = 0, COLOR = 0
 cdef list WORDS = []  # and the bits of their last letters
 
 
 def _prepare():
-    global FIRST, LAST, COLOUR
+    global FIRST, LAST, COLOR
     cdef int i
     cdef uint64_t bit = 1
     for i in range(256):
@@ -36,9 +36,9 @@ def _prepare():
         for i in range(len(word)):
             for byte in {*word[i : i + 1], *word[i : i + 1].upper()}:
                 FITS[byte] |= bit
-            COLOUR, bit = bit, bit << 1  # "color" is the last of them
-        LAST |= COLOUR
-        WORDS.append((COLOUR, word))
+            COLOR, bit = bit, bit << 1  # "color" is the last of them
+        LAST |= COLOR
+        WORDS.append((COLOR, word))
 
 
 _prepare()
@@ -136,7 +136,7 @@ def scan(bytes html not None):
                     attributes = 0
                     stop = behind(data, i, &attributes)
                     looked += stop - i
-                    attributes = stop - i + OF_ATTRIBUTE * attributes
+                    attributes = stop - i + ATTRIBUTE_WEIGHT * attributes
                     if formats[slot]:
                         weight += attributes
                     elif attributes > link:
@@ -157,7 +157,7 @@ def scan(bytes html not None):
         html = b"\n".join(lines)
     found_splits = ["comment-split"] * comment_split + ["tag-split"] * tag_split
     return tags.Tags(
-        html, names, found_splits, count, formatting, OF_ATTRIBUTE * size if looked > size else weight + link
+        html, names, found_splits, count, formatting, ATTRIBUTE_WEIGHT * size if looked > size else weight + link
     )
 
 
@@ -182,16 +182,16 @@ def words_of(bytes html not None):
     """See tags.find_words."""
     cdef const uint8_t[::1] data = html
     cdef uint64_t state = 0, found = 0
-    cdef Py_ssize_t size = data.shape[0], at, start, stop, ink = 0, ground = 0
-    cdef bint is_ground
-    cdef set inks = set(), grounds = set()
+    cdef Py_ssize_t size = data.shape[0], at, start, stop, color = 0, background = 0
+    cdef bint is_background
+    cdef set colors = set(), backgrounds = set()
     for at in range(size):
         state = (state << 1 | FIRST) & FITS[data[at]]
         if not state & LAST:
             continue
         found |= state
-        is_ground = at > 4 and (data[at - 5] == c"-" or data[at - 5] | 32 == c"g")
-        if not state & COLOUR or at - 4 < (ground if is_ground else ink):  # inside the colour before
+        is_background = at > 4 and (data[at - 5] == c"-" or data[at - 5] | 32 == c"g")
+        if not state & COLOR or at - 4 < (background if is_background else color):  # inside the color before
             continue
         start = at + 1
         while start < size and start - at < 10 and (space(data[start]) or data[start] in b"=:\"'"):
@@ -199,10 +199,10 @@ def words_of(bytes html not None):
         stop = colour(data, start) if start > at + 1 else -1
         if stop < 0:
             continue
-        if is_ground:
-            grounds.add(html[start:stop].lower())
-            ground = stop
+        if is_background:
+            backgrounds.add(html[start:stop].lower())
+            background = stop
         else:
-            inks.add(html[start:stop].lower())
-            ink = stop
-    return {word for last, word in WORDS if found & <uint64_t> last}, inks, grounds
+            colors.add(html[start:stop].lower())
+            color = stop
+    return {word for last, word in WORDS if found & <uint64_t> last}, colors, backgrounds

@@ -17,7 +17,7 @@ from .charsets import decode
 MAX_HEADER_BYTES = 1 << 18
 MAX_FIELDS = 1000
 MAX_STRAY_LINES = 20
-MAX_REMEMBERED = 1000  # characters of a value whose parameters are remembered
+MAX_CACHED_VALUE = 1000  # characters of a value whose parameters are remembered
 
 # Possessive quantifiers (++, *+) keep every pattern linear on hostile input.
 FOLDED = r"[^\n]*+(?:\n[ \t][^\n]*+)*+"  # the rest of a line, and the lines that continue it
@@ -112,10 +112,10 @@ def scan_section(data: bytes, start: int, end: int, truncations: list[str]) -> H
     stop = _fields_end(data, start, limit)
     if stop < limit and data[stop] == 10:
         return HeaderSection(data, start, stop, stop + 1, data[start:stop])
-    return _irregular(data, start, stop, end, truncations)
+    return _scan_irregular(data, start, stop, end, truncations)
 
 
-def _irregular(data: bytes, start: int, stop: int, end: int, truncations: list[str]) -> HeaderSection:
+def _scan_irregular(data: bytes, start: int, stop: int, end: int, truncations: list[str]) -> HeaderSection:
     """The header section where some line is no field, or no empty line follows; fields end at ``stop`` at first."""
     limit = min(end, start + MAX_HEADER_BYTES)
     kept = [data[start:stop]]
@@ -247,7 +247,7 @@ def parameters(value: str) -> tuple[str, dict[str, str]]:
     >>> parameters('Attachment; filename*0*=iso-8859-1\\'\\'caf%E9; filename*1=".txt"')
     ('attachment', {'filename': 'café.txt'})
     """
-    return _parameters(value) if len(value) <= MAX_REMEMBERED else _parameters.__wrapped__(value)
+    return _parameters(value) if len(value) <= MAX_CACHED_VALUE else _parameters.__wrapped__(value)
 
 
 @functools.lru_cache(maxsize=1024)

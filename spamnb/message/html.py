@@ -9,14 +9,16 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from .css import SKIPPED, Change, State, child_state, hides, hiding_rules, on_own_ground, page_state, risky_colours
+from . import css
+from .css import UNSEEN_TAGS, Style, StyleChange
 from .tags import FORMATTING, Tags, scan, words_of
 
 MAX_HTML = 1 << 18  # bytes of HTML in one message
-MAX_TAGS = 10_000  # lexbor takes quadratic time in open tags: 10,000 nested <div> 0.09 s, 100,000 nearly 10 s,
-MAX_NAMES = 12_000  # in attributes of one tag: 10,000 take 0.1 s, 40,000 1.8 s,
-MAX_REOPENED = 500_000  # and reopens unclosed <b id=…> in each paragraph: 3,000 in 3,000 take 8 s and 3 GB,
-MAX_COPIED = 48_000_000  # with its attributes: one of 6,000 in 7,500, a message of 60 kB, 4 s and 5.7 GB
+# Bounds on what lexbor would take too long for; what each keeps away: docs/experiments.md#hostile-html
+MAX_TAGS = 10_000  # in one message: open tags take quadratic time
+MAX_NAMES = 12_000  # of attributes in one tag: each is compared with those before it
+MAX_REOPENED = 500_000  # formatting tags × tags: those that are never closed are opened again in each paragraph
+MAX_COPIED = 48_000_000  # weight of formatting tags × tags: they are opened again with all their attributes
 MAX_LINKS = 1000
 MAX_COMPARED = 100_000  # characters of link texts that are compared with where the links lead
 
@@ -27,7 +29,7 @@ META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]
 SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
 LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
 URLS = frozenset([b"href", b"src", b"action", b"background"])
-SKIPPED_NAMES = frozenset(name.encode() for name in SKIPPED)
+UNSEEN_NAMES = frozenset(name.encode() for name in UNSEEN_TAGS)
 
 HTML_TAGS = """
     a abbr acronym address applet area article aside audio b base basefont bdo bgsound big blink
@@ -52,11 +54,11 @@ class Html(NamedTuple):
     tags: int
 
 
-def read(html: bytes, truncations: list[str], before: Sequence[Html] = ()) -> Html:
+def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) -> Html:
     """Visible and hidden text, URLs and structural facts of ``html`` (UTF-8); ``before`` are the message's earlier HTML
     parts, which the bounds include.
 
-    >>> page = read(b"<p>V<b></b>iagra<br><a href=http://a.example>here</a><i style='display:none'>zq</i>", [])
+    >>> page = read_html(b"<p>V<b></b>iagra<br><a href=http://a.example>here</a><i style='display:none'>zq</i>", [])
     >>> page.text, page.hidden, page.links, sorted(page.facts)
     ('Viagra\\nhere', 'zq', ['http://a.example'],
      ['hidden', 'tag-split', 'tag:a', 'tag:b', 'tag:br', 'tag:i', 'tag:p'])
@@ -65,12 +67,12 @@ def read(html: bytes, truncations: list[str], before: Sequence[Html] = ()) -> Ht
 
     found = scan(html[:MAX_HTML])
     tags = found.total
-    if before or len(html) > 1 << 16 or tags > MAX_TAGS or copied(found, tags):
-        html, tags, found = bounded(html, truncations, before)
+    if before or len(html) > 1 << 16 or tags > MAX_TAGS or copies_too_much(found, tags):
+        html, tags, found = within_bounds(html, truncations, before)
     low = html.lower()
     facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in found.names}
     facts.update(found.splits)
-    words, inks, grounds = words_of(html)
+    words, colors, backgrounds = words_of(html)
     tree = LexborHTMLParser(found.marked)
     root: Any = tree.root  # never None: of any bytes lexbor makes an element "html"
     links: list[str] = []
@@ -78,14 +80,14 @@ def read(html: bytes, truncations: list[str], before: Sequence[Html] = ()) -> Ht
     forms: list[str] = []
     hidden = ""
     if not words.isdisjoint(URLS):
-        collect(tree, words, links, images, forms, facts)
-    risky = {} if (hiding := hides(low, words)) else risky_colours(low, words, inks, grounds)
+        collect_urls(tree, words, links, images, forms, facts)
+    suspect = {} if (hiding := css.may_hide_text(low, words)) else css.suspect_colors(low, words, colors, backgrounds)
     styled = b"style" in words
-    rules = hiding_rules(low) if styled and (hiding or risky) else {}
-    if hiding or (risky and on_own_ground(tree, risky, rules, styled)):
-        text, hidden = walk(root, rules)
+    rules = css.style_rules(low) if styled and (hiding or suspect) else {}
+    if hiding or (suspect and css.on_like_background(tree, suspect, rules, styled)):
+        text, hidden = visible_and_hidden(root, rules)
     else:
-        for name in SKIPPED_NAMES & found.names:
+        for name in UNSEEN_NAMES & found.names:
             for node in tree.tags(name.decode()):
                 node.decompose(recursive=False)
         text = root.text()
@@ -103,12 +105,12 @@ def declared_charset(octets: bytes) -> str:
     return found.group(1).decode("ascii") if found else ""
 
 
-def copied(found: Tags, tags: int) -> bool:
+def copies_too_much(found: Tags, tags: int) -> bool:
     """Would lexbor make formatting tags anew too often, or copy too much with them, in a document of so many tags?"""
     return tags * found.formatting > MAX_REOPENED or tags * found.weight > MAX_COPIED
 
 
-def bounded(html: bytes, truncations: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
+def within_bounds(html: bytes, truncations: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
     """``html`` without what would take lexbor more than about a tenth of a second, its number of tags, and these."""
     most = MAX_HTML - sum([page.size for page in before])
     most_tags = MAX_TAGS - sum([page.tags for page in before])
@@ -126,7 +128,7 @@ def bounded(html: bytes, truncations: list[str], before: Sequence[Html]) -> tupl
             truncations.append(f"HTML after {1 << 16} bytes: too many names")
             html = html[: 1 << 16]
     found = scan(html)
-    if copied(found, tags):
+    if copies_too_much(found, tags):
         truncations.append("attributes of formatting tags: too many such tags")
         html = OPENING.sub(rb"<\1>", html)
         found = scan(html)
@@ -137,7 +139,7 @@ def bounded(html: bytes, truncations: list[str], before: Sequence[Html]) -> tupl
     return html, tags, found
 
 
-def collect(
+def collect_urls(
     tree: Any, words: Set[bytes], links: list[str], images: list[str], forms: list[str], facts: set[str]
 ) -> None:
     """Fill in the URLs that the document names, and whether a link shows another host than it leads to."""
@@ -147,21 +149,21 @@ def collect(
     for node in tree.css(",".join(selectors))[: 4 * MAX_LINKS]:
         attributes = node.attributes
         if (url := attributes.get("href")) and node.tag in ("a", "area") and len(links) < MAX_LINKS:
-            links.append(clean(url))
+            links.append(clean_url(url))
             if compare and compared < MAX_COMPARED and (leads := LINKED_HOST.match(url)):
                 text = node.text()
                 compared += len(text)
                 shown = SHOWN_HOST.match(text[:300])
-                if shown and site(shown.group(1)) != site(leads.group(1)):
+                if shown and last_labels(shown.group(1)) != last_labels(leads.group(1)):
                     facts.add("link-mismatch")
         url = attributes.get("src") or attributes.get("background")
         if url and len(images) < MAX_LINKS and node.tag != "script":
-            images.append(clean(url))
+            images.append(clean_url(url))
         if (url := attributes.get("action")) and len(forms) < MAX_LINKS:
-            forms.append(clean(url))
+            forms.append(clean_url(url))
 
 
-def clean(url: str) -> str:
+def clean_url(url: str) -> str:
     """A URL as browsers take it: without line breaks, tabs and blanks around it; at most 2000 characters."""
     url = url[:2000].strip()
     if "\n" in url or "\t" in url or "\r" in url:
@@ -169,27 +171,27 @@ def clean(url: str) -> str:
     return url
 
 
-def site(host: str) -> str:
+def last_labels(host: str) -> str:
     """The last two labels of a host name, in lower case."""
     return ".".join(host.lower().rstrip(".").split(".")[-2:])
 
 
-def walk(root: Any, rules: Mapping[str, Change]) -> tuple[str, str]:
+def visible_and_hidden(root: Any, rules: Mapping[str, StyleChange]) -> tuple[str, str]:
     """Visible and hidden text, node by node with the inherited style."""
     seen: list[str] = []
     unseen: list[str] = []
-    stack: list[tuple[Any, State]] = [(root, page_state(rules))]
+    stack: list[tuple[Any, Style]] = [(root, css.page_style(rules))]
     while stack:
-        node, state = stack.pop()
+        node, inherited = stack.pop()
         while node is not None:
             text = node.text_content
             if text is not None:
-                (seen if state.visible else unseen).append(text)
+                (seen if inherited.visible else unseen).append(text)
             elif (child := node.first_child) is not None:
                 tag = node.tag
-                if tag is not None and tag[0] != "-" and tag not in SKIPPED:
-                    stack.append((node.next, state))
-                    state = child_state(state, tag, node.attributes, rules)
+                if tag is not None and tag[0] != "-" and tag not in UNSEEN_TAGS:
+                    stack.append((node.next, inherited))
+                    inherited = css.inherited_style(inherited, tag, node.attributes, rules)
                     node = child
                     continue
             node = node.next

@@ -108,12 +108,12 @@ def parse(raw: bytes) -> Message:
             octets = octets[:room]
         room -= len(octets)
         if kind == "text/html":
-            from .html import declared_charset, read  # 10 ms of patterns that plain mail does not need
+            from .html import declared_charset, read_html  # 10 ms of patterns that plain mail does not need
 
             charset = part.charset or declared_charset(octets)
             if not is_ascii(octets, charset):
                 octets = decode(octets, charset).encode()
-            pages.append(read(octets, truncations, pages))
+            pages.append(read_html(octets, truncations, pages))
             texts.append(pages[-1].text)
             continue
         text = decode(octets, part.charset)

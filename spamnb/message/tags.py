@@ -1,7 +1,7 @@
 """What the bytes of an HTML document say before it is parsed: its tags, and words that tell what to look for.
 
-``_tags.pyx``, built where a C compiler is at hand, takes 17 and 8 µs for the mean page of 8 kB; the Python here, which
-is its specification, takes 73 and 37.
+``_tags.pyx``, built where a C compiler is at hand, does the same in a quarter of the time; the Python here is its
+specification (docs/experiments.md#compiled-and-plain-reading-of-tags).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ ATTRIBUTE = (
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\t\n\f\r >]++)?)?"
 )
 REOPENED = rb"<(a|%b)(?=[\t\n\f\r /])" % b"|".join(sorted(FORMATTING))
-OF_ATTRIBUTE = 64  # bytes that one weighs beside its own
+ATTRIBUTE_WEIGHT = 64  # bytes that one weighs beside its own
 EMPTY_PAIR = rb"></([a-z][a-z0-9]*+)>(?=[a-z])"
-# Words without which a page has no such URLs, styles or colours: 64 letters at most.
+# Words without which a page has no such URLs, styles or colors: 64 letters at most.
 WORDS = (
     b"style", b" hidden", b" text", b"<body", b">http", b">www.", b"href", b"src", b"action", b"background", b"color",
 )  # fmt: skip
-COLOUR = rb"[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)"
+COLOR_VALUE = rb"[\s=:\"']{1,9}(#?[a-z0-9]{3,20}(?:\([0-9,. ]{3,30})?)"
 # A search for plain letters is quick, so what stands before them is looked at afterwards.
-TEXT_COLOUR = rb"color(?<![g-]color)" + COLOUR
-GROUND_COLOUR = rb"color(?<=[g-]color)" + COLOUR
+TEXT_COLOR = rb"color(?<![g-]color)" + COLOR_VALUE
+BACKGROUND_COLOR = rb"color(?<=[g-]color)" + COLOR_VALUE
 LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 
 
@@ -82,27 +82,27 @@ def weigh(low: bytes) -> int:
         stop, attributes = opening.end(), 0
         while found := attribute.match(low, stop):
             stop, attributes = found.end(), attributes + 1
-        weight = stop - opening.end() + OF_ATTRIBUTE * attributes
+        weight = stop - opening.end() + ATTRIBUTE_WEIGHT * attributes
         if opening.group(1) == b"a":
             link = max(link, weight)
         else:
             formatting += weight
         looked += stop - opening.end()
         if looked > len(low):
-            return OF_ATTRIBUTE * len(low)
+            return ATTRIBUTE_WEIGHT * len(low)
     return formatting + link
 
 
 def find_words(html: bytes) -> tuple[set[bytes], set[bytes], set[bytes]]:
-    """Those of ``WORDS`` that stand in ``html``, and the colours that it gives to text and to grounds.
+    """Those of ``WORDS`` that stand in ``html``, and the colors that it gives to text and to backgrounds.
 
-    >>> words, inks, grounds = find_words(b"<Font Color=Red><td bgcolor='#FFF'>")
-    >>> words, inks, grounds
+    >>> words, colors, backgrounds = find_words(b"<Font Color=Red><td bgcolor='#FFF'>")
+    >>> words, colors, backgrounds
     ({b'color'}, {b'red'}, {b'#fff'})
     """
     low = html.lower()
     words = {word for word in WORDS if word in low}
-    return words, set(re.findall(TEXT_COLOUR, low)), set(re.findall(GROUND_COLOUR, low))
+    return words, set(re.findall(TEXT_COLOR, low)), set(re.findall(BACKGROUND_COLOR, low))
 
 
 def splits(low: bytes) -> list[str]:

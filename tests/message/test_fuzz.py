@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from spamnb.message.charsets import decode
 from spamnb.message.headers import base64, decode_words, parameters
-from spamnb.message.html import read
+from spamnb.message.html import read_html
 from spamnb.message.mime import children, take_uuencoded, transfer_decode
 from spamnb.message.parse import digest, header_of, parse
 
@@ -88,8 +88,8 @@ def test_no_step_raises(octets, text):
     decode_words(f"=?{text}?Q?{text}?= =?utf-8?B?{text}?=")
     parameters(f'{text}; {text}="{text}; x*0*={text}')
     take_uuencoded("begin 644 a\n" + octets.decode("latin-1"))
-    read(octets, [])
-    read(text.encode("utf-8", "replace"), [])
+    read_html(octets, [])
+    read_html(text.encode("utf-8", "replace"), [])
 
 
 @settings(max_examples=200, deadline=None)

@@ -18,7 +18,7 @@ import pytest
 
 from spamnb.message.charsets import decode
 from spamnb.message.headers import base64 as base64_decoded
-from spamnb.message.html import declared_charset, read
+from spamnb.message.html import declared_charset, read_html
 from spamnb.message.mime import MAX_TEXT, REPORTS, take_uuencoded
 from spamnb.message.parse import Message, Part, parse
 
@@ -102,9 +102,9 @@ def difference(text: str, oracle: EmailMessage) -> str:
 
 def page_difference(text: str, octets: bytes, charset: str | None) -> str:
     """``difference`` of an HTML part. The oracle does not say what is visible, only what the bytes of the page are."""
-    if text == read(decode(octets, charset).encode(), []).text:
+    if text == read_html(decode(octets, charset).encode(), []).text:
         return EQUAL
-    if not charset and text == read(decode(octets, declared_charset(octets)).encode(), []).text:
+    if not charset and text == read_html(decode(octets, declared_charset(octets)).encode(), []).text:
         return META
     return UNEXPLAINED
 

@@ -11,9 +11,9 @@ import pytest
 
 from spamnb.message import headers
 from spamnb.message.charsets import decode, resolve
-from spamnb.message.css import NAMED, colour
+from spamnb.message.css import NAMED_COLORS, parse_color
 from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, decode_words, parameters
-from spamnb.message.html import MAX_HTML, MAX_TAGS, read
+from spamnb.message.html import MAX_HTML, MAX_TAGS, read_html
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, transfer_decode
 from spamnb.message.parse import VOLATILE, VOLATILE_PREFIXES, Message, is_volatile, parse
 
@@ -349,7 +349,7 @@ def test_line_ends_spelt_as_character_references_are_line_feeds():
 
 def test_names_of_colours_are_those_of_css():
     css = pytest.importorskip("matplotlib.colors", reason="the extra spamnb[plot] is not installed").CSS4_COLORS
-    assert {name: colour(css[name]) for name in NAMED} == NAMED
+    assert {name: parse_color(css[name]) for name in NAMED_COLORS} == NAMED_COLORS
 
 
 def test_script_and_style_are_no_text_but_title_is():
@@ -517,7 +517,7 @@ def test_text_bound():
 )
 def test_pages_that_would_take_the_parser_long(page, said):
     cut: list[str] = []
-    found = read(page.encode(), cut)
+    found = read_html(page.encode(), cut)
     assert any(said in entry for entry in cut)
     assert found.tags <= MAX_TAGS and found.size <= (1 << 16 if said == "names" else MAX_HTML)
 
@@ -546,7 +546,7 @@ ODD_PAGES = [
 @pytest.mark.parametrize("page", ODD_PAGES, ids=lambda page: page[:20])
 def test_odd_pages_are_read(page):
     cut: list[str] = []
-    assert isinstance(read(page.encode(), cut).text, str)
+    assert isinstance(read_html(page.encode(), cut).text, str)
     assert len(cut) < 3
 
 

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.message import tags
 from spamnb.message.html import OPENING
-from spamnb.message.tags import BLOCK, FORMATTING, MAX_TAG, OF_ATTRIBUTE, WORDS, find_words, tags_of, weigh
+from spamnb.message.tags import ATTRIBUTE_WEIGHT, BLOCK, FORMATTING, MAX_TAG, WORDS, find_words, tags_of, weigh
 from spamnb.sources.spec import entries
 
 needs_compiler = pytest.mark.skipif(
@@ -97,7 +97,7 @@ def test_attributes_are_not_weighed_short(page: bytes, name: bytes, before: byte
     """What lexbor finds in a tag weighs no more than was counted, whatever stands before it."""
     html = before + b"<" + name + page
     attributes = [node.attributes for node in LexborHTMLParser(html).tags(name.decode().lower())]
-    heaviest = max((OF_ATTRIBUTE * len(found) + len("".join(found)) for found in attributes), default=0)
+    heaviest = max((ATTRIBUTE_WEIGHT * len(found) + len("".join(found)) for found in attributes), default=0)
     assert weigh(html.lower()) >= heaviest
 
 
