@@ -37,10 +37,10 @@ def filtered(raw: bytes, model: Path) -> bytes:
 
     try:
         from spamnb.classifier import Classifier
-        from spamnb.serve.score import score
+        from spamnb.serve.score import score_message
 
         with Classifier.open(model) as classifier:
-            return rewritten(raw, score(classifier, raw).fields())
+            return rewritten(raw, score_message(classifier, raw).fields())
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
         reason = " ".join(str(error).split()) or type(error).__name__
         tell(f"spamnb: {reason}")

@@ -101,15 +101,15 @@ def serve_command(
     )
     learns = Autolearn(autolearn_spam, autolearn_ham) if autolearn else None
     served = service.Service(model, models, own_after, limits, allow_tell, learns)
-    listening = sockets.inherited()
+    listening = sockets.inherited_sockets()
     made = None
     if not listening:
         if port is not None or path is None:
-            listening += sockets.tcp(host, 783 if port is None else port)
+            listening += sockets.listen_tcp(host, 783 if port is None else port)
         if path is not None:
-            made = sockets.unix(path, socket_mode)
+            made = sockets.listen_unix(path, socket_mode)
             listening.append(made)
-    watched = sockets.tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
+    watched = sockets.listen_tcp("127.0.0.1", metrics_port, "--metrics-port") if metrics_port is not None else []
     try:
         served.run(listening, watched, workers, drain)
     finally:

@@ -30,7 +30,7 @@ def sort_command(
     from spamnb.message.spam_fields import rewritten
     from spamnb.naming import escape
     from spamnb.serve.moves import is_junk
-    from spamnb.serve.score import score
+    from spamnb.serve.score import score_message
     from spamnb.sources import maildir
     from spamnb.sources.mbox import contents
 
@@ -42,7 +42,7 @@ def sort_command(
         for path in [path for part in ("new", "cur")[: 1 + everything] for path in maildir.files(box / part)]:
             try:
                 raw = contents(str(path))
-                found = score(classifier, raw)
+                found = score_message(classifier, raw)
                 into = None if tag else folders.get(found.verdict)
                 if not dry_run and tag:
                     _tag(path, raw, rewritten(raw, found.fields()))

@@ -34,7 +34,7 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
     from spamnb.serve.moves import SeenFolders
-    from spamnb.serve.users import class_named
+    from spamnb.serve.users import class_of_label
 
     stop = threading.Event()
     if not once:
@@ -48,7 +48,7 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
         while not stop.is_set():
             for places in watched:
                 for lesson in places.lessons(junk, unreadable):
-                    label = class_named(classifier, "spam" if lesson.spam else "ham")
+                    label = class_of_label(classifier, "spam" if lesson.spam else "ham")
                     try:
                         changed = classifier.learn(label, lesson.raw)
                     except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time

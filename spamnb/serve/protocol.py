@@ -65,10 +65,10 @@ METHODS = frozenset(["PING", "SKIP", "CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPA
 _REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/([0-9]{1,3})\.([0-9]{1,3})[ \t]*\Z")
 
 
-def request_line(line: bytes) -> tuple[str, tuple[int, int]]:
+def parse_request_line(line: bytes) -> tuple[str, tuple[int, int]]:
     """Method and version of a request's first line.
 
-    >>> request_line(b"REPORT SPAMC/1.2")
+    >>> parse_request_line(b"REPORT SPAMC/1.2")
     ('REPORT', (1, 2))
     """
     match = _REQUEST_LINE.match(line)
@@ -93,10 +93,10 @@ def has_message(method: str) -> bool:
     return method not in ("PING", "SKIP")
 
 
-def request(method: str, version: tuple[int, int], lines: Sequence[bytes]) -> Request:
+def parse_request(method: str, version: tuple[int, int], lines: Sequence[bytes]) -> Request:
     """The request from its first line's parts and its header lines; unknown headers are ignored.
 
-    >>> request("TELL", (1, 5), [b"Message-class: spam", b"Set: local, remote", b"User: ann"])
+    >>> parse_request("TELL", (1, 5), [b"Message-class: spam", b"Set: local, remote", b"User: ann"])
     ... # doctest: +NORMALIZE_WHITESPACE
     Request(method='TELL', version=(1, 5), user='ann', content_length=None, compressed=False,
             message_class='spam', set_local=True, remove_local=False)
@@ -166,10 +166,10 @@ def too_large(limit: int) -> Refusal:
 PONG = b"SPAMD/1.5 0 PONG\r\n"
 
 
-def found(asked: Request, spam: bool, score: str, threshold: str, body: bytes) -> bytes:
+def verdict_reply(asked: Request, spam: bool, score: str, threshold: str, body: bytes) -> bytes:
     """The reply to CHECK, SYMBOLS, REPORT, REPORT_IFSPAM, HEADERS and PROCESS.
 
-    >>> found(Request("CHECK", (1, 5)), True, "9.5", "5.0", b"")
+    >>> verdict_reply(Request("CHECK", (1, 5)), True, "9.5", "5.0", b"")
     b'SPAMD/1.1 0 EX_OK\\r\\nSpam: True ; 9.5 / 5.0\\r\\n\\r\\n'
     """
     verdict = f"Spam: {spam} ; {score} / {threshold}\r\n".encode("ascii")
@@ -186,10 +186,10 @@ def found(asked: Request, spam: bool, score: str, threshold: str, body: bytes) -
     return b"SPAMD/1.0 0 EX_OK\r\n" + body
 
 
-def told(did_set: bool, did_remove: bool) -> bytes:
+def tell_reply(did_set: bool, did_remove: bool) -> bytes:
     """The reply to TELL, which names what changed and nothing else.
 
-    >>> told(True, False)
+    >>> tell_reply(True, False)
     b'SPAMD/1.1 0 EX_OK\\r\\nDidSet: local\\r\\n\\r\\n'
     """
     changes = b"DidSet: local\r\n" * did_set + b"DidRemove: local\r\n" * did_remove

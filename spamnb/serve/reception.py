@@ -35,7 +35,7 @@ class Reception:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._held = 0  # bytes of messages that are being received or stratified_folds with
+        self._held = 0  # bytes of messages that are being received or judged
 
     async def head(self, reader: asyncio.StreamReader, facts: dict[str, Any]) -> Request | None:
         """What is asked, or None from a client that says nothing; *facts* get what is known even where it fails."""
@@ -49,7 +49,7 @@ class Reception:
         first = await self._line(reader)
         if first is None:
             return None  # a probe that only connected
-        method, version = protocol.request_line(first)
+        method, version = protocol.parse_request_line(first)
         facts["method"] = method
         lines: list[bytes] = []
         if protocol.has_headers(method, version):
@@ -59,7 +59,7 @@ class Reception:
                     raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (too many headers)")
             if line is None and protocol.has_message(method):
                 raise Refusal(ExitCode.EX_PROTOCOL, "Bad header line: (EOF during headers)")
-        asked = protocol.request(method, version, lines)
+        asked = protocol.parse_request(method, version, lines)
         if asked.user:
             facts["user"] = asked.user[:128]
         return asked

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 THRESHOLD = 5.0
 _STEP = 0.1  # one decimal: what Exim and spamass-milter keep of a score
-_LIMIT = 99.9
-_LEVEL = 50  # stars in X-Spam-Level, so that a header line stays a line
-_NAMES = 12  # tokens named in X-Spam-Status and SYMBOLS
-_ROWS = 40  # tokens listed in a report: well under the 32,600 bytes that Exim reads
-_NAME_LENGTH = 48
+_MAX_POINTS = 99.9
+_MAX_STARS = 50  # stars in X-Spam-Level, so that a header line stays a line
+_MAX_NAMES = 12  # tokens named in X-Spam-Status and SYMBOLS
+_MAX_REPORT_ROWS = 40  # tokens listed in a report: well under the 32,600 bytes that Exim reads
+_MAX_NAME_LENGTH = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Score:
     @property
     def names(self) -> str:
         """The strongest tokens, comma-separated, as printable ASCII without blanks."""
-        return ",".join(name_of(token) for token, _ in self.evidence[:_NAMES])
+        return ",".join(name_of(token) for token, _ in self.evidence[:_MAX_NAMES])
 
     def report(self) -> bytes:
         """The tokens that decided, as a short table."""
@@ -73,12 +73,12 @@ class Score:
             f"tests={self.names.replace(',', ', ') or 'none'} autolearn={autolearn} version={__version__}"
         )
         flag = [("X-Spam-Flag", "YES")] if self.spam else []
-        level = [("X-Spam-Level", "*" * min(int(self.points), _LEVEL))] if self.points >= 1 else []
+        level = [("X-Spam-Level", "*" * min(int(self.points), _MAX_STARS))] if self.points >= 1 else []
         checker = [("X-Spam-Checker-Version", f"spamnb {__version__}")]
         return [*flag, *level, ("X-Spam-Status", status), *checker]
 
 
-def score(model: Classifier, raw: bytes) -> Score:
+def score_message(model: Classifier, raw: bytes) -> Score:
     """The score of one raw message by *model*; any class that is not its class of spam counts as ham.
 
     SpamnbError where no class is spam.
@@ -89,7 +89,7 @@ def score(model: Classifier, raw: bytes) -> Score:
         model.check_spam()
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
-    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), tuple(judgement.evidence[:_ROWS]))
+    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), tuple(judgement.evidence[:_MAX_REPORT_ROWS]))
 
 
 def points_of(log_odds: float, threshold: float) -> float:
@@ -101,7 +101,7 @@ def points_of(log_odds: float, threshold: float) -> float:
     points = THRESHOLD + THRESHOLD * (log_odds - threshold) / max(threshold, 1.0)
     if math.isnan(points):
         raise ValueError("log-odds are not a number")
-    return round(min(max(points, -_LIMIT), _LIMIT), 1) + 0.0  # + 0.0: never "-0.0"
+    return round(min(max(points, -_MAX_POINTS), _MAX_POINTS), 1) + 0.0  # + 0.0: never "-0.0"
 
 
 def name_of(token: str) -> str:
@@ -110,6 +110,6 @@ def name_of(token: str) -> str:
     >>> name_of("subject:win, now"), name_of("выигрыш")
     ('subject:win;_now', '\\\\u0432\\\\u044b\\\\u0438\\\\u0433\\\\u0440\\\\u044b\\\\u0448')
     """
-    word = "_".join(token[:_NAME_LENGTH].replace(",", ";").split())
+    word = "_".join(token[:_MAX_NAME_LENGTH].replace(",", ";").split())
     word = word.encode("ascii", "backslashreplace").decode("ascii")
     return "".join(c if "!" <= c <= "~" else "?" for c in word) or "?"

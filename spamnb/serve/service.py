@@ -34,7 +34,7 @@ class Service:
     def __post_init__(self) -> None:
         models = self._models(self._learns)
         try:
-            models.answering("").check_spam()
+            models.for_classifying("").check_spam()
         finally:
             models.close()
 

@@ -12,7 +12,7 @@ BACKLOG = 1024
 _FIRST_INHERITED = 3  # sd_listen_fds(3): descriptors start after standard error
 
 
-def tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
+def listen_tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
     """Listening sockets on all addresses of *host*; port 0 takes a free one, *option* another."""
     listening: list[socket.socket] = []
     try:
@@ -33,7 +33,7 @@ def tcp(host: str, port: int, option: str = "--port") -> list[socket.socket]:
     return listening
 
 
-def unix(path: Path, mode: int) -> socket.socket:
+def listen_unix(path: Path, mode: int) -> socket.socket:
     """A listening Unix socket; one that a dead server left is replaced."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -54,7 +54,7 @@ def unix(path: Path, mode: int) -> socket.socket:
     return made
 
 
-def inherited() -> list[socket.socket]:
+def inherited_sockets() -> list[socket.socket]:
     """The sockets systemd passed to this process, if any (socket activation)."""
     if os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
         return []

@@ -24,10 +24,10 @@ from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
-from spamnb.serve.score import THRESHOLD, Score, score
-from spamnb.serve.users import Models, class_named
+from spamnb.serve.score import THRESHOLD, Score, score_message
+from spamnb.serve.users import Models, class_of_label
 
-LESSONS_WAITING = 100  # automatic lessons that may wait for the file; more are left out, a person's never
+MAX_WAITING_LESSONS = 100  # automatic lessons that may wait for the file; more are left out, a person's never
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,15 @@ class Spamd:
         self._models = models(False)
         # One thread that writes: it may wait for another process's change while this one goes on answering.
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
-        self._pupils = self._learner.submit(models, True) if allow_tell or autolearn else None
-        self._lessons = 0
+        self._learning_models = self._learner.submit(models, True) if allow_tell or autolearn else None
+        self._waiting_lessons = 0
         self._open = 0
 
     def reopen(self) -> None:
         """Open the model files anew; a file that cannot be opened is logged and the old one kept."""
         self._reopen(self._models)
-        if self._pupils is not None:
-            self._learner.submit(lambda pupils: self._reopen(pupils.result()), self._pupils)
+        if self._learning_models is not None:
+            self._learner.submit(lambda models: self._reopen(models.result()), self._learning_models)
 
     def _reopen(self, models: Models) -> None:
         try:
@@ -85,8 +85,8 @@ class Spamd:
 
     async def close(self) -> None:
         """Finish the lessons under way and close the models."""
-        if self._pupils is not None:
-            self._learner.submit(self._pupils.result().close)
+        if self._learning_models is not None:
+            self._learner.submit(self._learning_models.result().close)
         await asyncio.to_thread(self._learner.shutdown)
         self._models.close()
 
@@ -175,27 +175,28 @@ class Spamd:
     def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         try:
             with deadline(self.limits.classify_time):
-                found = score(self._models.answering(asked.user), spam_fields.strip_filter_headers(raw))
+                found = score_message(self._models.for_classifying(asked.user), spam_fields.strip_filter_headers(raw))
         except OutOfTime:
             raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
         except SpamnbError as error:
             raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
         self._counts.verdict(found.verdict)
-        room = self._lessons < LESSONS_WAITING
+        room = self._waiting_lessons < MAX_WAITING_LESSONS
         label = self._autolearn.label(found) if self._autolearn is not None and room else None
         if label is not None:
             facts["autolearn"] = label
-            self._lessons += 1
+            self._waiting_lessons += 1
             self._learner.submit(self._learn_from_itself, asked.user, label, spam_fields.strip_filter_headers(raw))
-        return protocol.found(asked, found.spam, found.text, str(THRESHOLD), _body(asked, found, raw, label or "no"))
+        body = _body(asked, found, raw, label or "no")
+        return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
 
     async def _tell(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
-        if not self._models.has_place_for(asked.user):
+        if not self._models.may_teach(asked.user):
             raise Refusal(ExitCode.EX_NOUSER, "a user's name is letters, digits, _ and, but for its start, . @ + -")
         label = asked.message_class if asked.set_local else None
         if label is None and not asked.remove_local:
-            return protocol.told(False, False)
+            return protocol.tell_reply(False, False)
         loop = asyncio.get_running_loop()
         try:
             changed = await loop.run_in_executor(self._learner, self._teach, asked.user, label, raw)
@@ -204,32 +205,32 @@ class Spamd:
         facts["learned" if label else "forgotten"] = changed and (label or True)
         if changed:
             self._counts.lesson("person")
-        return protocol.told(changed and label is not None, changed and label is None)
+        return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in the learner's thread -----------------------------------------------------------------------------
 
     def _teach(self, user: str, label: str | None, raw: bytes) -> bool:
         """Learn *raw* as *label*, or forget it; whether anything changed."""
-        assert self._pupils is not None
+        assert self._learning_models is not None
         if label is not None:
-            model = self._pupils.result().learning(user)
-            return model.learn(class_named(model, label), raw)
-        taught = self._pupils.result().taught(user)
+            model = self._learning_models.result().for_learning(user)
+            return model.learn(class_of_label(model, label), raw)
+        taught = self._learning_models.result().taught(user)
         if taught is None:
             return False
         known = taught.learned(raw)
         return known is not None and taught.forget(known, raw)
 
     def _learn_from_itself(self, user: str, label: str, raw: bytes) -> None:
-        assert self._pupils is not None
+        assert self._learning_models is not None
         try:
-            model = self._pupils.result().answering(user)
-            if model.learn(class_named(model, label), raw, taught=False):
+            model = self._learning_models.result().for_classifying(user)
+            if model.learn(class_of_label(model, label), raw, taught=False):
                 self._counts.lesson("filter")
         except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))
         finally:
-            self._lessons -= 1
+            self._waiting_lessons -= 1
 
 
 def _message_id(raw: bytes) -> str:

@@ -14,7 +14,7 @@ from spamnb.classifier import Classifier
 from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
-OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
+MAX_OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
@@ -28,7 +28,7 @@ def is_name(user: str) -> bool:
     return _NAME.match(user) is not None
 
 
-def class_named(model: Classifier, label: str) -> str:
+def class_of_label(model: Classifier, label: str) -> str:
     """The class of *model* that the protocol calls "spam" or "ham"."""
     spam = model.settings.spam
     if label == "spam":
@@ -55,12 +55,12 @@ class Models:
     def _open(self, path: Path) -> Classifier:
         return Classifier.open(path, writable=self._writable)
 
-    def answering(self, user: str) -> Classifier:
+    def for_classifying(self, user: str) -> Classifier:
         """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
         own = self._owned(user)
         return own if own is not None and self._knows_enough(own) else self._shared
 
-    def has_place_for(self, user: str) -> bool:
+    def may_teach(self, user: str) -> bool:
         """Whether *user* may teach: the shared model anybody; where users have their own, whoever has a proper name."""
         return self._folder is None or not user or is_name(user)
 
@@ -69,7 +69,7 @@ class Models:
         theirs; None until there is one."""
         return self._shared if self._folder is None or not user else self._owned(user)
 
-    def learning(self, user: str) -> Classifier:
+    def for_learning(self, user: str) -> Classifier:
         """The model that learns from *user*, made where there is none yet."""
         own = self.taught(user)
         if own is None:
@@ -89,7 +89,7 @@ class Models:
         if not path.is_file():
             return None
         self._own[user] = self._open(path)
-        if len(self._own) > OPEN_MODELS:
+        if len(self._own) > MAX_OPEN_MODELS:
             self._own.popitem(last=False)[1].close()
         return self._own[user]
 

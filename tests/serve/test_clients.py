@@ -16,7 +16,7 @@ from served import Server, mail
 
 from spamnb.classifier import Classifier
 from spamnb.message.headers import section_length
-from spamnb.serve.score import THRESHOLD, score
+from spamnb.serve.score import THRESHOLD, score_message
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 # A Received field more changes 1 verdict of 4,200 (a model of 3,250 messages), one that was 5.0 points to begin with.
@@ -227,7 +227,7 @@ def test_exim_agrees_on_corpus_messages(serve, corpus_model, corpora, tmp_path):
             if b"\0" in plain or max(map(len, plain.split(b"\n"))) > 990:
                 continue  # what SMTP cannot carry
             plain = DELIVERY.sub(b"", b"\n" + plain[: section_length(plain)])[1:] + plain[section_length(plain) :]
-            judged = score(classifier, plain)
+            judged = score_message(classifier, plain)
             answer = smtp(found, configuration, plain)
             expected = f"550 spam scored {judged.text}" if judged.spam else "250 OK"
             assert answer.decode().startswith(expected), (answer, judged)
@@ -255,7 +255,7 @@ def test_verdicts_are_the_same_everywhere(serve, corpus_model, corpora, tmp_path
     messages = corpus(corpora, 500)
     server = serve(corpus_model, "--workers", "2")
     with Classifier.open(corpus_model) as classifier:
-        scores = [score(classifier, raw) for raw in messages]
+        scores = [score_message(classifier, raw) for raw in messages]
     assert 100 < sum(found.spam for found in scores) < 400
     folder = tmp_path / "messages"
     folder.mkdir()
@@ -282,7 +282,7 @@ def test_a_received_field_made_up_by_a_milter_changes_no_verdict(corpus_model, c
     with Classifier.open(corpus_model) as classifier:
         for raw in corpus(corpora, 200):
             plain = raw.partition(b"\n")[2] if raw.startswith(b"From ") else raw
-            found, judged = score(classifier, RECEIVED + plain), score(classifier, plain)
+            found, judged = score_message(classifier, RECEIVED + plain), score_message(classifier, plain)
             assert found.verdict == judged.verdict or abs(judged.points - THRESHOLD) < EDGE
 
 
@@ -291,10 +291,10 @@ def test_envelope_and_mbox_lines_change_no_verdict(corpus_model, corpora):
     with Classifier.open(corpus_model) as classifier:
         for raw in corpus(corpora, 100):
             plain = raw.partition(b"\n")[2] if raw.startswith(b"From ") else raw
-            found = score(classifier, plain)
+            found = score_message(classifier, plain)
             for other in (
                 b"From x@y.example Mon Jan  1 00:00:00 2024\n" + plain,
                 extra + plain,
                 plain.replace(b"\n", b"\r\n"),
             ):
-                assert score(classifier, other) == found
+                assert score_message(classifier, other) == found

@@ -16,7 +16,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.reception import Limits
-from spamnb.serve.score import Score, score
+from spamnb.serve.score import Score, score_message
 from spamnb.serve.spamd import Autolearn, Spamd
 from spamnb.serve.users import Models
 
@@ -30,13 +30,13 @@ class Stub:
     def classify(self, raw: bytes, of_spam: bool) -> object:
         return self.judge(raw)
 
-    def answering(self, user: str) -> Stub:
+    def for_classifying(self, user: str) -> Stub:
         return self
 
-    def learning(self, user: str) -> Stub:
+    def for_learning(self, user: str) -> Stub:
         raise SpamnbError("the model is busy")
 
-    def has_place_for(self, user: str) -> bool:
+    def may_teach(self, user: str) -> bool:
         return True
 
     def close(self) -> None:
@@ -109,10 +109,10 @@ def test_a_lesson_that_cannot_be_kept_is_not_said_to_be():
 
 
 def test_a_fault_in_teaching_is_answered_and_logged_too(monkeypatch):
-    def learning(self: Stub, user: str) -> Stub:
+    def for_learning(self: Stub, user: str) -> Stub:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(Stub, "learning", learning)
+    monkeypatch.setattr(Stub, "for_learning", for_learning)
     request = b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\nSubject: x\r\n\r\nhi\r\n"
     reply, logged = converse(request, hang)
     assert reply.startswith(b"SPAMD/1.0 70 EX_SOFTWARE ")
@@ -149,7 +149,7 @@ def test_autolearn_is_beyond_both_thresholds_only(verdict, log_odds, label):
 
 
 def test_lessons_that_wait_are_bounded_and_what_is_not_learned_is_not_told_as_learned(model, monkeypatch):
-    monkeypatch.setattr("spamnb.serve.spamd.LESSONS_WAITING", 2)
+    monkeypatch.setattr("spamnb.serve.spamd.MAX_WAITING_LESSONS", 2)
     go_on, learn = threading.Event(), Spamd._learn_from_itself
     logged: list[dict] = []
 
@@ -184,7 +184,8 @@ def test_lessons_that_wait_are_bounded_and_what_is_not_learned_is_not_told_as_le
 
     monkeypatch.setattr(Spamd, "_learn_from_itself", when_told)
     with Classifier.open(model) as classifier:
-        sure = [raw for raw in (mail("spam", n) for n in range(5000, 5200)) if score(classifier, raw).points >= 6][:5]
+        mails = [mail("spam", n) for n in range(5000, 5200)]
+        sure = [raw for raw in mails if score_message(classifier, raw).points >= 6][:5]
     told = [b"autolearn=spam" in reply for reply in asyncio.run(talk())]
     assert told == ["autolearn" in line for line in logged] == [True, True, False, False, True]
     with Classifier.open(model) as classifier:

@@ -13,20 +13,20 @@ from spamnb.serve.protocol import (
     ExitCode,
     Refusal,
     Request,
-    found,
     has_headers,
     has_message,
     inflate,
-    request,
-    request_line,
-    told,
+    parse_request,
+    parse_request_line,
+    tell_reply,
+    verdict_reply,
 )
 
 
 def test_every_method_is_read():
     for method in METHODS:
-        assert request_line(f"{method} SPAMC/1.5".encode()) == (method, (1, 5))
-    assert request_line(b"CHECK SPAMC/1.10")[1] > (1, 9)  # numbers, not decimals
+        assert parse_request_line(f"{method} SPAMC/1.5".encode()) == (method, (1, 5))
+    assert parse_request_line(b"CHECK SPAMC/1.10")[1] > (1, 9)  # numbers, not decimals
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_every_method_is_read():
 )
 def test_other_first_lines_are_a_protocol_error(line):
     with pytest.raises(Refusal) as refusal:
-        request_line(line)
+        parse_request_line(line)
     assert refusal.value.reply.startswith(b"SPAMD/1.0 76 EX_PROTOCOL Bad header line: ")
 
 
 @given(st.binary(max_size=400))
 def test_an_error_is_one_printable_line_whatever_was_sent(line):
     try:
-        request_line(line)
+        parse_request_line(line)
     except Refusal as refusal:
         reply = refusal.reply
         assert reply.endswith(b"\r\n") and reply.count(b"\n") == reply.count(b"\r") == 1
@@ -66,7 +66,7 @@ def test_only_new_pings_have_headers():
 
 def test_headers_in_any_case_and_unknown_ones():
     lines = [b"content-length:12", b"USER: ann", b"X-Whatever: y", b"Compress: zlib", b"Empty:"]
-    asked = request("PROCESS", (1, 5), lines)
+    asked = parse_request("PROCESS", (1, 5), lines)
     assert asked == Request("PROCESS", (1, 5), user="ann", content_length=12, compressed=True)
 
 
@@ -83,21 +83,21 @@ def test_headers_in_any_case_and_unknown_ones():
 )
 def test_bad_headers_are_a_protocol_error(lines):
     with pytest.raises(Refusal) as refusal:
-        request("CHECK", (1, 5), lines)
+        parse_request("CHECK", (1, 5), lines)
     assert refusal.value.code == ExitCode.EX_PROTOCOL == 76
 
 
 def test_tell_says_what_to_learn():
     lines = [b"Message-class: spam", b"Set: local,remote"]  # spamc -C report
-    assert request("TELL", (1, 5), lines).set_local
+    assert parse_request("TELL", (1, 5), lines).set_local
     lines = [b"Message-class: ham", b"Set: local", b"Remove: remote"]  # spamc -C revoke
-    asked = request("TELL", (1, 5), lines)
+    asked = parse_request("TELL", (1, 5), lines)
     assert asked.set_local and not asked.remove_local and asked.message_class == "ham"
-    assert request("TELL", (1, 5), [b"Remove: local"]).remove_local
+    assert parse_request("TELL", (1, 5), [b"Remove: local"]).remove_local
     for more in ([], [b"Message-class: eggs"], [b"Message-class: ham", b"Remove: local"]):
         wrong = [b"Set: local", *more]
         with pytest.raises(Refusal):
-            request("TELL", (1, 5), wrong)
+            parse_request("TELL", (1, 5), wrong)
 
 
 # What SpamAssassin 4.0.1's spamd replied to each method and version, with its body taken as given.
@@ -108,7 +108,7 @@ OK = b"SPAMD/1.1 0 EX_OK\r\n"
 @pytest.mark.parametrize("method", ["PROCESS", "HEADERS"])
 def test_versions_of_a_rewritten_message(method):
     def reply(version):
-        return found(Request(method, version), True, "9.5", "5.0", b"To: x\n\nhi")
+        return verdict_reply(Request(method, version), True, "9.5", "5.0", b"To: x\n\nhi")
 
     assert reply((1, 3)) == reply((1, 5)) == OK + b"Content-length: 9\r\n" + SPAM + b"\r\nTo: x\n\nhi"
     assert reply((1, 2)) == OK + b"Content-length: 9\r\n\r\nTo: x\n\nhi"
@@ -118,18 +118,18 @@ def test_versions_of_a_rewritten_message(method):
 @pytest.mark.parametrize("method", ["SYMBOLS", "REPORT", "REPORT_IFSPAM"])
 def test_versions_of_a_report(method):
     def reply(version):
-        return found(Request(method, version), True, "9.5", "5.0", b"body")
+        return verdict_reply(Request(method, version), True, "9.5", "5.0", b"body")
 
     assert reply((1, 3)) == reply((1, 5)) == OK + b"Content-length: 4\r\n" + SPAM + b"\r\nbody"
     assert reply((1, 2)) == OK + SPAM + b"\r\nbody"
 
 
 def test_check_and_tell():
-    ham = found(Request("CHECK", (1, 2)), False, "-0.4", "5.0", b"")
+    ham = verdict_reply(Request("CHECK", (1, 2)), False, "-0.4", "5.0", b"")
     assert ham == OK + b"Spam: False ; -0.4 / 5.0\r\n\r\n"
-    assert told(True, False) == OK + b"DidSet: local\r\n\r\n"
-    assert told(False, True) == OK + b"DidRemove: local\r\n\r\n"
-    assert told(False, False) == OK + b"\r\n"
+    assert tell_reply(True, False) == OK + b"DidSet: local\r\n\r\n"
+    assert tell_reply(False, True) == OK + b"DidRemove: local\r\n\r\n"
+    assert tell_reply(False, False) == OK + b"\r\n"
 
 
 @given(st.binary(max_size=2000), st.integers(0, 2000))

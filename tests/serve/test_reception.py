@@ -1,4 +1,4 @@
-"""reception.py: what counts as held while a message is stratified_folds with, and that nothing stays held after it."""
+"""reception.py: what counts as held while a message is being judged, and that nothing stays held after it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from spamnb.serve.protocol import Refusal, Request, request
+from spamnb.serve.protocol import Refusal, Request, parse_request
 from spamnb.serve.reception import Limits, Reception
 
 RAW = b"Subject: x\r\n\r\n" + b"hello " * 1000
@@ -15,7 +15,7 @@ PACKED = zlib.compress(RAW)
 
 
 def asked(body: bytes, *lines: bytes) -> Request:
-    return request("CHECK", (1, 5), [b"Content-length: %d" % len(body), *lines])
+    return parse_request("CHECK", (1, 5), [b"Content-length: %d" % len(body), *lines])
 
 
 def held(reception: Reception, asked: Request, sent: bytes) -> int:
@@ -39,14 +39,14 @@ def test_what_came_and_what_it_became_are_held_inside_the_block_alone():
     reception = Reception(Limits())
     assert held(reception, asked(RAW), RAW) == len(RAW)
     assert held(reception, asked(PACKED, b"Compress: zlib"), PACKED) == len(PACKED) + len(RAW)
-    assert held(reception, request("CHECK", (1, 5), []), RAW) == len(RAW)
+    assert held(reception, parse_request("CHECK", (1, 5), []), RAW) == len(RAW)
 
 
 @pytest.mark.parametrize(
     ("limits", "request_", "sent", "says"),
     [
         (Limits(message_size=len(RAW) - 1), asked(RAW), RAW, "over"),
-        (Limits(message_size=len(RAW) - 1), request("CHECK", (1, 5), []), RAW, "over"),
+        (Limits(message_size=len(RAW) - 1), parse_request("CHECK", (1, 5), []), RAW, "over"),
         (Limits(message_size=len(RAW) - 1), asked(PACKED, b"Compress: zlib"), PACKED, "over"),
         (Limits(held=len(RAW) - 1), asked(RAW), RAW, "too many large messages at once"),
         (Limits(), asked(RAW), RAW[:-1], "Content-Length mismatch: Expected 6014 bytes, got 6013 bytes"),

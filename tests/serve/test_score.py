@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from served import mail
 
 from spamnb.classifier import Classifier
-from spamnb.serve.score import _ROWS, Score, name_of, points_of, score
+from spamnb.serve.score import _MAX_REPORT_ROWS, Score, name_of, points_of, score_message
 
 nats = st.floats(-1e6, 1e6)
 thresholds = st.floats(-10, 20)
@@ -73,9 +73,10 @@ def test_evidence_is_for_spam_whatever_is_likeliest():
                 classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
         for label, sign in (("spam", 1), ("ham", -1)):
             raw = mail(label, 99)
-            found, judgement = score(classifier, raw), classifier.classify(raw)
+            found, judgement = score_message(classifier, raw), classifier.classify(raw)
             assert found.spam == (label == "spam") and found.log_odds == judgement.score
-            assert found.evidence == tuple((token, sign * weight) for token, weight in judgement.evidence[:_ROWS])
+            strongest = judgement.evidence[:_MAX_REPORT_ROWS]
+            assert found.evidence == tuple((token, sign * weight) for token, weight in strongest)
             assert sign * sum(weight for _, weight in found.evidence) > 0
 
 
@@ -84,11 +85,11 @@ def test_evidence_is_for_spam_where_two_classes_of_good_mail_are_alike():
         for number in range(20):
             for label in ("spam", "home", "work"):
                 classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
-        found = score(classifier, mail("ham", 99))
+        found = score_message(classifier, mail("ham", 99))
         assert sum(weight for _, weight in found.evidence) < -0.1, "home and work tell nothing of each other"
-        assert sum(weight for _, weight in score(classifier, mail("spam", 99)).evidence) > 0.1
+        assert sum(weight for _, weight in score_message(classifier, mail("spam", 99)).evidence) > 0.1
 
 
 def test_the_longest_report_fits_exim():
-    evidence = [("\U0001f4b0" * 100, float(n)) for n in range(_ROWS)]
+    evidence = [("\U0001f4b0" * 100, float(n)) for n in range(_MAX_REPORT_ROWS)]
     assert len(Score.of("spam", 9.0, 2.3, tuple(evidence)).report()) < 32_000

@@ -13,7 +13,7 @@ from served import Server, mail, receive
 from spamnb.classifier import Classifier
 from spamnb.message.headers import section_length
 from spamnb.serve import protocol
-from spamnb.serve.score import score
+from spamnb.serve.score import score_message
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
@@ -86,7 +86,7 @@ def test_the_score_is_the_classifiers(server: Server, trained):
     with Classifier.open(trained) as classifier:
         for seed in range(20):
             raw = mail("spam" if seed % 2 else "ham", 2000 + seed)
-            found = score(classifier, raw)
+            found = score_message(classifier, raw)
             assert server.verdict(raw) == f"Spam: {found.spam} ; {found.text} / 5.0"
             assert found.spam == (classifier.classify(raw).verdict == "spam")
 
@@ -165,7 +165,7 @@ def test_each_user_learns_for_themselves(serve, model, tmp_path):
     assert server.verdict(SPAM, "User: ann").startswith("Spam: False")
     assert server.verdict(SPAM, "User: bob") == server.verdict(SPAM) == shared
     unknown = server.about("TELL", SPAM, "1.5", "User: bob", "Remove: local")  # makes no model either
-    assert unknown == protocol.told(False, False)
+    assert unknown == protocol.tell_reply(False, False)
     assert [path.name for path in users.iterdir() if not path.name.startswith("ann.spamnb-")] == ["ann.spamnb"]
     for name in ("../ann", "/etc/passwd", ".ann", "a/b", "-rf", "ann\x00", "é", "a" * 200):
         assert server.verdict(SPAM, f"User: {name}") == shared
@@ -176,9 +176,9 @@ def test_each_user_learns_for_themselves(serve, model, tmp_path):
 def test_autolearn(serve, model):
     server = serve(model, "--allow-tell", "--autolearn", "--autolearn-spam", "7", "--autolearn-ham", "-7")
     with Classifier.open(model, writable=True) as classifier:
-        sure = next(m for m in (mail("spam", n) for n in range(5000, 5100)) if score(classifier, m).points >= 8)
+        sure = next(m for m in (mail("spam", n) for n in range(5000, 5100)) if score_message(classifier, m).points >= 8)
         half = mail("spam", 6)[: len(mail("spam", 6)) // 2] + mail("ham", 6)[-100:]
-        assert abs(score(classifier, half).points) < 7
+        assert abs(score_message(classifier, half).points) < 7
         taught = mail("spam", 6000)
         classifier.learn("ham", taught)
         server.verdict(taught)
