@@ -11,7 +11,7 @@ import functools
 import re
 
 # Mail readers take these names for the larger code page that senders really use (WHATWG Encoding Standard).
-LARGER = {
+SUPERSETS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "tis-620": "cp874", "gb2312": "gb18030",
     "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "cp950",
 }  # fmt: skip
@@ -78,7 +78,7 @@ def resolve(charset: str) -> tuple[str, bool]:
         return "cp1252", True
     if not info._is_text_encoding or info.name in NO_CHARSETS:
         return "cp1252", True
-    codec = LARGER.get(info.name, info.name)
+    codec = SUPERSETS.get(info.name, info.name)
     try:
         return codec, PROBE.decode(codec) == PROBE.decode("ascii")
     except UnicodeError:

@@ -112,16 +112,16 @@ def copies_too_much(found: Tags, tags: int) -> bool:
 
 def within_bounds(html: bytes, truncations: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
     """``html`` without what would take lexbor more than about a tenth of a second, its number of tags, and these."""
-    most = MAX_HTML - sum([page.size for page in before])
-    most_tags = MAX_TAGS - sum([page.tags for page in before])
-    if len(html) > most:
+    max_bytes = MAX_HTML - sum([page.size for page in before])
+    max_tags = MAX_TAGS - sum([page.tags for page in before])
+    if len(html) > max_bytes:
         truncations.append(f"HTML after {MAX_HTML} bytes")
-        html = html[:most]
+        html = html[:max_bytes]
     tags = html.count(b"<")
-    if tags > most_tags:
+    if tags > max_tags:
         truncations.append(f"HTML after {MAX_TAGS} tags")
-        html = b"<".join(html.split(b"<", most_tags + 1)[: most_tags + 1])
-        tags = most_tags
+        html = b"<".join(html.split(b"<", max_tags + 1)[: max_tags + 1])
+        tags = max_tags
     if len(html) > 1 << 16:
         names = WORD.findall(html)
         if len(names) * len(set(names)) > MAX_NAMES**2:  # each is compared with those before it: 2.6 s for 256 kB

@@ -100,7 +100,7 @@ def describe(fields: list[tuple[str, str]], default: str, size: int) -> tuple[Pa
     return part, found.get("boundary", "")
 
 
-def children(data: bytes, start: int, end: int, boundary: str, most: int) -> list[tuple[int, int]]:
+def children(data: bytes, start: int, end: int, boundary: str, max_parts: int) -> list[tuple[int, int]]:
     """Ranges between the boundary lines of a multipart body; empty when no boundary line is found.
 
     >>> body = b"pre\\n--b\\nC: 1\\n\\none\\n--b\\n\\ntwo\\n--b--\\nepilogue"
@@ -108,21 +108,21 @@ def children(data: bytes, start: int, end: int, boundary: str, most: int) -> lis
     [b'C: 1\\n\\none', b'\\ntwo']
     """
     if boundary:
-        spans = _between(data, start, end, b"--" + boundary.encode("utf-8", "replace"), most)
+        spans = _between(data, start, end, b"--" + boundary.encode("utf-8", "replace"), max_parts)
         if spans:
             return spans
     # The parameter is missing or wrong: the first line that looks like a boundary is taken for it.
     guess = GUESSED_BOUNDARY.search(data, start, min(end, start + 65536))
-    return _between(data, start, end, guess.group(1), most) if guess else []
+    return _between(data, start, end, guess.group(1), max_parts) if guess else []
 
 
-def _between(data: bytes, start: int, end: int, delimiter: bytes, most: int) -> list[tuple[int, int]]:
+def _between(data: bytes, start: int, end: int, delimiter: bytes, max_parts: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     opened = -1
     newline_delimiter = b"\n" + delimiter
     at = start - 1 if data.startswith(delimiter, start, end) else data.find(newline_delimiter, start, end)
     false_ones = 0
-    while at >= start - 1 and len(spans) <= most and false_ones < MAX_FALSE_BOUNDARIES:
+    while at >= start - 1 and len(spans) <= max_parts and false_ones < MAX_FALSE_BOUNDARIES:
         after = at + 1 + len(delimiter)
         line_end = data.find(b"\n", after, end)
         if line_end < 0:
@@ -139,7 +139,7 @@ def _between(data: bytes, start: int, end: int, delimiter: bytes, most: int) -> 
         at = data.find(newline_delimiter, line_end, end)
         if at < 0:
             break
-    if opened >= 0 and len(spans) <= most:
+    if opened >= 0 and len(spans) <= max_parts:
         spans.append((opened, end))
     return spans
 

@@ -94,19 +94,19 @@ def parse(raw: bytes) -> Message:
     texts: list[str] = []
     pages: list[Html] = []
     parts: list[Part] = []
-    room = MAX_TEXT
+    bytes_left = MAX_TEXT
     for part, buffer, begin, end in leaves(section.data, fields, section.body, truncations):
         parts.append(part)
         kind = part.content_type
         if not kind.startswith(("text", "message/")):
             continue
-        if end - begin > 3 * room:  # an encoding takes at most three bytes for one
-            end = begin + 3 * room
+        if end - begin > 3 * bytes_left:  # an encoding takes at most three bytes for one
+            end = begin + 3 * bytes_left
         octets = transfer_decode(buffer[begin:end], part.encoding)
-        if len(octets) > room:
+        if len(octets) > bytes_left:
             truncations.append(f"text after {MAX_TEXT} bytes")
-            octets = octets[:room]
-        room -= len(octets)
+            octets = octets[:bytes_left]
+        bytes_left -= len(octets)
         if kind == "text/html":
             from .html import declared_charset, read_html  # 10 ms of patterns that plain mail does not need
 
