@@ -15,7 +15,12 @@ from spamnb.cli.options import Seconds, Unreadable, model_option, tell
 @click.command("watch", short_help="Learn from what is moved into and out of Junk.")
 @click.argument("boxes", metavar="MAILDIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @model_option
-@click.option("--junk", default="Junk", show_default=True, help="The Maildir's folder of spam.")
+@click.option(
+    "--junk",
+    default="Junk",
+    show_default=True,
+    help="The folder of spam: a name, or an existing Maildir by its path from MAILDIR, as ../Junk.",
+)
 @click.option(
     "--interval", type=Seconds(0.05), default=5.0, show_default=True, help="Seconds between looks."
 )
@@ -24,7 +29,7 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
     """Learn as spam what is moved to a Maildir's Junk folder, and as ham what is moved out of it.
 
     Mail that is in Junk from the start, or that 'spamnb sort' put there, is no lesson; nor is mail that goes to
-    Trash, Drafts or Sent.
+    Trash, Drafts or Sent. Where Junk lies beside MAILDIR, so do the other folders that are watched.
 
     \b
     Example:
@@ -35,7 +40,10 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
     from spamnb.naming import escape
     from spamnb.serve.moves import SeenFolders
     from spamnb.serve.users import class_of_label
+    from spamnb.sources import maildir
 
+    for box in boxes:
+        maildir.locate(maildir.checked(box), junk)
     stop = threading.Event()
     if not once:
         for number in (signal.SIGTERM, signal.SIGINT):

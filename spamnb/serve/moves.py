@@ -1,18 +1,21 @@
-"""What a person teaches by moving mail into Junk or out of it.
+"""What a person teaches by moving mail into Junk or out of it, and what `sort` has done already.
 
 A message is known by its digest, since mail readers give it another file name when they move it. Whether it was last
 seen in Junk or outside is kept beside the mail, so moves made while nobody watched are noticed too. `sort` notes its
-own moves here: only a person's moves are lessons. Mail in Trash, Drafts or Sent is on neither side.
+own moves here: only a person's moves are lessons, and what a person moved back is not moved again. Mail in Trash,
+Drafts or Sent is on neither side.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from spamnb.errors import SpamnbError
 from spamnb.message import parse as message
 from spamnb.naming import escape
 from spamnb.sources import maildir
@@ -24,14 +27,15 @@ _FILE = "spamnb-places.sqlite"
 _SETTLED = 2.0  # seconds: a directory changed more recently may change again without a new time stamp
 
 
-def is_junk(box: Path, name: str, junk: str) -> bool:
-    """Whether the folder called *name* of the Maildir *box* is the one called *junk* or below it, in any case.
+def is_junk(folder: Path, junk: Path) -> bool:
+    """Whether *folder* is *junk* or below it, by Maildir++'s names or nested, whatever links lead there.
 
-    >>> is_junk(Path("Maildir"), "Junk.2024", ".junk"), is_junk(Path("Maildir"), "Junkyard", "Junk")
-    (True, False)
+    >>> box = Path("Maildir")
+    >>> [is_junk(box / name, box / ".Junk") for name in (".Junk.2024", ".Junkyard", ".Junk/2024", ".")]
+    [True, False, True, False]
     """
-    folder, own = (maildir.place(box, called).name.lower() for called in (name, junk))
-    return folder == own or folder.startswith(own + ".")
+    path, own = str(folder.resolve()), str(junk.resolve())
+    return path == own or path.startswith((own + ".", own + os.sep))
 
 
 class Lesson(NamedTuple):
@@ -56,19 +60,62 @@ class SeenFolders(Database):
 
     @classmethod
     def of(cls, box: Path) -> SeenFolders:
-        """The places of the Maildir *box*."""
-        places = cls.connect(maildir.checked(box) / _FILE, writable=True)
-        with places.writing():
-            execute = places._connection.execute
+        """The record of the Maildir *box*."""
+        seen = cls.connect(maildir.checked(box) / _FILE, writable=True)
+        seen._make_tables()
+        return seen
+
+    @classmethod
+    def copy_of(cls, box: Path) -> SeenFolders:
+        """The same in memory, for a trial that must leave no trace."""
+        copy = cls.connect(":memory:", writable=True)
+        file = maildir.checked(box) / _FILE
+        if file.exists():
+            with cls.connect(file, writable=False) as kept, kept.reading():
+                kept._connection.backup(copy._connection)
+        copy._make_tables()
+        return copy
+
+    def _make_tables(self) -> None:
+        with self.writing():
+            execute = self._connection.execute
             execute("CREATE TABLE IF NOT EXISTS places (digest BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID")
             execute(
                 "CREATE TABLE IF NOT EXISTS names (folder TEXT NOT NULL, name TEXT NOT NULL, digest BLOB NOT NULL,"
                 " PRIMARY KEY (folder, name)) WITHOUT ROWID"
             )
-        return places
+            # What 'sort' judged of the mail that is there, and all that it ever moved.
+            execute("CREATE TABLE IF NOT EXISTS judged (name TEXT PRIMARY KEY) WITHOUT ROWID")
+            execute("CREATE TABLE IF NOT EXISTS moved (digest BLOB PRIMARY KEY) WITHOUT ROWID")
+
+    def judged(self) -> frozenset[str]:
+        """The `name_of` each message that is not to be judged again."""
+        with self.reading():
+            return frozenset(name for (name,) in self._connection.execute("SELECT name FROM judged"))
+
+    def put_judged(self, names: Iterable[str]) -> None:
+        """Note messages by `name_of` as judged."""
+        with self.writing():
+            self._connection.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(name,) for name in names])
+
+    def forget_judged(self, names: Iterable[str]) -> None:
+        """Forget the names of messages that are gone."""
+        with self.writing():
+            self._connection.executemany("DELETE FROM judged WHERE name = ?", [(name,) for name in names])
+
+    def moved(self, digest: bytes) -> bool:
+        """Whether 'sort' moved this message at some time."""
+        with self.reading():
+            return bool(self._connection.execute("SELECT 1 FROM moved WHERE digest = ?", (digest,)).fetchone())
+
+    def put_moved(self, digest: bytes, junk: bool) -> None:
+        """Note where 'sort' moves a message, in one ``writing`` with that: no lesson, and not to be moved again."""
+        with self.writing():
+            self.put(digest, junk)
+            self._connection.execute("INSERT OR IGNORE INTO moved VALUES (?)", (digest,))
 
     def put(self, digest: bytes, junk: bool) -> None:
-        """Note where a message is, so that being there is no lesson; in one ``writing`` with what moved it there."""
+        """Note where a message is, so that being there is no lesson."""
         with self.writing():
             self.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (digest, junk))
 
@@ -95,14 +142,15 @@ class SeenFolders(Database):
         """{digest: {in Junk or not: a path}} of each message."""
         where: dict[bytes, dict[bool, Path]] = {}
         try:
-            folders = maildir.folders(self._maildir)
-        except OSError as error:  # gone, with its user perhaps; others are watched on
+            own = maildir.locate(self._maildir, junk)
+            folders = maildir.mailbox(self._maildir, own)
+        except (OSError, SpamnbError) as error:  # gone, with its user perhaps; others are watched on
             on_unreadable(escape(str(self._maildir)), error)
             return where
         for folder in folders:
             if folder.name.lower().rpartition(".")[2] in NEITHER and folder != self._maildir:
                 continue
-            side = folder != self._maildir and is_junk(self._maildir, folder.name, junk)
+            side = is_junk(folder, own)
             try:
                 for path, digest in self._digests(folder, on_unreadable):
                     where.setdefault(digest, {})[side] = path
@@ -126,7 +174,7 @@ class SeenFolders(Database):
 
     def _digests(self, folder: Path, on_unreadable: Callable[[str, Exception], None]) -> Iterator[tuple[Path, bytes]]:
         """The messages of a folder with their digests; only files of new names are read."""
-        label = _text(folder.name) if folder != self._maildir else ""
+        label = _text(os.path.relpath(folder, self._maildir)) if folder != self._maildir else ""
         paths = [path for part in ("new", "cur") for path in self._list(folder / part)]
         known = dict(self.execute("SELECT name, digest FROM names WHERE folder = ?", (label,)))
         found: dict[str, bytes] = {}
@@ -165,6 +213,11 @@ class SeenFolders(Database):
         if time.time() - changed > _SETTLED:
             self._listed[part] = (changed, listed)
         return listed
+
+
+def name_of(path: Path) -> str:
+    """What a message is called as long as it lies in one folder."""
+    return _text(maildir.delivered(path))
 
 
 def _text(name: str) -> str:

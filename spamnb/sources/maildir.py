@@ -1,8 +1,8 @@
 """A Maildir and its folders: the messages in them, and moving or replacing one without ever losing it.
 
-Folders are Maildir++'s: the mailbox itself, and ``.Junk``, ``.Work.Plans`` beside its ``cur``, ``new`` and ``tmp``.
-A message keeps its flags. Every step leaves the message under at least one name, so what is killed half-way through
-leaves a message twice, never none.
+Folders are Maildir++'s, ``.Junk``, ``.Work.Plans`` beside the mailbox's own ``cur``, ``new`` and ``tmp``; or nested
+ones, ``Mail/INBOX`` beside ``Mail/Junk`` or ``Mail`` with ``Mail/Junk`` in it, as mbsync and offlineimap make them.
+Every step leaves a message under at least one name, so what is killed half-way through leaves it twice, never none.
 """
 
 from __future__ import annotations
@@ -10,49 +10,122 @@ from __future__ import annotations
 import gzip
 import itertools
 import os
+import re
 import socket
 import time
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
+from spamnb.naming import escape
 from spamnb.sources.mbox import GZIP
 
 _numbers = itertools.count()
+_PARTS = ("tmp", "new", "cur")
+_SIZES = re.compile(r",[SW]=[0-9]+(?=[,:]|$)")
+_KEYWORDS = re.compile("[a-z]")
+
+
+def is_maildir(path: str | Path) -> bool:
+    """Whether *path* has a Maildir's three parts."""
+    return all(os.path.isdir(os.path.join(path, part)) for part in _PARTS)
 
 
 def checked(path: Path) -> Path:
     """*path*, which must be a Maildir."""
-    if not all((path / name).is_dir() for name in ("cur", "new", "tmp")):
-        raise SpamnbError(f"{path}: no Maildir (it has no cur, new and tmp)")
+    if not is_maildir(path):
+        raise SpamnbError(f"{escape(str(path))}: no Maildir (it has no cur, new and tmp)")
     return path
 
 
-def place(maildir: Path, name: str) -> Path:
-    """Where the folder called *name* is, or would be; a path with a separator is taken as it is.
+def locate(maildir: Path, name: str) -> Path:
+    """Where the folder that a person calls *name* is, or would be made.
 
-    >>> place(Path("Maildir"), "Junk").name, place(Path("Maildir"), ".Junk").name
+    A name without a separator is Maildir++'s, or that of an existing folder nested in *maildir*; in any case where
+    none has it exactly. One with a separator is a path from *maildir* on, or absolute, to a Maildir that exists: the
+    current directory decides nothing. Raises SpamnbError for all else.
+
+    >>> locate(Path("Maildir"), "Junk").name, locate(Path("Maildir"), ".Junk").name
     ('.Junk', '.Junk')
     """
+    box = escape(str(maildir))
     if os.sep in name:
-        return Path(name)
-    if not name.strip("."):  # the mailbox itself
+        path = maildir / name
+        if not is_maildir(path):
+            raise SpamnbError(
+                f"{escape(str(path))}: no Maildir, so no folder of {box};"
+                " a path names one that exists, and only a plain name, as Junk, one that is to be made"
+            )
+        if path.samefile(maildir):
+            raise SpamnbError(f"{name!r} names no folder of {box} but the mailbox itself")
+        return path
+    plain = name.removeprefix(".")
+    if not all(plain.split(".")):
         raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
-    return maildir / ("." + name.lstrip("."))
+    if existing := _existing(maildir, plain):
+        return existing
+    # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
+    around = maildir.resolve().parent
+    for beside in (plain, "." + plain):
+        if is_maildir(around / beside) and around / beside != maildir.resolve():
+            raise SpamnbError(
+                f"{box}: no folder {plain!r} in it but one beside it; write ../{beside} if that is meant"
+            )
+    return maildir / ("." + plain)
 
 
-def folder(maildir: Path, name: str) -> Path:
-    """The folder called *name*, made where there is none."""
-    path = place(maildir, name)
-    for part in ("tmp", "new", "cur"):
-        (path / part).mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+def _existing(maildir: Path, plain: str) -> Path | None:
+    """The folder of this name in *maildir*, if there is one."""
+    exact = maildir / ("." + plain)
+    if exact.is_dir():
+        return exact
+    if is_maildir(maildir / plain):
+        return maildir / plain
+    if not maildir.is_dir():
+        return None
+    with os.scandir(maildir) as entries:
+        like = [Path(entry.path) for entry in entries if entry.name.lower() == "." + plain.lower() and entry.is_dir()]
+    return min(like, default=None)
+
+
+def made(folder: Path) -> Path:
+    """*folder*, made where there is none."""
+    for part in _PARTS:
+        (folder / part).mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def folders(maildir: Path) -> list[Path]:
-    """The mailbox itself and its folders, in order of their names; those, too, that may not be looked into."""
+    """The mailbox itself and the folders in it, in order of their names; those, too, that may not be looked into."""
     with os.scandir(maildir) as entries:
-        found = [Path(entry.path) for entry in entries if entry.name[0] == "." and entry.is_dir()]
-    return [maildir, *sorted(path for path in found if not os.access(path, os.X_OK) or (path / "cur").is_dir())]
+        inside = [entry for entry in entries if entry.name not in _PARTS and entry.is_dir()]
+    dotted = [Path(entry.path) for entry in inside if entry.name[0] == "."]
+    found = [path for path in dotted if not os.access(path, os.X_OK) or (path / "cur").is_dir()]
+    nested = [entry.path for entry in inside if entry.name[0] != "." and not entry.is_symlink()]  # a link may lead back
+    for path in nested:
+        if os.access(path, os.R_OK) and is_maildir(path):
+            found += folders(Path(path))
+    return [maildir, *sorted(found)]
+
+
+def mailbox(maildir: Path, folder: Path) -> list[Path]:
+    """The folders of the mailbox that *folder* is part of: those in *maildir*, and where *folder* lies outside of it,
+    as in nested layouts, also those beside the two, each under one name.
+
+    For ``Mail/INBOX`` and ``Mail/[Gmail]/Spam`` that is every Maildir in ``Mail`` and in ``Mail/[Gmail]``.
+    """
+    found = folders(maildir)
+    box, outside = maildir.resolve(), folder.resolve()
+    if outside.is_relative_to(box):
+        return found
+    for parent in outside.parents:
+        if parent.is_relative_to(box.parent):
+            with os.scandir(parent) as entries:
+                beside = sorted(entry.path for entry in entries if os.access(entry.path, os.R_OK))
+            found += [each for path in beside if is_maildir(path) for each in folders(Path(path))]
+    named: dict[Path, Path] = {}
+    for path in [*found, folder]:
+        named.setdefault(path.resolve(), path)
+    return list(named.values())
 
 
 def files(part: Path) -> list[Path]:
@@ -72,22 +145,38 @@ def unique(message: Path) -> str:
     return message.name.partition(":")[0]
 
 
+def delivered(message: Path) -> str:
+    """The part of a message's file name that also stays where programs that synchronise mail add theirs.
+
+    >>> delivered(Path("new/1700000000.M1P2.host,U=7"))
+    '1700000000.M1P2.host'
+    """
+    return re.split("[,:]", message.name, maxsplit=1)[0]
+
+
 def move(message: Path, into: Path) -> Path:
-    """Move a message to a folder; its new path. Raises FileNotFoundError where a mail reader moved it meanwhile."""
-    target = into / message.parent.name / message.name
-    try:
-        os.link(message, target)
-    except FileExistsError:
-        target = target.with_name(_fresh_name(message))
-        os.link(message, target)
+    """Move a message to a folder; its new path. Raises FileNotFoundError where a mail reader moved it meanwhile.
+
+    It gets a new name: mbsync and offlineimap write its UID into the old one, ``,U=222``, which holds in that folder
+    only, and mbsync refuses a folder where two messages have the same. Its date, its flags and the sizes that Dovecot
+    wrote, ``,S=321,W=330``, are kept; keywords, the small letters, mean others in another folder and are not.
+    """
+    sizes = "".join(_SIZES.findall(unique(message)))
+    target = into / message.parent.name / _fresh_name(message, sizes)
+    flags = target.name.rpartition(":2,")
+    if flags[1]:
+        target = target.with_name(flags[0] + flags[1] + _KEYWORDS.sub("", flags[2]))
+    os.link(message, target)
     return _instead(message, target)
 
 
 def replace(message: Path, content: bytes) -> Path:
     """Give a message other content; its new path. Raises FileNotFoundError where a mail reader moved it meanwhile.
 
-    It gets a new name, since a name may hold the message's size, and keeps its date and flags; where it was kept
-    compressed, as Dovecot does, it is again.
+    It keeps its date and flags but no other part of its name. The sizes would be wrong. A UID stands for one content
+    for ever: under the old one mbsync and offlineimap would take the message for unchanged and the server would never
+    get the new one; under none they bring it there and take the old one away. Where it was kept compressed, as
+    Dovecot does, it is again.
     """
     name = _fresh_name(message)
     written = message.parent.parent / "tmp" / name.partition(":")[0]
@@ -119,9 +208,9 @@ def _instead(message: Path, target: Path) -> Path:
     return target
 
 
-def _fresh_name(message: Path) -> str:
-    """A unique name as Maildir's rules make them, with the message's flags."""
+def _fresh_name(message: Path, sizes: str = "") -> str:
+    """A unique name as Maildir's rules make them, with the message's flags and *sizes*, ``,S=321``, where they hold."""
     now = time.time_ns()
     host = socket.gethostname().replace("/", "\\057").replace(":", "\\072")
-    unique = f"{now // 10**9}.M{now % 10**9 // 1000}P{os.getpid()}Q{next(_numbers)}.{host}"
-    return unique + "".join(message.name.partition(":")[1:])
+    fresh = f"{now // 10**9}.M{now % 10**9 // 1000}P{os.getpid()}Q{next(_numbers)}.{host}"
+    return fresh + sizes + "".join(message.name.partition(":")[1:])

@@ -1,0 +1,107 @@
+"""Folders by the names that people give them, and moves that leave a message a name which holds where it goes."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from spamnb.errors import SpamnbError
+from spamnb.sources import maildir
+
+
+@pytest.fixture
+def mail(tmp_path: Path) -> Path:
+    """A nested layout, as mbsync and offlineimap make it; INBOX has a folder of Maildir++'s as well."""
+    for name in ("INBOX", "INBOX/.Old", "Junk", "Archive", "[Gmail]/Spam", "[Gmail]/Trash"):
+        maildir.made(tmp_path / "Mail" / name)
+    return tmp_path / "Mail"
+
+
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [
+        ("1.M2P3.host,U=222:2,FS", ":2,FS"),
+        ("1.M2P3.host,U=222", ""),
+        ("1_0.2.host,U=7,FMD5=7e33429f656f1e6e9d79b29c3f82c57e:2,S", ":2,S"),
+        ("1.M2P3.host,S=321,W=330:2,RS", ",S=321,W=330:2,RS"),
+        ("1.M2P3.host,W=330,U=9,S=321:2,", ",W=330,S=321:2,"),
+        ("1.M2P3.host:2,FSab", ":2,FS"),  # a and b are keywords of the folder it was in
+    ],
+)
+def test_a_moved_message_keeps_flags_and_sizes_and_nothing_else_of_its_name(tmp_path, before, kept):
+    one, other = maildir.made(tmp_path / "One"), maildir.made(tmp_path / "Other")
+    (one / "cur" / before).write_bytes(b"x")
+    moved = maildir.move(one / "cur" / before, other)
+    fresh = moved.name.removesuffix(kept)
+    assert moved.name.endswith(kept) and re.fullmatch(r"\d+\.M\d+P\d+Q\d+\.[^,:]+", fresh), moved.name
+    assert not maildir.files(one / "cur") and maildir.files(other / "cur") == [moved]
+
+
+def test_a_rewritten_message_keeps_its_flags_only(tmp_path):
+    one = maildir.made(tmp_path / "One")
+    (one / "cur" / "1.M2P3.host,S=1,W=1,U=222:2,FSa").write_bytes(b"x")
+    written = maildir.replace(one / "cur" / "1.M2P3.host,S=1,W=1,U=222:2,FSa", b"longer")
+    assert written.name.endswith(":2,FSa") and "," not in written.name.partition(":")[0]
+
+
+@pytest.mark.parametrize("elsewhere", ["/", "."])
+def test_a_folder_is_sought_from_the_maildir_wherever_we_are(mail, monkeypatch, elsewhere):
+    box = mail / "INBOX"
+    monkeypatch.chdir(elsewhere)
+    assert maildir.locate(box, "../Junk").samefile(mail / "Junk")
+    assert maildir.locate(box, "../[Gmail]/Spam").samefile(mail / "[Gmail]" / "Spam")
+    assert maildir.locate(box, str(mail / "Junk")) == mail / "Junk"
+    assert maildir.locate(box, "./.Old").samefile(box / ".Old")
+    monkeypatch.chdir(mail)
+    assert maildir.locate(Path("INBOX"), "../Junk").samefile(mail / "Junk")
+    monkeypatch.chdir(box)
+    assert maildir.locate(Path(), "../Junk").samefile(mail / "Junk")
+
+
+def test_a_plain_name_is_an_existing_folder_or_one_of_maildir_plus_plus(mail):
+    box = mail / "INBOX"
+    assert maildir.locate(box, "Old") == maildir.locate(box, ".old") == box / ".Old"
+    assert maildir.locate(box, "Spam") == box / ".Spam" and not (box / ".Spam").exists()
+    assert maildir.locate(box, "Junk.2024") == box / ".Junk.2024"
+    maildir.made(box / "Spam")
+    assert maildir.locate(box, "Spam") == box / "Spam"  # nested
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "...", "a..b", "Junk.", "./", "../INBOX", "../None", "Junk/New", "/", "../[Gmail]", "Junk"]
+)
+def test_what_names_no_folder_is_refused_in_one_line(mail, name):
+    before = sorted(mail.rglob("*"))
+    with pytest.raises(SpamnbError) as refused:
+        maildir.locate(mail / "INBOX", name)
+    assert "\n" not in str(refused.value) and sorted(mail.rglob("*")) == before
+
+
+def test_a_new_junk_beside_one_that_exists_is_refused_with_what_to_write(mail):
+    with pytest.raises(SpamnbError, match=r"write \.\./Junk if that is meant"):
+        maildir.locate(mail / "INBOX", "Junk")
+    maildir.made(mail / "INBOX" / ".Junk")
+    assert maildir.locate(mail / "INBOX", "Junk") == mail / "INBOX" / ".Junk"
+
+
+def test_a_mailbox_is_what_lies_in_it_and_beside_it_where_the_layout_is_nested(mail):
+    box = mail / "INBOX"
+    maildir.made(mail / "Archive" / "2024")
+    maildir.made(mail.parent / "Other")  # another mailbox
+    (box / "loop").symlink_to(box)
+
+    def names(junk: Path) -> set[str]:
+        found = maildir.mailbox(box, junk)
+        assert len(found) == len({path.resolve() for path in found})
+        return {os.path.relpath(path, mail) for path in found}
+
+    assert names(box / ".Junk") == {"INBOX", "INBOX/.Old"}
+    beside = {"INBOX", "INBOX/.Old", "Junk", "Archive", "Archive/2024"}
+    assert names(box / "../Junk") == beside
+    assert names(box / "../[Gmail]/Spam") == beside | {"[Gmail]/Spam", "[Gmail]/Trash"}
+    assert names(maildir.made(mail.parent / "Far" / "Junk")) == {"INBOX", "INBOX/.Old", "../Far/Junk"}
+    (box / ".Junk").symlink_to(mail / "Junk")
+    assert names(box / ".Junk") == {*beside - {"Junk"}, "INBOX/.Junk"}
