@@ -21,7 +21,7 @@ __all__ = ["Message", "Part", "digest", "header_of", "identity", "is_volatile", 
 # Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones.
 VOLATILE = frozenset([
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
-    "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe",
+    "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
 ])  # fmt: skip
 VOLATILE_PREFIXES = (
     "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
