@@ -76,9 +76,9 @@ def sort_command(
             if not quiet:
                 tell(f"spamnb: {pluralize(len(new), 'new message')} {'would ' if dry_run else ''}count as seen")
             return
-        before = seen.judged()
-        here: set[bytes] = set()  # moved by this run: what comes again is a second copy, which no person moved back
-        stayed: list[str] = []
+        before = seen.judged_names()
+        here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
+        stayed: dict[str, bytes] = {}  # {name: digest}
         with Classifier.open(model) as classifier:
             for path in [*new, *(maildir.files(box / "cur") if everything else ())]:
                 if not everything and name_of(path) in before:
@@ -87,8 +87,8 @@ def sort_command(
                 try:
                     raw = contents(str(path))
                     known = digest(raw)
-                    if not everything and known not in here and seen.moved(known):
-                        stayed.append(name_of(path))
+                    if not everything and known not in here and seen.judged(known):
+                        stayed[name_of(path)] = known
                         continue
                     found = score_message(classifier, raw)
                     into = folders.get(found.verdict)
@@ -96,23 +96,23 @@ def sort_command(
                         after = _tag(path, raw, found)
                     elif into is not None and not dry_run:
                         _move(seen, path, into, known, is_junk(into, folders["spam"]))
-                        here.add(known)
                 except FileNotFoundError:
                     continue  # a mail reader moved it on since it was listed
                 except OSError as error:
                     unreadable(escape(str(path)), error)
                     continue
+                here.add(known)
                 if into is None and path.parent.name == "new":
-                    stayed.append(name_of(after))
+                    stayed[name_of(after)] = known
                 if len(stayed) >= _BATCH:
-                    seen.put_judged(stayed)
+                    seen.put_judged(stayed, stayed.values())
                     stayed.clear()
                 where = "tagged" if tag else f"to {escape(called[found.verdict])}" if into is not None else "stays"
                 counts[f"tagged {found.verdict}" if tag else "stay" if into is None else where] += 1
                 if not quiet:
                     _say(found, where, raw, path)
-        seen.put_judged(stayed)
-        seen.forget_judged(before.difference(map(name_of, new)))
+        seen.put_judged(stayed, stayed.values())
+        seen.forget_judged_names(before.difference(map(name_of, new)))
     if counts and not quiet:
         what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
         done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
@@ -152,4 +152,5 @@ def _move(seen: SeenFolders, path: Path, into: Path, digest: bytes, junk: bool) 
 
     with seen.writing():
         maildir.move(path, maildir.made(into))
-        seen.put_moved(digest, junk)
+        seen.put(digest, junk)
+        seen.put_judged([], [digest])

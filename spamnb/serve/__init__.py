@@ -12,5 +12,5 @@ spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on
 workers    the processes and their signals
 service    all of it put together
-moves      what a person moved into Junk or out of it
+moves      what a person moved into Junk or out of it, and what sort has judged
 """

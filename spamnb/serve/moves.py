@@ -84,35 +84,31 @@ class SeenFolders(Database):
                 "CREATE TABLE IF NOT EXISTS names (folder TEXT NOT NULL, name TEXT NOT NULL, digest BLOB NOT NULL,"
                 " PRIMARY KEY (folder, name)) WITHOUT ROWID"
             )
-            # What 'sort' judged of the mail that is there, and all that it ever moved.
-            execute("CREATE TABLE IF NOT EXISTS judged (name TEXT PRIMARY KEY) WITHOUT ROWID")
-            execute("CREATE TABLE IF NOT EXISTS moved (digest BLOB PRIMARY KEY) WITHOUT ROWID")
+            # What 'sort' judged: all by digest, and by name what is still new, which need not be read again.
+            execute("CREATE TABLE IF NOT EXISTS judged (digest BLOB PRIMARY KEY) WITHOUT ROWID")
+            execute("CREATE TABLE IF NOT EXISTS judged_names (name TEXT PRIMARY KEY) WITHOUT ROWID")
 
-    def judged(self) -> frozenset[str]:
+    def judged_names(self) -> frozenset[str]:
         """The `name_of` each message that is not to be judged again."""
         with self.reading():
-            return frozenset(name for (name,) in self._connection.execute("SELECT name FROM judged"))
+            return frozenset(name for (name,) in self._connection.execute("SELECT name FROM judged_names"))
 
-    def put_judged(self, names: Iterable[str]) -> None:
-        """Note messages by `name_of` as judged."""
+    def judged(self, digest: bytes) -> bool:
+        """Whether 'sort' judged this message at some time, whatever it is called and wherever it was since."""
+        with self.reading():
+            return bool(self._connection.execute("SELECT 1 FROM judged WHERE digest = ?", (digest,)).fetchone())
+
+    def put_judged(self, names: Iterable[str], digests: Iterable[bytes] = ()) -> None:
+        """Note messages as judged: what is still new by `name_of`, and all by digest."""
         with self.writing():
-            self._connection.executemany("INSERT OR IGNORE INTO judged VALUES (?)", [(name,) for name in names])
+            execute = self._connection.executemany
+            execute("INSERT OR IGNORE INTO judged_names VALUES (?)", [(name,) for name in names])
+            execute("INSERT OR IGNORE INTO judged VALUES (?)", [(digest,) for digest in digests])
 
-    def forget_judged(self, names: Iterable[str]) -> None:
+    def forget_judged_names(self, names: Iterable[str]) -> None:
         """Forget the names of messages that are gone."""
         with self.writing():
-            self._connection.executemany("DELETE FROM judged WHERE name = ?", [(name,) for name in names])
-
-    def moved(self, digest: bytes) -> bool:
-        """Whether 'sort' moved this message at some time."""
-        with self.reading():
-            return bool(self._connection.execute("SELECT 1 FROM moved WHERE digest = ?", (digest,)).fetchone())
-
-    def put_moved(self, digest: bytes, junk: bool) -> None:
-        """Note where 'sort' moves a message, in one ``writing`` with that: no lesson, and not to be moved again."""
-        with self.writing():
-            self.put(digest, junk)
-            self._connection.execute("INSERT OR IGNORE INTO moved VALUES (?)", (digest,))
+            self._connection.executemany("DELETE FROM judged_names WHERE name = ?", [(name,) for name in names])
 
     def put(self, digest: bytes, junk: bool) -> None:
         """Note where a message is, so that being there is no lesson."""

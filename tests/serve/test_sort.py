@@ -127,6 +127,13 @@ def test_a_name_that_a_synchronising_program_added_to_is_no_new_message(box, mod
     assert run("sort", "--junk", "../Junk", "-m", model, box).output == ""
 
 
+def test_a_message_under_another_name_is_no_new_one(box, model):
+    """offlineimap gives what it brought to the server another name altogether."""
+    run("sort", "--junk", "../Junk", "-m", model, box)
+    (box / "new" / "0.ham,U=1").rename(box / "new" / "99.other,U=17,FMD5=7e33429f656f1e6e9d79b29c3f82c57e:2,")
+    assert run("sort", "--junk", "../Junk", "-m", model, box).output == ""
+
+
 def test_what_a_person_moved_back_stays(box, model):
     run("sort", "--junk", "../Junk", "-m", model, box)
     back, *_ = maildir.files(box.parent / "Junk" / "new")
@@ -169,4 +176,4 @@ def test_the_record_of_names_does_not_grow_with_mail_that_is_gone(box, model):
         path.unlink()
     run("sort", "--junk", "../Junk", "-m", model, box)
     with SeenFolders.of(box) as seen:
-        assert seen.judged() == frozenset()
+        assert seen.judged_names() == frozenset()
