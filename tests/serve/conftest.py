@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -56,3 +58,12 @@ def server(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     started = Server(folder, Path(model), "--port", "0", "--workers", "2", "--allow-tell")
     yield started
     assert started.stop() == 0
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users may enter, unlike pytest's own."""
+    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
+    folder.mkdir(mode=0o755)
+    yield folder
+    shutil.rmtree(folder)

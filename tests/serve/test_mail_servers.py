@@ -8,83 +8,26 @@ dovecot-imapd, dovecot-sieve, libexttextcat-2.0-0, libexttextcat-data and liblua
 
 from __future__ import annotations
 
-import contextlib
 import imaplib
-import os
 import shutil
-import signal
 import smtplib
-import socket
-import subprocess
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from served import Server, mail
+from unpacked import command_of_unpacked, free_port, running, wait_until
 
 from spamnb.classifier import Classifier
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
-OVERLAY = 'mount -t overlay overlay -o "lowerdir=$0:/usr" /usr && exec "$@"'
 
 
 @pytest.fixture(scope="module")
 def overlaid() -> list[str]:
     """What to put before a command so that it runs with the unpacked programs in /usr."""
-    root = os.environ.get("SPAMNB_MAIL_ROOT", "")
-    if not root or not shutil.which("spamc"):
-        pytest.skip("no unpacked mail servers: set SPAMNB_MAIL_ROOT; and install spamc")
-    if not Path(root, "usr/sbin/dovecot").exists() or not Path(root, "usr/sbin/spamass-milter").exists():
-        pytest.skip(f"{root} holds no Dovecot and spamass-milter")
-    command = ["unshare", "-m", "bash", "-c", OVERLAY, f"{root}/usr"]
-    tried = subprocess.run([*command, "true"], capture_output=True, text=True)
-    if tried.returncode:
-        pytest.skip(f"no mount namespace here (it needs root): {tried.stderr.strip()}")
-    return command
-
-
-@pytest.fixture
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder that other users may enter, unlike pytest's own."""
-    folder = Path(f"/tmp/spamnb-mail-{os.getpid()}-{time.monotonic_ns()}")
-    folder.mkdir(mode=0o755)
-    yield folder
-    shutil.rmtree(folder)
-
-
-@contextlib.contextmanager
-def running(command: list[str], port: int | None = None, path: Path | None = None) -> Iterator[None]:
-    """A process that is up once it answers on *port* or has made *path*, ended with all it started."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        wait_until(lambda: path.exists() if path is not None else answers(port), process)
-        yield
-    finally:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def answers(port: int | None) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port or 0), 5) as client:
-        return bool(client.recv(100))
-    return False
-
-
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None = None) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline and (process is None or process.poll() is None)
-        time.sleep(0.05)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
+    if not shutil.which("spamc"):
+        pytest.skip("no spamc: install it")
+    return command_of_unpacked("usr/sbin/dovecot", "usr/sbin/spamass-milter")
 
 
 MAIN_CF = """

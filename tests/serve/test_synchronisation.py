@@ -1,0 +1,308 @@
+"""``sort`` and ``watch`` on a Maildir that mbsync or offlineimap keeps in step with Dovecot: the real programs.
+
+``SPAMNB_MAIL_ROOT`` names a folder that Debian's packages dovecot-core and dovecot-imapd with their libraries, isync,
+offlineimap3, python3-imaplib2, python3-distro and python3-rfc6555 were unpacked into with ``dpkg -x``. Needs root.
+
+After every synchronisation each message is in one folder, in the same one on both sides, with the same flags.
+"""
+
+from __future__ import annotations
+
+import imaplib
+import mailbox
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from served import mail
+from unpacked import command_of_unpacked, free_port, running
+
+from spamnb.classifier import Classifier
+from spamnb.sources import maildir
+
+FOLDERS = ("INBOX", "Junk", "Archive")
+FLAGS = {"S": r"\Seen", "F": r"\Flagged", "R": r"\Answered"}
+
+DOVECOT_CONF = """
+protocols = imap
+listen = 127.0.0.1
+base_dir = {place}/run
+state_dir = {place}/state
+log_path = {place}/log
+ssl = no
+disable_plaintext_auth = no
+default_internal_user = games
+default_internal_group = games
+default_login_user = news
+mail_location = maildir:{place}/mail/%u
+service imap-login {{
+  inet_listener imap {{
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+}}
+passdb {{
+  driver = static
+  args = nopassword=y
+}}
+userdb {{
+  driver = static
+  args = uid=65534 gid=65534 home={place}/mail/%u
+}}
+namespace inbox {{
+  inbox = yes
+  mailbox Junk {{
+    auto = subscribe
+  }}
+  mailbox Archive {{
+    auto = subscribe
+  }}
+}}
+"""
+MBSYNC_CONF = """
+IMAPAccount server
+Host 127.0.0.1
+Port {port}
+User ann
+Pass secret
+SSLType None
+AuthMechs LOGIN
+
+IMAPStore far
+Account server
+
+MaildirStore near
+{folders}
+Inbox {box}
+
+Channel mail
+Far :far:
+Near :near:
+Patterns *
+Create Both
+Expunge Both
+SyncState *
+"""
+OFFLINEIMAP_CONF = """
+[general]
+accounts = mail
+metadata = {place}/offlineimap
+fsync = false
+
+[Account mail]
+localrepository = near
+remoterepository = far
+
+[Repository near]
+type = Maildir
+localfolders = {path}
+sep = /
+
+[Repository far]
+type = IMAP
+remotehost = 127.0.0.1
+remoteport = {port}
+remoteuser = ann
+remotepass = secret
+ssl = no
+starttls = no
+auth_mechanisms = LOGIN
+"""
+
+
+class Server:
+    """Dovecot's side, and a person who works there."""
+
+    def __init__(self, port: int) -> None:
+        self.client = imaplib.IMAP4("127.0.0.1", port, timeout=30)
+        self.client.login("ann", "secret")
+
+    def deliver(self, raw: bytes, flags: str = "", folder: str = "INBOX") -> None:
+        assert self.client.append(folder, flags, "", raw.replace(b"\n", b"\r\n"))[0] == "OK"
+
+    def move(self, key: str, source: str, target: str) -> None:
+        self.client.select(source)
+        uids = self.client.uid("SEARCH", "HEADER", "Message-ID", key)[1][0].split()
+        assert len(uids) == 1 and self.client.uid("MOVE", uids[0].decode(), target)[0] == "OK"
+        self.client.unselect()
+
+    def mail(self) -> dict[str, tuple[str, str, bool]]:
+        found: list[tuple[str, tuple[str, str, bool]]] = []
+        for folder in FOLDERS:
+            count = int(self.client.select(folder, readonly=True)[1][0])
+            for number in range(1, count + 1):
+                head, raw = self.client.fetch(str(number), "(FLAGS BODY.PEEK[])")[1][0]
+                flags = "".join(letter for letter in sorted(FLAGS) if FLAGS[letter].encode() in head)
+                assert rb"\Deleted" not in head
+                found.append((key_of(raw), (folder, flags, b"X-Spam-Status:" in raw)))
+            self.client.unselect()
+        return once(found)
+
+
+class Near:
+    """The Maildirs' side, and a mail reader's."""
+
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self.folders = folders
+
+    def move(self, key: str, source: str, target: str) -> None:
+        (message,) = (path for path in self.paths(source) if key_of(path.read_bytes()) == key)
+        flags = "".join(filter(str.isupper, message.name.partition(":2,")[2]))
+        copy = mailbox.MaildirMessage(message.read_bytes())
+        copy.set_subdir("cur")
+        copy.set_flags(flags)
+        mailbox.Maildir(self.folders[target]).add(copy)
+        message.unlink()
+
+    def mail(self) -> dict[str, tuple[str, str, bool]]:
+        found: list[tuple[str, tuple[str, str, bool]]] = []
+        for folder in FOLDERS:
+            for path in self.paths(folder):
+                flags = "".join(letter for letter in sorted(FLAGS) if letter in path.name.partition(":2,")[2])
+                raw = path.read_bytes()
+                found.append((key_of(raw), (folder, flags, b"X-Spam-Status:" in raw)))
+        return once(found)
+
+    def paths(self, folder: str) -> list[Path]:
+        return [path for part in ("new", "cur") for path in maildir.files(self.folders[folder] / part)]
+
+
+def once(found: list[tuple[str, tuple[str, str, bool]]]) -> dict[str, tuple[str, str, bool]]:
+    keys = [key for key, _ in found]
+    assert len(keys) == len(set(keys)), sorted(found)
+    return dict(found)
+
+
+def key_of(raw: bytes) -> str:
+    found = re.search(rb"^Message-ID: (\S+)", raw, re.MULTILINE)
+    assert found is not None
+    return found.group(1).decode()
+
+
+def key(label: str, seed: int) -> str:
+    return f"<{seed}.{label}@example.org>"
+
+
+@pytest.fixture
+def server(place: Path) -> Iterator[tuple[Server, int]]:
+    overlaid, port = command_of_unpacked("usr/sbin/dovecot"), free_port()
+    for folder in ("run", "state", "mail"):
+        (place / folder).mkdir()
+    shutil.chown(place / "mail", "nobody")
+    (place / "dovecot.conf").write_text(DOVECOT_CONF.format(place=place, port=port))
+    with running([*overlaid, "/usr/sbin/dovecot", "-F", "-c", f"{place}/dovecot.conf"], port=port):
+        server = Server(port)
+        yield server, port
+        server.client.logout()
+
+
+def mbsync(place: Path, port: int, box: Path, folders: str) -> list[str]:
+    (place / "mbsyncrc").write_text(MBSYNC_CONF.format(port=port, box=box, folders=folders))
+    return [*command_of_unpacked("usr/bin/mbsync"), "/usr/bin/mbsync", "-c", f"{place}/mbsyncrc", "-a"]
+
+
+def offlineimap(place: Path, port: int, path: Path) -> list[str]:
+    (place / "offlineimaprc").write_text(OFFLINEIMAP_CONF.format(place=place, port=port, path=path))
+    overlaid = command_of_unpacked("usr/bin/offlineimap")
+    return [*overlaid, "/usr/bin/offlineimap", "-o", "-u", "quiet", "-c", f"{place}/offlineimaprc"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["mbsync, folders beside INBOX", "mbsync, Maildir++", "offlineimap"])
+def test_no_message_is_lost_or_doubled(program: str, server: tuple[Server, int], place: Path, model: Path):
+    far, port = server
+    home = place / "home"
+    home.mkdir()
+    if program == "mbsync, Maildir++":
+        box, junk = home / "Maildir", "Junk"
+        near = Near({"INBOX": box, "Junk": box / ".Junk", "Archive": box / ".Archive"})
+        synchronise = mbsync(place, port, box, "SubFolders Maildir++")
+    else:
+        box, junk = home / "Mail" / "INBOX", "../Junk"
+        (home / "Mail").mkdir()
+        near = Near({name: home / "Mail" / name for name in FOLDERS})
+        synchronise = (
+            offlineimap(place, port, home / "Mail")
+            if program == "offlineimap"
+            else mbsync(place, port, box, f"Path {home}/Mail/\nSubFolders Verbatim")
+        )
+
+    def synchronised() -> dict[str, tuple[str, str, bool]]:
+        environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+        ran = subprocess.run(synchronise, env=environment, capture_output=True, text=True, timeout=120)
+        assert ran.returncode == 0 and "error" not in ran.stderr.lower(), ran.stdout + ran.stderr
+        mail = near.mail()
+        assert mail == far.mail()
+        return mail
+
+    def spamnb(*arguments: object) -> str:
+        command = [sys.executable, "-m", "spamnb", *map(str, arguments), "--junk", junk, "-m", str(model), str(box)]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=120)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    def learned(label: str, seed: int) -> str | None:
+        contents = [path.read_bytes() for name in FOLDERS for path in near.paths(name)]
+        with Classifier.open(model) as classifier:
+            return classifier.learned(next(raw for raw in contents if key_of(raw) == key(label, seed)))
+
+    seeds = range(500, 506)
+    for seed in seeds:
+        far.deliver(mail("ham", seed), r"(\Flagged)" if seed == 500 else "")
+        far.deliver(mail("spam", seed), r"(\Seen \Flagged)" if seed == 500 else "")
+    far.deliver(mail("ham", 510), folder="Archive")
+    everything = {key(label, seed) for label in ("ham", "spam") for seed in seeds} | {key("ham", 510)}
+
+    # Down, sorted, up.
+    assert synchronised().keys() == everything
+    assert spamnb("watch", "--once") == ""
+    assert spamnb("sort", "--all").count("\tto " + junk) == len(seeds)
+    assert spamnb("watch", "--once") == ""
+    after = synchronised()
+    assert after.keys() == everything
+    assert all(after[key("spam", seed)][0] == "Junk" and after[key("ham", seed)][0] == "INBOX" for seed in seeds)
+    assert after[key("spam", 500)][1] == "FS" and after[key("ham", 500)][1] == "F"
+
+    # A person moves mail, there and here, while more arrives.
+    assert spamnb("watch", "--once") == ""
+    far.move(key("spam", 501), "Junk", "INBOX")
+    far.move(key("ham", 501), "INBOX", "Junk")
+    near.move(key("spam", 502), "Junk", "Archive")
+    near.move(key("ham", 502), "INBOX", "Junk")
+    for label in ("spam", "ham"):
+        far.deliver(mail(label, 520))
+        everything.add(key(label, 520))
+    after = synchronised()
+    assert after.keys() == everything
+    moved = [after[key(*each)][0] for each in (("spam", 501), ("ham", 501), ("spam", 502), ("ham", 502))]
+    assert moved == ["INBOX", "Junk", "Archive", "Junk"]
+    told = spamnb("watch", "--once").splitlines()
+    assert sorted(line.split("\t")[1] for line in told) == ["ham", "ham", "spam", "spam"]
+    assert [learned("spam", 501), learned("ham", 501)] == ["ham", "spam"]
+    told = spamnb("sort").splitlines()
+    assert sum("\tto " + junk in line for line in told) >= 1
+    after = synchronised()
+    assert after.keys() == everything and after[key("spam", 520)][0] == "Junk"
+    assert after[key("spam", 501)][0] == "INBOX"  # where the person put it
+
+    # Tagged mail replaces what it was on the server, too.
+    far.deliver(mail("ham", 530), r"(\Flagged)")
+    everything.add(key("ham", 530))
+    synchronised()
+    spamnb("sort", "--all", "--tag")
+    after = synchronised()
+    assert after.keys() == everything and after[key("ham", 530)] == ("INBOX", "F", True)
+    inbox = {key for key, (folder, _, _) in after.items() if folder == "INBOX"}
+    assert inbox == {key for key, (_, _, tagged) in after.items() if tagged}
+
+    # Nothing is left to do.
+    files = sorted(path.name for folder in FOLDERS for path in near.paths(folder))
+    assert synchronised() == after
+    assert spamnb("sort") == spamnb("watch", "--once") == ""
+    assert sorted(path.name for folder in FOLDERS for path in near.paths(folder)) == files
