@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.classifier import Classifier as Classifier
-    from spamnb.classifier import Judgement as Judgement
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.estimators.bernoulli import BernoulliNB as BernoulliNB
     from spamnb.estimators.categorical import CategoricalNB as CategoricalNB
@@ -34,6 +33,7 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.estimators.qda import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.formulas.decision import Loss as Loss
     from spamnb.formulas.mutual_information import mutual_information as mutual_information
+    from spamnb.judgement import Judgement as Judgement
     from spamnb.message.parse import parse as parse
     from spamnb.settings import Settings as Settings
     from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
@@ -42,7 +42,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Classifier": "classifier",
-    "Judgement": "classifier",
+    "Judgement": "judgement",
     "Settings": "settings",
     "TokenOptions": "tokens.tokenizer",
     "Loss": "formulas.decision",

@@ -24,7 +24,8 @@ from spamnb.cli.options import (
 from spamnb.naming import escape, escape_json
 
 if TYPE_CHECKING:
-    from spamnb.classifier import Classifier, Judgement
+    from spamnb.classifier import Classifier
+    from spamnb.judgement import Judgement
     from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75

@@ -57,7 +57,7 @@ def sort_command(
     from spamnb.classifier import Classifier
     from spamnb.message.parse import digest
     from spamnb.naming import escape, pluralize
-    from spamnb.serve.moves import SeenFolders, is_junk, name_of
+    from spamnb.serve.moves import SeenFolders, is_junk, lasting_name
     from spamnb.serve.score import score_message
     from spamnb.sources import maildir
     from spamnb.sources.mbox import contents
@@ -72,7 +72,7 @@ def sort_command(
     with (SeenFolders.copy_of if dry_run else SeenFolders.of)(box) as seen:
         new = maildir.files(box / "new")
         if from_now_on:
-            seen.put_judged(map(name_of, new))
+            seen.put_judged(map(lasting_name, new))
             if not quiet:
                 tell(f"spamnb: {pluralize(len(new), 'new message')} {'would ' if dry_run else ''}count as seen")
             return
@@ -81,14 +81,14 @@ def sort_command(
         stayed: dict[str, bytes] = {}  # {name: digest}
         with Classifier.open(model) as classifier:
             for path in [*new, *(maildir.files(box / "cur") if everything else ())]:
-                if not everything and name_of(path) in before:
+                if not everything and lasting_name(path) in before:
                     continue
                 after = path
                 try:
                     raw = contents(str(path))
                     known = digest(raw)
                     if not everything and known not in here and seen.judged(known):
-                        stayed[name_of(path)] = known
+                        stayed[lasting_name(path)] = known
                         continue
                     found = score_message(classifier, raw)
                     into = folders.get(found.verdict)
@@ -103,7 +103,7 @@ def sort_command(
                     continue
                 here.add(known)
                 if into is None and path.parent.name == "new":
-                    stayed[name_of(after)] = known
+                    stayed[lasting_name(after)] = known
                 if len(stayed) >= _BATCH:
                     seen.put_judged(stayed, stayed.values())
                     stayed.clear()
@@ -112,7 +112,7 @@ def sort_command(
                 if not quiet:
                     _say(found, where, raw, path)
         seen.put_judged(stayed, stayed.values())
-        seen.forget_judged_names(before.difference(map(name_of, new)))
+        seen.forget_judged_names(before.difference(map(lasting_name, new)))
     if counts and not quiet:
         what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
         done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)

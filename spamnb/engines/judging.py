@@ -9,9 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from spamnb.classifier import Classifier, Judgement
+from spamnb.classifier import Classifier
 from spamnb.engines.chunks import take_chunk
 from spamnb.errors import reason
+from spamnb.judgement import Judgement
 from spamnb.sources.entries import Entry, messages
 
 # Messages judged at once; more gain less than their memory is worth: docs/experiments.md#one-process-or-several.

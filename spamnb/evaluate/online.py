@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
 
-from spamnb.classifier import Classifier, Judgement
+from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.judgement import Judgement
 from spamnb.message.parse import header_of
 from spamnb.naming import pluralize
 from spamnb.settings import Settings

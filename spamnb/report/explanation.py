@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spamnb.classifier import Judgement
+from spamnb.judgement import Judgement
 from spamnb.learners.learner import Direction
 from spamnb.naming import escape, pluralize
 from spamnb.settings import COUNT_MODELS, Settings

@@ -72,13 +72,13 @@ class SeenFolders(Database):
         file = maildir.checked(box) / _FILE
         if file.exists():
             with cls.connect(file, writable=False) as kept, kept.reading():
-                kept._connection.backup(copy._connection)
+                kept.copy_to(copy)
         copy._make_tables()
         return copy
 
     def _make_tables(self) -> None:
         with self.writing():
-            execute = self._connection.execute
+            execute = self.execute
             execute("CREATE TABLE IF NOT EXISTS places (digest BLOB PRIMARY KEY, junk INTEGER NOT NULL) WITHOUT ROWID")
             execute(
                 "CREATE TABLE IF NOT EXISTS names (folder TEXT NOT NULL, name TEXT NOT NULL, digest BLOB NOT NULL,"
@@ -89,26 +89,26 @@ class SeenFolders(Database):
             execute("CREATE TABLE IF NOT EXISTS judged_names (name TEXT PRIMARY KEY) WITHOUT ROWID")
 
     def judged_names(self) -> frozenset[str]:
-        """The `name_of` each message that is not to be judged again."""
+        """The `lasting_name` each message that is not to be judged again."""
         with self.reading():
-            return frozenset(name for (name,) in self._connection.execute("SELECT name FROM judged_names"))
+            return frozenset(name for (name,) in self.execute("SELECT name FROM judged_names"))
 
     def judged(self, digest: bytes) -> bool:
         """Whether 'sort' judged this message at some time, whatever it is called and wherever it was since."""
         with self.reading():
-            return bool(self._connection.execute("SELECT 1 FROM judged WHERE digest = ?", (digest,)).fetchone())
+            return bool(self.execute("SELECT 1 FROM judged WHERE digest = ?", (digest,)).fetchone())
 
     def put_judged(self, names: Iterable[str], digests: Iterable[bytes] = ()) -> None:
-        """Note messages as judged: what is still new by `name_of`, and all by digest."""
+        """Note messages as judged: what is still new by `lasting_name`, and all by digest."""
         with self.writing():
-            execute = self._connection.executemany
+            execute = self.executemany
             execute("INSERT OR IGNORE INTO judged_names VALUES (?)", [(name,) for name in names])
             execute("INSERT OR IGNORE INTO judged VALUES (?)", [(digest,) for digest in digests])
 
     def forget_judged_names(self, names: Iterable[str]) -> None:
         """Forget the names of messages that are gone."""
         with self.writing():
-            self._connection.executemany("DELETE FROM judged_names WHERE name = ?", [(name,) for name in names])
+            self.executemany("DELETE FROM judged_names WHERE name = ?", [(name,) for name in names])
 
     def put(self, digest: bytes, junk: bool) -> None:
         """Note where a message is, so that being there is no lesson."""
@@ -211,7 +211,7 @@ class SeenFolders(Database):
         return listed
 
 
-def name_of(path: Path) -> str:
+def lasting_name(path: Path) -> str:
     """What a message is called as long as it lies in one folder."""
     return _text(maildir.delivered(path))
 

@@ -62,6 +62,10 @@ class Database:
         """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
         self._connection.executemany(statement, rows)
 
+    def copy_to(self, other: Database) -> None:
+        """Make ``other`` hold what this one holds; inside ``reading``."""
+        self._connection.backup(other._connection)
+
     def __enter__(self) -> Self:
         return self
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from mail import mail, message, never
 
-from spamnb.classifier import Classifier, Judgement
+from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
 from spamnb.engines import judging
 from spamnb.engines.judging import classify_parallel
+from spamnb.judgement import Judgement
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import unlabelled

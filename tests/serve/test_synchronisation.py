@@ -14,7 +14,9 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -213,39 +215,58 @@ def offlineimap(place: Path, port: int, path: Path) -> list[str]:
     return [*overlaid, "/usr/bin/offlineimap", "-o", "-u", "quiet", "-c", f"{place}/offlineimaprc"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("program", ["mbsync, folders beside INBOX", "mbsync, Maildir++", "offlineimap"])
-def test_no_message_is_lost_or_doubled(program: str, server: tuple[Server, int], place: Path, model: Path):
-    far, port = server
-    home = place / "home"
-    home.mkdir()
-    if program == "mbsync, Maildir++":
-        box, junk = home / "Maildir", "Junk"
-        near = Near({"INBOX": box, "Junk": box / ".Junk", "Archive": box / ".Archive"})
-        synchronise = mbsync(place, port, box, "SubFolders Maildir++")
-    else:
-        box, junk = home / "Mail" / "INBOX", "../Junk"
-        (home / "Mail").mkdir()
-        near = Near({name: home / "Mail" / name for name in FOLDERS})
-        synchronise = (
-            offlineimap(place, port, home / "Mail")
-            if program == "offlineimap"
-            else mbsync(place, port, box, f"Path {home}/Mail/\nSubFolders Verbatim")
-        )
+class Synchronised:
+    """Maildirs that *program* keeps in step with the server, and the model that sorts them."""
 
-    def synchronised() -> dict[str, tuple[str, str, bool]]:
-        environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
-        ran = subprocess.run(synchronise, env=environment, capture_output=True, text=True, timeout=120)
+    def __init__(self, program: str, server: tuple[Server, int], place: Path, model: Path) -> None:
+        self.far, port = server
+        self.model = model
+        self.home = place / "home"
+        self.home.mkdir()
+        root = self.home / "Mail"
+        if program == "mbsync, Maildir++":
+            self.box, self.junk = root, "Junk"
+            self.near = Near({"INBOX": root, "Junk": root / ".Junk", "Archive": root / ".Archive"})
+            self.program = mbsync(place, port, root, "SubFolders Maildir++")
+            return
+        root.mkdir()
+        self.box, self.junk = root / "INBOX", "../Junk"
+        self.near = Near({name: root / name for name in FOLDERS})
+        if program == "offlineimap":
+            self.program = offlineimap(place, port, root)
+        else:
+            self.program = mbsync(place, port, self.box, f"Path {root}/\nSubFolders Verbatim")
+
+    def run(self) -> subprocess.CompletedProcess:
+        environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        return subprocess.run(self.program, env=environment, capture_output=True, text=True, timeout=120)
+
+    def __call__(self) -> dict[str, tuple[str, str, bool]]:
+        """{Message-ID: (folder, flags, tagged)} after a run without complaints."""
+        ran = self.run()
         assert ran.returncode == 0 and "error" not in ran.stderr.lower(), ran.stdout + ran.stderr
-        mail = near.mail()
-        assert mail == far.mail()
+        mail = self.near.mail()
+        assert mail == self.far.mail()
         return mail
 
-    def spamnb(*arguments: object) -> str:
-        command = [sys.executable, "-m", "spamnb", *map(str, arguments), "--junk", junk, "-m", str(model), str(box)]
-        ran = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=120)
+    def command(self, *arguments: object) -> list[str]:
+        started = [sys.executable, "-m", "spamnb", *map(str, arguments)]
+        return [*started, "--junk", self.junk, "-m", str(self.model), str(self.box)]
+
+    def spamnb(self, *arguments: object) -> str:
+        ran = subprocess.run(self.command(*arguments), capture_output=True, text=True, cwd="/", timeout=120)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
+
+
+PROGRAMS = ["mbsync, folders beside INBOX", "mbsync, Maildir++", "offlineimap"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_message_is_lost_or_doubled(program: str, server: tuple[Server, int], place: Path, model: Path):
+    synchronised = Synchronised(program, server, place, model)
+    far, near, junk, spamnb = synchronised.far, synchronised.near, synchronised.junk, synchronised.spamnb
 
     def learned(label: str, seed: int) -> str | None:
         contents = [path.read_bytes() for name in FOLDERS for path in near.paths(name)]
@@ -306,3 +327,41 @@ def test_no_message_is_lost_or_doubled(program: str, server: tuple[Server, int],
     assert synchronised() == after
     assert spamnb("sort") == spamnb("watch", "--once") == ""
     assert sorted(path.name for folder in FOLDERS for path in near.paths(folder)) == files
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_sort_and_watch_while_mail_is_synchronised(program: str, server: tuple[Server, int], place: Path, model: Path):
+    synchronised = Synchronised(program, server, place, model)
+    far = synchronised.far
+    synchronised()
+    watch = subprocess.Popen(synchronised.command("watch", "--interval", "0.05"), cwd="/", stdout=subprocess.PIPE)
+    stop = threading.Event()
+
+    def sort_again_and_again() -> str:
+        told = ""
+        while not stop.is_set():
+            told += synchronised.spamnb("sort")
+        return told
+
+    pool = ThreadPoolExecutor(1)
+    sorting = pool.submit(sort_again_and_again)
+    try:
+        for seed in range(500, 540):
+            for label in ("ham", "spam"):
+                far.deliver(mail(label, seed))
+            if seed % 8 == 7:
+                synchronised.run()  # a message that it has just listed may be gone; the runs below must be whole
+    finally:
+        stop.set()
+        pool.shutdown()
+        watch.terminate()
+        told = watch.communicate(timeout=30)[0]
+    assert watch.returncode == 0 and told == b""  # nobody but sort moved mail
+    synchronised()
+    synchronised.spamnb("sort")
+    after = synchronised()
+    assert {key: folder for key, (folder, _, _) in after.items()} == {
+        key(label, seed): folder for seed in range(500, 540) for label, folder in (("ham", "INBOX"), ("spam", "Junk"))
+    }
+    assert "\nspam\t" in sorting.result()

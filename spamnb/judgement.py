@@ -1,0 +1,37 @@
+"""What is said of a message: the verdict, how sure it is, and the tokens that decided."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Evidence(NamedTuple):
+    """A token and what it gave, in nats, to the log-odds of the likeliest class against the next."""
+
+    token: str
+    weight: float
+
+
+class Judgement(NamedTuple):
+    """What a message is, how sure that is, and why.
+
+    verdict: a class, or "unsure"
+    probabilities: by class, calibrated: of messages given .9 for a class, nine in ten are of it
+    posterior: by class, the model's own (naive Bayes: the textbook's, as if tokens were independent); empty if unwanted
+    score: calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
+    evidence: tokens and their weights, heaviest first
+    scores: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
+    enough: had the model seen enough of every class for the probabilities to mean much?
+    truncations: what of the message was too large to be read, described in words
+    """
+
+    verdict: str
+    probabilities: dict[str, float]
+    posterior: dict[str, float]
+    score: float
+    evidence: list[Evidence]
+    scores: np.ndarray
+    enough: bool
+    truncations: tuple[str, ...]
