@@ -21,6 +21,7 @@ def info_command(model: Path, form: str) -> None:
     """
     from spamnb.naming import escape, escape_json, pluralize
     from spamnb.store.store import Store
+    from spamnb.tokens.vectorizer import kernel_status
 
     with Store.open(model) as store:
         totals, meta = store.totals(), store.meta()
@@ -29,28 +30,11 @@ def info_command(model: Path, form: str) -> None:
     settings = {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"}
     if form == "json":
         facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
-        click.echo(escape_json({**facts, "kernel": _kernel()}))
+        click.echo(escape_json({**facts, "kernel": kernel_status()}))
         return
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}")
     for name, documents in messages.items():
         click.echo(f"  {name}: {pluralize(documents, 'message')}")
     for key, value in settings.items():
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
-    click.echo(f"this installation's kernel: {_kernel()}")
-
-
-def _kernel() -> str:
-    """Whether the compiled kernel makes the tokens; without it reading mail takes five times as long."""
-    from spamnb.tokens import vectorizer
-
-    return "not compiled" if vectorizer.kernel is None else "compiled"
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key.replace('_', ' ')} {_plain(item)}" for key, item in value.items())
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        return str(len(value))  # an embedding's directions, each with the words at its ends: 'explain' tells those
-    if isinstance(value, list):
-        return "/".join(map(str, value))
-    return "none" if value is None else str(value)
+    click.echo(f"this installation's kernel: {kernel_status()}")

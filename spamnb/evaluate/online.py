@@ -77,7 +77,7 @@ def online(
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
             assert entry.label is not None
             message = classifier.read(raw)
-            judgement = classifier.classify(message, tokens=EVIDENCE)
+            judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
             recorder.add(entry.name, entry.label, answer(judgement, message.header("subject")))
             on_progress(done)
             heard = feedback.first is None or done <= feedback.first
@@ -107,7 +107,9 @@ def judged(
     done = known = 0
     while True:
         asked: list[tuple[Entry, str, bool]] = []
-        judgements = classifier.classify_all(_noted(islice(readable, BATCH), classifier, asked), EVIDENCE)
+        judgements = classifier.classify_all(
+            _noted(islice(readable, BATCH), classifier, asked), EVIDENCE, posterior=False
+        )
         if not asked:
             break
         for (entry, subject, learned), judgement in zip(asked, judgements):
