@@ -38,3 +38,13 @@ def info_command(model: Path, form: str) -> None:
     for key, value in settings.items():
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
     click.echo(f"this installation's kernel: {kernel_status()}")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key.replace('_', ' ')} {_plain(item)}" for key, item in value.items())
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return str(len(value))  # an embedding's directions, each with the words at its ends: 'explain' tells those
+    if isinstance(value, list):
+        return "/".join(map(str, value))
+    return "none" if value is None else str(value)
