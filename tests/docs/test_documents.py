@@ -87,3 +87,21 @@ def test_every_document_can_be_reached_from_the_readme() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= MAX_README
+
+
+def test_every_experiment_that_a_comment_names_has_its_heading() -> None:
+    known = anchors((ROOT / "docs" / "experiments.md").read_text())
+    named = set()
+    for folder in ("spamnb", "scripts"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (*KINDS, ".pxd"):
+                text = re.sub(r"\s*\n\s*(?:# )?", "", path.read_text())  # a comment may go on in the next line
+                assert not re.search(r"experiments-\w+\.md", text), f"{path}: these are parts of docs/experiments.md now"
+                named |= {(anchor, path.name) for anchor in re.findall(r"docs/experiments\.md#([\w-]+)", text)}
+    assert {anchor for anchor, _ in named} <= known, sorted(pair for pair in named if pair[0] not in known)
+    assert len(named) > 20, "the comments that name experiments are not found"
+
+
+def test_no_two_experiments_have_the_same_heading() -> None:
+    headings = re.findall(r"^#+ (.*)$", (ROOT / "docs" / "experiments.md").read_text(), re.MULTILINE)
+    assert len(headings) == len({heading.lower() for heading in headings})
