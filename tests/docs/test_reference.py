@@ -47,9 +47,8 @@ def test_the_reference_gives_a_command_no_option_that_it_lacks(name: str) -> Non
     assert not rows(SECTIONS[name]) - own
     text = SECTIONS[name]
     assert ("`-m`" in text) == ("--model" in own)
-    assert ("`--force`" in text) == ("--force" in own)
-    assert ("`--workers`" in text) == ("--workers" in own)
-    assert ("`--format`" in text) == ("--format" in own)
+    for shared in ("--force", "--workers", "--format", "--recursive", "--text-column", "--label-column"):
+        assert (f"`{shared}`" in text) == (shared in own), shared
 
 
 def test_the_reference_lists_the_settings_that_a_model_has() -> None:
