@@ -10,6 +10,7 @@ from documents import DOCUMENTS, ROOT
 
 from spamnb.cli import COMMANDS, cli
 from spamnb.cli.settings import settings_options
+from spamnb.message.parse import VOLATILE, VOLATILE_PREFIXES
 
 REFERENCE = (ROOT / "docs" / "commands.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", REFERENCE, re.MULTILINE))
@@ -65,3 +66,9 @@ def test_no_document_names_an_option_that_is_none() -> None:
     for path in DOCUMENTS:
         for line in re.findall(r"^ +(?:\$ )?spamnb .*$|`spamnb [^`]*`", path.read_text(), re.MULTILINE):
             assert set(_OPTION.findall(line.partition(" #")[0])) <= everything, f"{path.name}: {line}"
+
+
+def test_the_header_fields_that_are_no_evidence_are_those_of_the_code() -> None:
+    text = (ROOT / "docs" / "deploying.md").read_text().partition("\n## Header fields that are no evidence\n")[2]
+    listed = re.findall(r"`([a-z][\w-]*\*?)`", text.partition("\n## ")[0])
+    assert listed == [*sorted(VOLATILE), *(f"{prefix}*" for prefix in sorted(VOLATILE_PREFIXES))]
