@@ -96,7 +96,7 @@ def test_every_experiment_that_a_comment_names_has_its_heading() -> None:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (*KINDS, ".pxd"):
                 text = path.read_text()
-                assert not re.search(r"experiments-\w+\.md", text), f"{path}: these are parts of docs/experiments.md now"
+                assert not re.search(r"experiments-\w+\.md", text), f"{path}: now docs/experiments.md"
                 named |= {(anchor, path.name) for anchor in re.findall(r"docs/experiments\.md#([\w-]+)", text)}
     assert {anchor for anchor, _ in named} <= known, sorted(pair for pair in named if pair[0] not in known)
     assert len(named) > 20, "the comments that name experiments are not found"
