@@ -49,7 +49,8 @@ import spamnb
 root, called = os.path.dirname(spamnb.__file__) + os.sep, set()
 def on_event(frame, event, argument):
     code = frame.f_code
-    if code.co_filename.startswith(root) and code.co_flags & 2:  # a function, not a module's or a class's body
+    if code.co_filename.startswith(root) and code.co_flags & 2 and code.co_name[0] != '<':
+        # a function: no module's or class's body, and no comprehension in one
         called.add(code.co_filename[len(root):])
 sys.setprofile(on_event)
 from spamnb.cli import cli

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 MAX_CLASS_NAME = 100
@@ -19,6 +20,49 @@ def check_class_name(name: str) -> str:
     if name == "unsure":
         raise ValueError("'unsure' cannot name a class: it is the verdict when none is sure enough")
     return name
+
+
+def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False) -> None:
+    """ValueError where a message is to be learned as a class that the model's ``classes`` lack, unless ``new``.
+
+    A mistyped class would be one of its own: with one message of it a filter says unsure where it would say spam. No
+    leave is needed for what a model still lacks, its spam or a first class of good mail, unless that is spelt much like
+    what there is; and none is given for what differs from a class in case alone.
+
+    >>> check_known_class("spam", [], "spam"), check_known_class("ham", ["spam"], "spam")
+    (None, None)
+    >>> check_known_class("spma", ["ham", "spam"], "spam")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'spma' is none of the classes ham, spam; did you mean spam? --new-class makes a new one
+    """
+    if name in classes or name == spam:
+        return
+    known = sorted({*classes, spam})
+    same = [other for other in known if other.casefold() == name.casefold()]
+    if same:
+        raise ValueError(f"{name!r} differs from class {same[0]} in case alone; write {same[0]}")
+    from difflib import get_close_matches  # 4 ms, which only a new class costs
+
+    near = get_close_matches(name.casefold(), known, 1)
+    if new or (not near and all(other == spam for other in classes)):
+        return
+    meant = f"; did you mean {near[0]}?" if near else ";"
+    raise ValueError(f"{name!r} is none of the classes {', '.join(known)}{meant} --new-class makes a new one")
+
+
+def check_cases(classes: Sequence[str]) -> None:
+    """ValueError where names of classes differ in case alone.
+
+    >>> check_cases(["SPAM", "ham", "spam"])
+    Traceback (most recent call last):
+    ...
+    ValueError: classes 'SPAM' and 'spam' differ in case alone; give them one name
+    """
+    met: dict[str, str] = {}
+    for name in classes:
+        if met.setdefault(name.casefold(), name) != name:
+            raise ValueError(f"classes {met[name.casefold()]!r} and {name!r} differ in case alone; give them one name")
 
 
 def escape(text: str) -> str:

@@ -15,6 +15,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import FitResult, learner_for
+from spamnb.naming import check_cases
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
@@ -48,13 +49,19 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
     return training_set.deduplicate().nonempty_classes()
 
 
-def check_two_classes(training_set: TrainingSet) -> None:
-    """SpamnbError where a prepared training set is of one class: its model would call all mail alike."""
+def _check_classes(training_set: TrainingSet, settings: Settings, one_class: bool) -> None:
+    """SpamnbError where a prepared training set has classes of which a person hardly wants a model."""
     classes = training_set.counts.classes
-    if len(classes) == 1:
+    try:
+        check_cases(classes)
+    except ValueError as error:
+        raise SpamnbError(str(error)) from None
+    if len(classes) == 1 and not one_class:
         raise SpamnbError(
             f"only class {classes[0]!r} in the sources: to tell classes apart it takes two; --one-class trains on one"
         )
+    if len(classes) > 1 and settings.spam not in (*classes, Settings().spam):
+        raise SpamnbError(f"--spam {settings.spam}: no class has this name; the classes are {', '.join(classes)}")
 
 
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:
@@ -180,8 +187,7 @@ def train(
         raise SpamnbError("no messages in the sources: nothing to train on")
     with atomic_replace(path, settings.as_meta(), force=force) as store:
         training_set = prepare(training_set)
-        if not one_class:
-            check_two_classes(training_set)
+        _check_classes(training_set, settings, one_class)
         selected = select_features(training_set, settings)
         future = executor.submit(_fit, training_set, selected, settings) if executor else None
         snapshot = snapshot_of(selected, settings)

@@ -13,13 +13,15 @@ from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, mo
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@click.option("--new-class", is_flag=True, help="CLASS may be one that the model does not have.")
 @text_column_option
 @model_option
-def learn_command(label: str, sources: tuple[str, ...], model: Path) -> None:
+def learn_command(label: str, sources: tuple[str, ...], new_class: bool, model: Path) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
     A message that the class has learned already is not learned twice; one that another class learned is moved. Where
-    there is no model yet a new one is made. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+    there is no model yet a new one is made; a class that a model does not have needs --new-class. SOURCE is a message,
+    a folder of messages, a Maildir, MH folder or mbox.
 
     \b
     Example:
@@ -27,14 +29,20 @@ def learn_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.naming import check_class_name, escape
+    from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
     from spamnb.store.snapshot import create_empty
 
     if not sources and ("/" in label or Path(label).is_file()):
         raise SpamnbError(f"{escape(label)}: a file and no class; write 'spamnb learn CLASS {escape(label)}'")
+    if len(sources) == 1 and Path(label).is_file() and not Path(sources[0]).exists():
+        raise SpamnbError(
+            f"{escape(label)}: a file and no class; write 'spamnb learn {escape(sources[0])} {escape(label)}'"
+        )
     try:
         check_class_name(label)
+        if not model.exists():
+            check_known_class(label, [], Settings().spam, new_class)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     unreadable = Unreadable()
@@ -48,11 +56,13 @@ def learn_command(label: str, sources: tuple[str, ...], model: Path) -> None:
         tell(f"spamnb: a new model, {model}")
     with Classifier.open(model, writable=True) as classifier:
         others = classifier.store.totals().classes
+        try:
+            check_known_class(label, others, classifier.settings.spam, new_class)
+        except ValueError as error:
+            raise SpamnbError(f"{model}: {error}") from None
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
-        seen, changed = each_message(
-            entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store
-        )
+        seen, changed = each_message(entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store)
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + (f"; {seen - changed:,} known already" if seen > changed else "")

@@ -112,7 +112,6 @@ workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
 )
 
-
 _READ_OPTIONS = "spamnb.read_options"  # where a command's context keeps them
 
 
@@ -282,8 +281,8 @@ def each_message(
 ) -> tuple[int, int]:
     """Apply ``change`` to each message; returns how many there were, and how many it changed.
 
-    A hundred messages make one transaction: when killed a tenth of a second's work is lost, and other writers get
-    their turn in between. SpamnbError says how many messages were done before the one that failed.
+    A hundred messages make one transaction: what is killed loses little, and other writers get their turn. SpamnbError
+    says how many messages were done before the one that failed.
     """
     from spamnb.sources.entries import messages
 

@@ -56,12 +56,14 @@ def train_command(
     from spamnb.engines.counting import count_parallel
     from spamnb.engines.side_process import SideProcess
     from spamnb.errors import SpamnbError
+    from spamnb.naming import pluralize
     from spamnb.report.training import training_report
     from spamnb.sources.spec import entries
     from spamnb.training import train
 
     if model.exists() and not force:
         raise SpamnbError(f"{model}: exists already; --force replaces it, 'spamnb learn' adds to it")
+    lessons = _lessons(model) if model.exists() else 0
     tell_of_folders_too_high(sources)
     unreadable = Unreadable()
     with scratch() as folder:
@@ -71,7 +73,24 @@ def train_command(
         # Where one process counted, one process trains.
         with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
             left_out = train(model, training_set, settings, force=force, one_class=one_class, executor=executor)
+    if lessons:
+        tell(
+            f"spamnb: the model that was replaced had learned {pluralize(lessons, 'message')} one by one; they count in"
+            " the new one only where the sources hold them"
+        )
     for name in sorted({*training_set.counts.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
     read = int(training_set.counts.documents.sum())
     click.echo(training_report(model, left_out, settings.spam, read, unreadable.count))
+
+
+def _lessons(model: Path) -> int:
+    """How many messages a model that is to be replaced learned one by one; 0 where it cannot be read."""
+    from spamnb.errors import SpamnbError
+    from spamnb.store.store import Store
+
+    try:
+        with Store.open(model) as store:
+            return store.lessons_learned()
+    except SpamnbError:  # whether it may be replaced says training
+        return 0

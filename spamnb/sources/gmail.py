@@ -54,7 +54,7 @@ def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
                 names = labels(content[:MAX_HEAD] if content else head_of(stream, start, stop, MAX_HEAD))
                 if names is None:
                     on_unreadable(name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
-                elif (label := class_of(names)) and content:
+                elif (label := class_of_labels(names)) and content:
                     yield Entry(label, name, path, content=unquoted(content))
                 elif label:
                     yield Entry(label, name, path, start, stop)
@@ -62,10 +62,10 @@ def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
         on_unreadable(escape(path), error)
 
 
-def class_of(names: list[str]) -> str | None:
+def class_of_labels(names: list[str]) -> str | None:
     """The class of a message with these labels; None where it is none that one gets.
 
-    >>> class_of(["Inbox", "Opened"]), class_of(["Spam", "Unread"]), class_of(["Gesendet"])
+    >>> class_of_labels(["Inbox", "Opened"]), class_of_labels(["Spam", "Unread"]), class_of_labels(["Gesendet"])
     ('ham', 'spam', None)
     """
     roles = {role_of(name) for name in names}

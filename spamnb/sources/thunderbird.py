@@ -43,17 +43,17 @@ def thunderbird(path: str, on_unreadable: Report) -> Iterator[Entry]:
 
 def _messages(folders: list[tuple[str, Parts]], on_unreadable: Report) -> Iterator[Entry]:
     for file, parts in folders:
-        label = class_of(parts)
+        label = class_of_folder(parts)
         if label and os.path.isdir(file):
             yield from tree(label, file, on_unreadable)
         elif label:
             yield from mail_file(label, file, on_unreadable)
 
 
-def class_of(parts: Parts) -> str | None:
+def class_of_folder(parts: Parts) -> str | None:
     """The class of a folder by its name and those of the folders it is in; None where it is left out.
 
-    >>> class_of(("Work", "Plans")), class_of(("Junk", "2024")), class_of(("Papierkorb", "Work"))
+    >>> class_of_folder(("Work", "Plans")), class_of_folder(("Junk", "2024")), class_of_folder(("Papierkorb", "Work"))
     ('ham', 'spam', None)
     """
     roles = {role for name in parts if (role := role_of(name))}

@@ -1,6 +1,7 @@
 """The model file: one SQLite database.
 
 store     a model file, open: its sums looked up and changed
+schema    the tables
 tables    all that stands beside the sums
 database  a SQLite file that others use at the same time; nothing that it holds is trusted
 pages     counts of tokens, packed in the file and at hand in memory

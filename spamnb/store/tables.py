@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -25,30 +26,11 @@ from spamnb.store.database import (
 )
 from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
+from spamnb.store.schema import SCHEMA, columns_of_learned
 
 VECTOR = np.dtype("<f4")
 MAX_LESSONS = 10_000  # some 4 kB each
 MAX_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
-
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL DEFAULT 0,
-    document_counts INTEGER NOT NULL DEFAULT 0, occurrences INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE trained (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, held BLOB NOT NULL, cells BLOB NOT NULL,
-    lengths BLOB NOT NULL, text BLOB NOT NULL);
-CREATE TABLE learned (key INTEGER PRIMARY KEY, token TEXT NOT NULL);
-CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    PRIMARY KEY (class, documents)) WITHOUT ROWID;
-CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT)
-    WITHOUT ROWID;
-CREATE TABLE lessons (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
-    tokens TEXT NOT NULL);
-CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTEGER NOT NULL,
-    messages INTEGER NOT NULL, PRIMARY KEY (class, own, bin)) WITHOUT ROWID;
-CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL,
-    content BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
-"""
 
 
 class ModelTables(Database):
@@ -59,6 +41,8 @@ class ModelTables(Database):
         """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
         if str(path) != ":memory:" and Path(path).exists():
             raise SpamnbError(f"{path}: exists already; choose another name or remove it")
+        if str(path) != ":memory:":  # it will hold words of private mail; SQLite gives its log the same mode
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         store = cls.connect(path, writable=True)
         with store._told():
             store.execute("PRAGMA journal_mode = WAL")
@@ -76,6 +60,8 @@ class ModelTables(Database):
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise SpamnbError(f"{path}: {what}; 'spamnb train' makes one, --model names another")
+        if not Path(path).stat().st_size:
+            raise SpamnbError(f"{path}: an empty file and no model; remove it, 'spamnb train' makes one")
         store = cls.connect(path, writable=writable)
         try:
             store._check_format()
@@ -91,7 +77,7 @@ class ModelTables(Database):
         with self._told():
             found = [sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
             classes = sum(str(sql).count(" documents_") for sql in found)
-            added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in _columns(classes)[2:])
+            added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in columns_of_learned(classes)[2:])
             ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
             if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
                 raise Damaged("other tables, views, triggers or indexes than a model's")
@@ -126,7 +112,9 @@ class ModelTables(Database):
                 rows = self.execute("SELECT name, id FROM classes ORDER BY id")
                 found = checked_rows("classes", rows, name=is_class_name)
                 columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
-                if [number for _, number in found] != list(range(len(found))) or columns != _columns(len(found)):
+                if [number for _, number in found] != list(range(len(found))) or columns != columns_of_learned(
+                    len(found)
+                ):
                     raise Damaged("classes and the columns of table learned do not belong together")
                 self._class_ids = dict(found)
             return self._class_ids
@@ -147,7 +135,7 @@ class ModelTables(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
         self.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
-        for column in _columns(number + 1)[-2:]:
+        for column in columns_of_learned(number + 1)[-2:]:
             self.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
         self._drop_cache()
         return number
@@ -176,6 +164,11 @@ class ModelTables(Database):
                     for digest, (label, taught, bins) in messages
                 ),
             )
+
+    def lessons_learned(self) -> int:
+        """How many messages were learned one by one, and not by training."""
+        with self.reading():
+            return self.execute("SELECT count(*) FROM messages WHERE bins IS NOT NULL").fetchone()[0]
 
     def delete_message(self, digest: bytes) -> None:
         with self.writing():
@@ -267,11 +260,6 @@ class ModelTables(Database):
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
             )
-
-
-def _columns(classes: int) -> list[str]:
-    """The columns of table ``learned``."""
-    return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]
 
 
 def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:

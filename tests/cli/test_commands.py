@@ -412,7 +412,7 @@ def test_training_s_table_lines_up_whatever_its_classes_are_called(folder: Path,
 
 
 def test_a_class_of_spam_that_is_not_there_is_told(folder: Path, tmp_path: Path) -> None:
-    assert "there is no class 'spma'" in run("train", "--spam", "spma", "-m", tmp_path / "m", folder).output
+    assert "--spam spma: no class has this name" in run("train", "--spam", "spma", "-m", tmp_path / "m", folder).output
 
 
 def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_path: Path) -> None:
@@ -431,7 +431,7 @@ def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_pat
 
 
 def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) -> None:
-    said = run("learn", "spma", "-m", model, stdin=message("spam", 801)).stderr
+    said = run("learn", "--new-class", "spma", "-m", model, stdin=message("spam", 801)).stderr
     assert said == "spamnb: a new class, spma, beside ham, spam\n"
     assert run("learn", "spma", "-m", model, stdin=message("spam", 802)).stderr == ""
     assert "no class 'hma'; it has ham, spam, spma" in run("forget", "hma", "-m", model, stdin=b"").stderr

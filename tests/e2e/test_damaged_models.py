@@ -60,7 +60,7 @@ def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]
     raw = message("spam", 3)
     for arguments in (["classify", root / "mail"], ["explain", root / "mail" / "0"], ["info"], ["export"]):
         yield str(arguments[0]), run(*arguments, "-m", model)
-    for arguments in (["learn", "spam"], ["learn", "new"] if kind == "hybrid" else ["learn", "ham"]):
+    for arguments in (["learn", "spam"], ["learn", "--new-class", "new"] if kind == "hybrid" else ["learn", "ham"]):
         (root / "copy").unlink(missing_ok=True)
         shutil.copy(model, root / "copy")
         yield " ".join(arguments), run(*arguments, "-m", root / "copy", stdin=raw)

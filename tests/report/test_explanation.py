@@ -67,7 +67,7 @@ def test_one_class_is_against_nothing() -> None:
 
 def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
     classifier = learned(mail(15))
-    judgement = classifier.classify(b"x")._replace(evidence=[], cut=("text after 9 bytes",))
+    judgement = classifier.classify(b"x")._replace(evidence=[], truncations=("text after 9 bytes",))
     found = classifier.store.look_up([])
     lines = explanation(judgement, classifier.settings, classifier.store.totals(), found, [], 5).split("\n")
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]

@@ -27,7 +27,7 @@ class Stub:
     def __init__(self, judge: Callable[[bytes], object]) -> None:
         self.judge = judge
 
-    def classify(self, raw: bytes, of_spam: bool) -> object:
+    def classify(self, raw: bytes, of_spam: bool, posterior: bool) -> object:
         return self.judge(raw)
 
     def for_classifying(self, user: str) -> Stub:

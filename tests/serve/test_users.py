@@ -82,7 +82,9 @@ def test_what_was_replaced_is_opened_anew(model, folder):
     models.close()
 
 
-@pytest.mark.parametrize(("classes", "called"), [(["work", "spam"], "work"), (["a", "b", "spam"], "ham"), ([], "ham")])
+@pytest.mark.parametrize(
+    ("classes", "called"), [(["work", "spam"], "work"), (["ham", "b", "spam"], "ham"), ([], "ham")]
+)
 def test_ham_is_the_other_class_where_there_is_one(classes, called):
     with Classifier.create(":memory:") as classifier:
         for name in classes:

@@ -10,7 +10,7 @@ import pytest
 from spamnb.errors import SpamnbError
 from spamnb.sources.folder_names import decoded, role_of
 from spamnb.sources.spec import entries
-from spamnb.sources.thunderbird import class_of
+from spamnb.sources.thunderbird import class_of_folder
 
 MORK = '// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
 
@@ -123,7 +123,7 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
     ],
 )
 def test_class_of_a_folder(parts: tuple[str, ...], label: str | None) -> None:
-    assert class_of(parts) == label
+    assert class_of_folder(parts) == label
 
 
 def test_modified_utf_7_takes_every_name() -> None:

@@ -211,7 +211,7 @@ def foreign(path: Path) -> None:
     [
         (lambda path: None, "m: no model there"),
         (lambda path: path.mkdir(), "m: a folder, and no model there"),
-        (lambda path: path.write_bytes(b""), "no spamnb model"),
+        (lambda path: path.write_bytes(b""), "an empty file and no model"),
         (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "no spamnb model"),
         (foreign, "no spamnb model"),
         (newer, "newer spamnb"),

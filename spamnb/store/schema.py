@@ -1,0 +1,28 @@
+"""The tables of a model file; store.py says what they hold."""
+
+from __future__ import annotations
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL DEFAULT 0,
+    document_counts INTEGER NOT NULL DEFAULT 0, occurrences INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE trained (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, held BLOB NOT NULL, cells BLOB NOT NULL,
+    lengths BLOB NOT NULL, text BLOB NOT NULL);
+CREATE TABLE learned (key INTEGER PRIMARY KEY, token TEXT NOT NULL);
+CREATE TABLE frequencies (class INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (class, documents)) WITHOUT ROWID;
+CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT)
+    WITHOUT ROWID;
+CREATE TABLE lessons (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
+    tokens TEXT NOT NULL);
+CREATE TABLE calibration (class INTEGER NOT NULL, own INTEGER NOT NULL, bin INTEGER NOT NULL,
+    messages INTEGER NOT NULL, PRIMARY KEY (class, own, bin)) WITHOUT ROWID;
+CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL,
+    content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+def columns_of_learned(classes: int) -> list[str]:
+    """The columns of table ``learned``."""
+    return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]
