@@ -22,10 +22,12 @@ __all__ = ["Message", "Part", "digest", "header_of", "identity", "is_volatile", 
 VOLATILE = frozenset([
     "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
     "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
+    "x-gm-thrid", "x-gm-msgid", "x-gm-labels", "x-forefront-antispam-report", "x-microsoft-antispam",
+    "x-universally-unique-identifier",
 ])  # fmt: skip
 VOLATILE_PREFIXES = (
     "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
-    "x-spambayes-",
+    "x-spambayes-", "x-gmail-", "x-spamd-", "x-ms-exchange-organization-", "x-apple-",
 )  # fmt: skip
 _X_NAMES = "|".join(sorted(name[2:] for name in VOLATILE if name.startswith("x-")))
 _X_PREFIXES = "|".join(prefix[2:] for prefix in VOLATILE_PREFIXES)

@@ -65,17 +65,3 @@ def url_tokens(urls: Iterable[str]) -> list[str]:
         for host in sorted(hosts)
         for token in (normalize_host(host) if host[-1] != ":" else (host.lower(),))
     ]
-
-
-def id_shape(text: str) -> str:
-    """How a mail program makes its ids: runs of letters and of digits as one character each.
-
-    >>> id_shape("20020821.g7LBx45-Ab")
-    '0.a0a0-a'
-    """
-    shape: list[str] = []
-    for char in text[:60]:
-        kind = "a" if char.isalpha() else "0" if char.isdigit() else char
-        if not shape or shape[-1] != kind:
-            shape.append(kind)
-    return "".join(shape)

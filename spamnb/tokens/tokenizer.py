@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from spamnb.tokens.header_rules import MAX_CACHED_WORDS, HeaderRules
-from spamnb.tokens.hosts import id_shape, normalize_host, url_tokens
+from spamnb.tokens.hosts import normalize_host, url_tokens
 from spamnb.tokens.token_sink import TokenList, TokenSink
 from spamnb.tokens.words import NormalizationCache, normalize_word, raw_words
 
@@ -176,3 +176,17 @@ def _message_id(value: str, sink: TokenSink) -> None:
     """The host that made the id, and the shape of the rest, which tells the mail program."""
     left, _, host = value.strip("<> ").rpartition("@")
     sink.add(["message-id:" + token for token in (*normalize_host(host), "#" + id_shape(left))])
+
+
+def id_shape(text: str) -> str:
+    """How a mail program makes its ids: runs of letters and of digits as one character each.
+
+    >>> id_shape("20020821.g7LBx45-Ab")
+    '0.a0a0-a'
+    """
+    shape: list[str] = []
+    for char in text[:60]:
+        kind = "a" if char.isalpha() else "0" if char.isdigit() else char
+        if not shape or shape[-1] != kind:
+            shape.append(kind)
+    return "".join(shape)

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from spamnb.errors import SpamnbError
+from spamnb.message.parse import parse
 from spamnb.sources.gmail import labels
 from spamnb.sources.spec import entries
+from spamnb.tokens.tokenizer import Tokenizer
 
 
 def message(subject: str, gmail: str) -> str:
@@ -77,3 +79,9 @@ def test_any_labels_are_read_in_no_time(value: str) -> None:
     start = process_time()
     assert labels(b"From 1\nX-Gmail-Labels: " + value.encode()) is not None
     assert process_time() - start < 0.5
+
+
+def test_the_labels_are_no_evidence_of_what_they_say() -> None:
+    raw = b"X-GM-THRID: 1\nX-Gmail-Labels: Spam,Unread\nSubject: lunch\n\nnoon\n"
+    assert not [token for token in Tokenizer()(parse(raw)) if "gm" in token or "label" in token]
+    assert parse(raw).digest == parse(raw[raw.index(b"Subject") :]).digest

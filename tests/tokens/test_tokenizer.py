@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spamnb.message.parse import Part, parse
 from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS
-from spamnb.tokens.tokenizer import MAX_URLS, Tokenizer, TokenOptions, part_tokens
+from spamnb.tokens.tokenizer import MAX_URLS, Tokenizer, TokenOptions, id_shape, part_tokens
 
 MAIL = b"""Return-Path: <list-owner@lists.example.net>
 Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
@@ -258,3 +258,10 @@ def test_the_order_in_which_messages_come_makes_no_other_tokens(corpora: Path) -
     forwards = [one(message) for message in messages]
     assert [one(message) for message in reversed(messages)] == forwards[::-1]
     assert [Tokenizer()(message) for message in messages[:10]] == forwards[:10]
+
+
+
+def test_an_id_keeps_its_signs_and_no_more_than_sixty_characters() -> None:
+    assert id_shape("20020821.g7LBx45-Ab") == "0.a0a0-a"
+    assert id_shape("a-" * 40) == "a-" * 30
+    assert id_shape("é٣") == "a0"
