@@ -45,8 +45,8 @@ class Filter(NamedTuple):
     tokenizer: Tokenizer
 
     def score(self, message: Message) -> float:
-        columns = self.vocabulary.columns
-        known = sorted({columns[token] for token in self.tokenizer(message) if token in columns})
+        ids = self.vocabulary.ids(set(self.tokenizer(message)))
+        known = np.unique(ids[ids < self.table.shape[1]])  # tokens that only the message has are numbered behind
         here = self.table[:, known]
         rows = here, np.ones(len(known)), np.array([0, len(known)]), np.zeros(2), self.groups[known]
         s = pool(*rows, pooling=self.pooling)[0][0]
