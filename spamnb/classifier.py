@@ -27,10 +27,10 @@ from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.store import Store
-from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.read_message import MessageReader, ReadMessage
+from spamnb.tokens.csr_rows import CsrRows, TokenIds
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vocabulary import TokenIds, Vocabulary
+from spamnb.tokens.vectorizer import MessageReader, ReadMessage
+from spamnb.tokens.vocabulary import Vocabulary
 
 
 class Classifier:

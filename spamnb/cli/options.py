@@ -257,8 +257,8 @@ def standard_output() -> TextIO:
 
 def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[Entry]:
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
-    from spamnb.sources.entries import Entry
-    from spamnb.sources.mbox import MAX_MESSAGE, decompress, split_mbox, too_long
+    from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
+    from spamnb.sources.mbox import split_mbox
     from spamnb.sources.spec import unlabelled
 
     if sources not in ((), ("-",)):

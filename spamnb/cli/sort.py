@@ -60,7 +60,7 @@ def sort_command(
     from spamnb.serve.moves import SeenFolders, is_junk, lasting_name
     from spamnb.serve.score import score_message
     from spamnb.sources import maildir
-    from spamnb.sources.mbox import contents
+    from spamnb.sources.entries import contents
 
     if from_now_on and (everything or tag):
         raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all or --tag")

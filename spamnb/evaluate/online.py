@@ -22,8 +22,7 @@ from spamnb.judgement import Judgement
 from spamnb.message.parse import header_of
 from spamnb.naming import pluralize
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry, messages
-from spamnb.sources.labelled_lines import Report
+from spamnb.sources.entries import Entry, Report, messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The header section: fields, encoded words (RFC 2047), parameters (RFC 2045 and 2231), as tolerant as mail needs.
+"""The header section: fields, parameters (RFC 2045 and 2231), which fields mailboxes add; as tolerant as mail needs.
 
 ``scan_section`` takes a section apart; ``section_length`` and ``section_lines`` are for a message that must stay as it
 was received, whatever its line ends.
@@ -6,13 +6,13 @@ was received, whatever its line ends.
 
 from __future__ import annotations
 
-import binascii
 import functools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from .charsets import decode
+from .encodings import decode_words
 
 MAX_HEADER_BYTES = 1 << 18
 MAX_FIELDS = 1000
@@ -33,12 +33,21 @@ KNOWN_FIELD = re.compile(
     re.IGNORECASE,
 )
 ENVELOPE = re.compile(rb">?From [^\n]{0,500}[0-9]:[0-9][0-9]")
-ENCODED_WORD = re.compile(r"=\?([^?\s]{1,75})\?([BbQq])\?([^?]*+)\?=([ \t\n]*+(?==\?))?")
 PARAMETER = re.compile(r';\s*+([^\s=;"]++)\s*+=\s*+(?:"((?:[^"\\]++|\\.)*+)"?|([^;]*+))', re.DOTALL)
 CONTINUED = re.compile(r"([^*]++)(?:\*([0-9]{1,3}))?(\*)?\Z")
-BASE64_ONLY = re.compile(rb"[A-Za-z0-9+/\s]*+\Z")
-BASE64_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n"
-NOT_BASE64 = bytes(set(range(256)) - set(BASE64_LETTERS[:64]))
+
+
+# Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones.
+VOLATILE = frozenset([
+    "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
+    "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
+    "x-gm-thrid", "x-gm-msgid", "x-gm-labels", "x-forefront-antispam-report", "x-microsoft-antispam",
+    "x-universally-unique-identifier",
+])  # fmt: skip
+VOLATILE_PREFIXES = (
+    "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
+    "x-spambayes-", "x-gmail-", "x-spamd-", "x-ms-exchange-organization-", "x-apple-",
+)  # fmt: skip
 
 
 def skip_envelope(data: bytes, start: int, end: int) -> int:
@@ -156,6 +165,12 @@ def field_pattern(names: str) -> re.Pattern[bytes]:
     return re.compile(f"\n(?:{names}):{FOLDED}".encode())
 
 
+_X_NAMES = "|".join(sorted(name[2:] for name in VOLATILE if name.startswith("x-")))
+_X_PREFIXES = "|".join(prefix[2:] for prefix in VOLATILE_PREFIXES)
+_OTHER_NAMES = "|".join(sorted(name for name in VOLATILE if not name.startswith("x-")))
+VOLATILE_FIELD = field_pattern(f"[Xx]-(?i:(?:{_X_NAMES})|(?:{_X_PREFIXES})[!-9;-~]*+)|(?i:{_OTHER_NAMES})")
+
+
 def section_length(raw: bytes) -> int:
     """Length of the header section of a message as received, the empty line that ends it included; the length of the
     message where none does.
@@ -186,59 +201,13 @@ def normalise(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def decode_words(value: str) -> str:
-    """A header value with its encoded words decoded; neighbours of one charset are joined before decoding.
+def is_volatile(name: str) -> bool:
+    """Whether a header field of this name (lower case) is in neither the digest nor the tokens.
 
-    >>> decode_words("=?utf-8?q?caf=C3?= =?utf-8?q?=A9_au?= lait =?iso-8859-1?b?6Q?=")
-    'café au lait é'
+    >>> is_volatile("x-spam-status"), is_volatile("lines"), is_volatile("subject")
+    (True, True, False)
     """
-    out: list[str] = []
-    run: list[bytes] = []
-    run_charset, position = "", 0
-    for word in ENCODED_WORD.finditer(value):
-        charset, encoding, body, joined = word.groups()
-        charset = charset.partition("*")[0].lower()  # RFC 2231 lets a language follow
-        if run and charset != run_charset:
-            out.append(decode(b"".join(run), run_charset))
-            run = []
-        out.append(value[position : word.start()])
-        if encoding in "Bb":
-            run.append(base64(body.encode("latin-1", "replace")))
-        else:
-            run.append(binascii.a2b_qp(body.encode("utf-8"), header=True))
-        run_charset, position = charset, word.end()
-        if joined is None:
-            out.append(decode(b"".join(run), run_charset))
-            run = []
-    out.append(value[position:])
-    text = "".join(out)
-    return text.replace("\r", " ").replace("\n", " ") if "\n" in text or "\r" in text else text
-
-
-def base64(octets: bytes) -> bytes:
-    """Decoded base64; characters outside its alphabet are skipped, missing or early padding is no error.
-
-    What is plain text in spite of its header (more than a twelfth of it is foreign to the alphabet) stays as it is.
-
-    >>> base64(b"aGVsbG8gYWdh aW4"), base64(b"aGVsbG8=d29ybGQ="), base64(b"a"), base64(b"so I say: no!")
-    (b'hello again', b'helloworld', b'', b'so I say: no!')
-    """
-    padding = octets.find(b"=")
-    head = octets[: min(1024, padding)] if padding >= 0 else octets[:1024]
-    if 12 * len(head.translate(None, BASE64_LETTERS)) > len(head):
-        return octets
-    if padding >= 0 and octets[padding : padding + 80].strip(b"=\n\t "):
-        # More follows the padding. Chunks that were encoded one by one are decoded one by one; other text, such as
-        # what mailing lists append, is no part of the data.
-        chunks = octets.split(b"=", 10_000)
-        if all(BASE64_ONLY.match(chunk) for chunk in chunks[:10_000]):
-            return b"".join([base64(chunk) for chunk in chunks[:10_000] if chunk])
-        octets = octets[:padding]
-    try:
-        return binascii.a2b_base64(octets)
-    except binascii.Error:
-        letters = octets.translate(None, NOT_BASE64)
-        return binascii.a2b_base64(letters[: len(letters) - (len(letters) % 4 == 1)] + b"==")
+    return name in VOLATILE or name.startswith(VOLATILE_PREFIXES)
 
 
 def parameters(value: str) -> tuple[str, dict[str, str]]:

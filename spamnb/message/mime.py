@@ -1,13 +1,13 @@
-"""The body: multipart structure, transfer encodings, uuencoded files inside text."""
+"""The body: its multipart structure, and what is said of each part."""
 
 from __future__ import annotations
 
-import binascii
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .headers import base64, normalise, parameters, scan_section, skip_envelope
+from .encodings import transfer_decode
+from .headers import normalise, parameters, scan_section, skip_envelope
 
 MAX_DEPTH = 16
 MAX_PARTS = 250
@@ -18,8 +18,6 @@ MAX_FALSE_BOUNDARIES = 10_000
 REPORTS = frozenset(["message/delivery-status", "message/disposition-notification", "message/feedback-report"])
 CONTENT_TYPE = re.compile(r"[^\s/()]++/[^\s/()]++\Z")
 GUESSED_BOUNDARY = re.compile(rb"^(--[!-~]{3,70})[ \t]{0,9}\n(?i:content-[!-9;-~]{1,40}:)", re.MULTILINE)
-UU_BEGIN = re.compile(r"^begin [0-7]{3,4} ([^\n]{1,200})\n", re.MULTILINE)
-UU_NAMES = frozenset(["uuencode", "x-uuencode", "uue", "x-uue"])
 
 
 class Part(NamedTuple):
@@ -142,59 +140,3 @@ def _between(data: bytes, start: int, end: int, delimiter: bytes, max_parts: int
     if opened >= 0 and len(spans) <= max_parts:
         spans.append((opened, end))
     return spans
-
-
-def transfer_decode(octets: bytes, encoding: str) -> bytes:
-    """The body of a part without its Content-Transfer-Encoding; an unknown encoding is none."""
-    if encoding == "quoted-printable":
-        return binascii.a2b_qp(octets)
-    if encoding == "base64":
-        return base64(octets)
-    if encoding in UU_NAMES:
-        begin = octets.find(b"begin ")
-        return _uu(octets[octets.find(b"\n", begin) + 1 :]) if begin >= 0 else octets
-    return octets
-
-
-def _uu(lines: bytes) -> bytes:
-    """Decoded uuencoded lines, up to ``end`` or the first line that cannot be one."""
-    out = []
-    for line in lines.split(b"\n"):
-        if not line or not 33 <= line[0] <= 95:  # a space or a grave accent says: no more bytes
-            break
-        try:
-            out.append(binascii.a2b_uu(line))
-        except binascii.Error:
-            # Some encoders pad the line; its first character says how many of the others count.
-            try:
-                out.append(binascii.a2b_uu(line[: 1 + ((line[0] - 32) * 4 + 2) // 3]))
-            except binascii.Error:
-                break
-    return b"".join(out)
-
-
-def take_uuencoded(text: str) -> tuple[str, list[tuple[str, bytes, int]]]:
-    """``text`` without its uuencoded files, and these as (name, content, size in the text).
-
-    >>> take_uuencoded("see:\\nbegin 644 a.txt\\n#86)C\\n`\\nend\\nbye")
-    ('see:\\n\\nbye', [('a.txt', b'abc', 7)])
-    """
-    files: list[tuple[str, bytes, int]] = []
-    kept: list[str] = []
-    position, stop = 0, -1
-    for begin in UU_BEGIN.finditer(text):
-        first = begin.end()
-        if begin.start() < position or len(files) >= MAX_PARTS:
-            continue
-        if not _uu(text[first : text.find("\n", first) + 1].encode("ascii", "replace")):
-            continue  # prose that happens to start like one
-        if stop < first:
-            stop = text.find("\nend", first)
-            stop = len(text) if stop < 0 else stop
-        lines = text[first:stop].encode("ascii", "replace")
-        content = _uu(lines)
-        kept.append(text[position : begin.start()])
-        files.append((begin.group(1).strip(), content, len(lines)))
-        position = min(stop + 4, len(text))
-    kept.append(text[position:])
-    return "".join(kept), files

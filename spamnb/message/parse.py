@@ -1,7 +1,7 @@
 """Raw bytes → headers and visible text; tolerant, bounded, never raises.
 
-``headers`` reads the header section, ``mime`` takes the body apart, ``charsets`` makes text of bytes; ``tags``,
-``html`` and ``css`` tell what a reader of HTML sees.
+``headers`` reads the header section, ``mime`` takes the body apart, ``encodings`` and ``charsets`` make text of bytes;
+``tags``, ``html`` and ``css`` tell what a reader of HTML sees.
 """
 
 from __future__ import annotations
@@ -10,41 +10,17 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from .charsets import decode, is_ascii
-from .headers import HeaderSection, decode_words, field_pattern, normalise, read_section
-from .mime import MAX_TEXT, Part, leaves, take_uuencoded, transfer_decode
+from .encodings import decode_words, take_uuencoded, transfer_decode
+from .headers import VOLATILE_FIELD, HeaderSection, field_pattern, normalise, read_section
+from .mime import MAX_TEXT, Part, leaves
 
 if TYPE_CHECKING:
     from .html import Html
 
-__all__ = ["Message", "Part", "digest", "header_of", "identity", "is_volatile", "parse"]
-
-# Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones.
-VOLATILE = frozenset([
-    "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
-    "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
-    "x-gm-thrid", "x-gm-msgid", "x-gm-labels", "x-forefront-antispam-report", "x-microsoft-antispam",
-    "x-universally-unique-identifier",
-])  # fmt: skip
-VOLATILE_PREFIXES = (
-    "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
-    "x-spambayes-", "x-gmail-", "x-spamd-", "x-ms-exchange-organization-", "x-apple-",
-)  # fmt: skip
-_X_NAMES = "|".join(sorted(name[2:] for name in VOLATILE if name.startswith("x-")))
-_X_PREFIXES = "|".join(prefix[2:] for prefix in VOLATILE_PREFIXES)
-_OTHER_NAMES = "|".join(sorted(name for name in VOLATILE if not name.startswith("x-")))
-VOLATILE_FIELD = field_pattern(f"[Xx]-(?i:(?:{_X_NAMES})|(?:{_X_PREFIXES})[!-9;-~]*+)|(?i:{_OTHER_NAMES})")
+__all__ = ["Message", "Part", "digest", "header_of", "identity", "parse"]
 
 # Fields that delivery puts on top: evidence, but not what makes a message this one.
 TRACE_FIELD = field_pattern("(?i:received|return-path|delivered-to|x-original-to|envelope-to|delivery-date)[ \t]*")
-
-
-def is_volatile(name: str) -> bool:
-    """Whether a header field of this name (lower case) is in neither the digest nor the tokens.
-
-    >>> is_volatile("x-spam-status"), is_volatile("lines"), is_volatile("subject")
-    (True, True, False)
-    """
-    return name in VOLATILE or name.startswith(VOLATILE_PREFIXES)
 
 
 class Message(NamedTuple):

@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError
 from spamnb.message import parse as message
 from spamnb.naming import escape
 from spamnb.sources import maildir
-from spamnb.sources.mbox import contents
+from spamnb.sources.entries import contents
 from spamnb.store.database import Database
 
 NEITHER = frozenset(["trash", "deleted messages", "deleted items", "drafts", "sent", "sent messages", "templates"])

@@ -1,14 +1,14 @@
 """Where labelled mail lies: folders, mailboxes of mail programs, lists of messages and tables of text.
 
     spec            what a SOURCE is: SOURCE → entries; a new kind of source is named here
-    entries         one message of a source, and how it is read
+    entries         one message of a source, and how its bytes are read; gzip, limits of size
     folders         trees of messages, Maildirs and their folders, MH
     thunderbird     Thunderbird's folders, classes by their names
     gmail           Google Takeout, classes by labels
     tables          CSV, TSV, JSON lines: a message in each row
     labelled_lines  files with a message, or the path of one, in each line
-    files           a file of mail: an mbox or a single message
-    mbox            bytes of files, gzip, limits of size; where the messages of an mbox begin
+    files           a file by itself: a table, an mbox or a single message
+    mbox            where the messages of an mbox begin
     emlx            Apple Mail's files
     formats         what is no mail: archives, documents, images, databases
     folder_names    what folders are for, by their names in many languages

@@ -1,4 +1,4 @@
-"""A file of mail by itself: an mbox, plain, gzipped or Thunderbird's, or a single message."""
+"""A file by itself: a table, an mbox (plain, gzipped or Thunderbird's) or a single message."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry
-from spamnb.sources.formats import HEAD, NotMail, foreign_format
-from spamnb.sources.labelled_lines import Report
-from spamnb.sources.mbox import open_mail, split_mbox, too_long, unquoted
+from spamnb.sources.entries import Entry, Report, open_mail, too_long, unquoted
+from spamnb.sources.formats import HEAD
+from spamnb.sources.mbox import split_mbox
 
+TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+def is_table(path: str) -> bool:
+    """Is a file of this name a table?
+
+    >>> is_table("spam.csv"), is_table("train.JSONL.gz"), is_table("SMSSpamCollection")
+    (True, True, False)
+    """
+    return path.lower().removesuffix(".gz").endswith(TABLES)  # so the files of such tables end
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 # Thunderbird's own lines stand before the message's: what its sender writes further down does not count.
 _STATUS = re.compile(
     rb"From [^\n]*+\n(?:X-(?:Account-Key|UIDL):[^\n]*+\n)*+X-Mozilla-Status:[ \t]*([0-9A-Fa-f]{1,8})\s"
 )
+
+
+
 
 
 def starts_as_mbox(path: str) -> bool:
@@ -51,8 +62,6 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
             if _is_mbox(head):
                 stream.seek(0)
                 yield from _messages(label, path, stream, on_unreadable)
-            elif what := foreign_format(head):
-                on_unreadable(escape(path), NotMail(what, path))
             elif head:
                 yield Entry(label, escape(path), path)
     except OSError as error:

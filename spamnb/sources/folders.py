@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry
-from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
+from spamnb.sources.entries import Entry, Report
+from spamnb.sources.files import INDEX_SUFFIX, TABLES, is_table, mail_file, starts_as_mbox
 from spamnb.sources.formats import NotMail
-from spamnb.sources.labelled_lines import TABLES, Report, is_table
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
 _MBOX = (".mbox", ".mbox.gz")

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry
+from spamnb.sources.entries import Entry, Report, open_mail, too_long, unquoted
 from spamnb.sources.files import head_of
 from spamnb.sources.folder_names import role_of
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
-from spamnb.sources.labelled_lines import Report
-from spamnb.sources.mbox import open_mail, split_mbox, too_long, unquoted
+from spamnb.sources.mbox import split_mbox
 
 MAX_HEAD = 8 << 10  # bytes of a message in which its labels stand; a message has at most some dozens of them
 # Google's own fields stand before the message's: labels that its sender wrote further down do not count.

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.mbox import open_mail
+from spamnb.sources.entries import Report, open_mail
 
 _LONGEST_LINE = 1 << 20
 _HOPELESS = 20  # lines of an index that name no file before it is taken for something else
@@ -18,19 +18,6 @@ _HOPELESS = 20  # lines of an index that name no file before it is taken for som
 # What columns are called in tables of text; a first line of two such names is a header, not a message.
 LABEL_NAMES = frozenset({"label", "labels", "class", "category", "target", "v1", "spam/ham", "ham/spam", "label_text"})
 TEXT_NAMES = frozenset({"text", "message", "messages", "sms", "email", "mail", "body", "content", "v2", "email text"})
-
-TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
-
-Report = Callable[[str, Exception], None]
-
-
-def is_table(path: str) -> bool:
-    """Is a file of this name a table?
-
-    >>> is_table("spam.csv"), is_table("train.JSONL.gz"), is_table("SMSSpamCollection")
-    (True, True, False)
-    """
-    return path.lower().removesuffix(".gz").endswith(TABLES)
 
 
 def label_and_text(line: bytes) -> tuple[str, bytes]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.mbox import GZIP
+from spamnb.sources.entries import GZIP
 
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")

@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry
-from spamnb.sources.files import mail_file
+from spamnb.sources.entries import Entry, Report
+from spamnb.sources.files import is_table, mail_file
 from spamnb.sources.folders import listing, tree
 from spamnb.sources.formats import NotMail
-from spamnb.sources.labelled_lines import Report, first_line, index, is_table, label_and_text, labelled_texts
+from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
 
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "

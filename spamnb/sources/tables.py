@@ -18,9 +18,8 @@ from typing import BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import Entry
-from spamnb.sources.labelled_lines import LABEL_NAMES, TEXT_NAMES, Report
-from spamnb.sources.mbox import open_mail
+from spamnb.sources.entries import Entry, Report, open_mail
+from spamnb.sources.labelled_lines import LABEL_NAMES, TEXT_NAMES
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
 MAX_FIELD = 1 << 20  # characters

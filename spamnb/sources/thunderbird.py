@@ -11,11 +11,10 @@ from collections.abc import Iterator
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry
+from spamnb.sources.entries import Entry, Report
 from spamnb.sources.files import INDEX_SUFFIX, mail_file, starts_as_mbox
 from spamnb.sources.folder_names import role_of
 from spamnb.sources.folders import listing, tree
-from spamnb.sources.labelled_lines import Report
 
 _SUBFOLDERS = ".sbd"
 _ACCOUNTS = ("ImapMail", "Mail")  # a profile's, beside caches and databases

@@ -21,8 +21,3 @@ CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT 
     content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
 """
-
-
-def columns_of_learned(classes: int) -> list[str]:
-    """The columns of table ``learned``."""
-    return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]

@@ -26,7 +26,7 @@ from spamnb.store.database import (
 )
 from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
-from spamnb.store.schema import SCHEMA, columns_of_learned
+from spamnb.store.schema import SCHEMA
 
 VECTOR = np.dtype("<f4")
 MAX_LESSONS = 10_000  # some 4 kB each
@@ -77,7 +77,7 @@ class ModelTables(Database):
         with self._told():
             found = [sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
             classes = sum(str(sql).count(" documents_") for sql in found)
-            added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in columns_of_learned(classes)[2:])
+            added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in _columns_of_learned(classes)[2:])
             ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
             if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
                 raise Damaged("other tables, views, triggers or indexes than a model's")
@@ -112,7 +112,7 @@ class ModelTables(Database):
                 rows = self.execute("SELECT name, id FROM classes ORDER BY id")
                 found = checked_rows("classes", rows, name=is_class_name)
                 columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
-                if [number for _, number in found] != list(range(len(found))) or columns != columns_of_learned(
+                if [number for _, number in found] != list(range(len(found))) or columns != _columns_of_learned(
                     len(found)
                 ):
                     raise Damaged("classes and the columns of table learned do not belong together")
@@ -135,7 +135,7 @@ class ModelTables(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
         self.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
-        for column in columns_of_learned(number + 1)[-2:]:
+        for column in _columns_of_learned(number + 1)[-2:]:
             self.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
         self._drop_cache()
         return number
@@ -283,3 +283,8 @@ def _vectors(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
     if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():
         raise Damaged("vectors that hold no numbers")
     return {token: np.frombuffer(vector, VECTOR) for token, vector in found}
+
+
+def _columns_of_learned(classes: int) -> list[str]:
+    """The columns of table ``learned``."""
+    return ["key", "token", *(f"{of}_{c}" for c in range(classes) for of in ("documents", "occurrences"))]

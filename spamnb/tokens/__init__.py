@@ -9,7 +9,6 @@ groups        the group of a token: text, pairs, subject, headers, structure
 token_array   tokens by the million, and a hash of each
 vocabulary    token ↔ id
 csr_rows      messages as rows of token ids
-vectorizer    messages → rows of token ids
-read_message  a message that was read once, to be handed on
+vectorizer    messages → rows of token ids; a message that was read once
 _kernel       the same, compiled; its modules have the names of their Python twins
 """

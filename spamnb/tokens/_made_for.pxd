@@ -3,4 +3,4 @@
 
 cdef enum:
     TOKENS_VERSION = 5  # of tokenizer.py
-    KERNEL_VERSION = 6  # of vectorizer.py
+    KERNEL_VERSION = 7  # of vectorizer.py

@@ -7,7 +7,7 @@ from spamnb.tokens._made_for cimport KERNEL_VERSION, TOKENS_VERSION
 
 import numpy as np
 
-from spamnb.message import charsets, headers as message_headers, mime, parse
+from spamnb.message import charsets, encodings, headers as message_headers, mime, parse
 from spamnb.tokens import tokenizer
 
 MADE_FOR = TOKENS_VERSION, KERNEL_VERSION
@@ -20,7 +20,8 @@ cdef enum:
 cdef Py_ssize_t MAX_HEADER_BYTES = message_headers.MAX_HEADER_BYTES
 cdef Py_ssize_t MAX_TEXT = mime.MAX_TEXT
 cdef Py_ssize_t MAX_PLAIN_MESSAGE = 2 * (MAX_HEADER_BYTES + MAX_TEXT)  # with CRLF line ends
-cdef frozenset DECODED = mime.UU_NAMES | {"base64", "quoted-printable"}
+cdef frozenset DECODED = encodings.UU_NAMES | {"base64", "quoted-printable"}
+cdef list UNDESCRIBED = tokenizer.part_tokens(mime.Part("text/plain", "", "", "", "", 0))
 
 
 cdef class FieldName:
@@ -29,7 +30,7 @@ cdef class FieldName:
     def __init__(self, bytes name):
         self.text = name.decode()
         low = self.text.lower()
-        self.volatile = parse.is_volatile(low)
+        self.volatile = message_headers.is_volatile(low)
         self.describes = low in ("content-type", "content-transfer-encoding", "content-disposition")
 
 
@@ -50,7 +51,7 @@ cdef class PlainMessage:
         cdef Py_ssize_t size, stop
         if len(raw) > MAX_PLAIN_MESSAGE:  # is neither copied nor kept
             return False
-        data = mime.normalise(raw)
+        data = message_headers.normalise(raw)
         size = len(data)
         if not data.isascii():
             return False
@@ -124,6 +125,8 @@ cdef class PlainMessage:
                 if length > MAX_DESCRIPTION:
                     return None
                 description.append(((<FieldName> self.fields[i]).text, self.value(i)))
+        if not description:
+            return UNDESCRIBED
         key = tuple(description)
         if key not in self.part_cache:
             if len(self.part_cache) > self.max_fields:

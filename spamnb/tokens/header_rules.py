@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.message.parse import is_volatile
+from spamnb.message.headers import is_volatile
 from spamnb.tokens.hosts import normalize_received
 from spamnb.tokens.words import NormalizationCache, normalize_whole_word
 

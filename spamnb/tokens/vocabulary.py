@@ -6,8 +6,7 @@ made earlier stay valid.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -56,40 +55,3 @@ class Vocabulary:
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""
         return TokenArray.of(self._tokens)
-
-
-class TokenIds(Sequence[str]):
-    """The k tokens of a vocabulary with the given ``ids`` (k,); their text is read only when it is asked for."""
-
-    def __init__(self, vocabulary: Vocabulary, ids: np.ndarray) -> None:
-        self.vocabulary = vocabulary
-        self.ids = ids
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def hashes(self) -> np.ndarray:
-        """The hash of each token, (k,) int64."""
-        return self.vocabulary.hashes(self.ids)
-
-    @property
-    def groups(self) -> np.ndarray:
-        """The group of each token, (k,) int8."""
-        return self.vocabulary.groups(self.ids)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> TokenIds: ...
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return TokenIds(self.vocabulary, self.ids[index])
-        return self.vocabulary.take(self.ids[[index]])[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.vocabulary.take(self.ids))
-
-    def take(self, indices: np.ndarray) -> TokenIds:
-        """Those at these indices of the list, (m,)."""
-        return TokenIds(self.vocabulary, self.ids[indices])

@@ -671,7 +671,7 @@ def test_gzip_on_standard_input_is_undone_as_in_a_file(model: Path) -> None:
 
 
 def test_standard_input_is_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.sources.mbox.MAX_MESSAGE", 1 << 20)
+    monkeypatch.setattr("spamnb.sources.entries.MAX_MESSAGE", 1 << 20)
     for arguments in (["classify"], ["explain"], ["learn", "spam"]):
         result = run(*arguments, "-m", model, stdin=b"x" * (1 << 21))
         assert (result.exit_code, result.output) == (

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.message.charsets import decode
-from spamnb.message.headers import base64, decode_words, parameters
+from spamnb.message.encodings import base64, decode_words, take_uuencoded, transfer_decode
+from spamnb.message.headers import parameters
 from spamnb.message.html import read_html
-from spamnb.message.mime import children, take_uuencoded, transfer_decode
+from spamnb.message.mime import children
 from spamnb.message.parse import digest, header_of, parse
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz_message.py"

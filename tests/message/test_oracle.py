@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from spamnb.message.charsets import decode
-from spamnb.message.headers import base64 as base64_decoded
+from spamnb.message.encodings import base64 as base64_decoded
+from spamnb.message.encodings import take_uuencoded
 from spamnb.message.html import declared_charset, read_html
-from spamnb.message.mime import MAX_TEXT, REPORTS, take_uuencoded
+from spamnb.message.mime import MAX_TEXT, REPORTS
 from spamnb.message.parse import Message, Part, parse
 
 EQUAL = "equal"

@@ -12,10 +12,18 @@ import pytest
 from spamnb.message import headers
 from spamnb.message.charsets import decode, resolve
 from spamnb.message.css import NAMED_COLORS, parse_color
-from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, decode_words, parameters
+from spamnb.message.encodings import decode_words, transfer_decode
+from spamnb.message.headers import (
+    MAX_FIELDS,
+    MAX_HEADER_BYTES,
+    VOLATILE,
+    VOLATILE_PREFIXES,
+    is_volatile,
+    parameters,
+)
 from spamnb.message.html import MAX_HTML, MAX_TAGS, read_html
-from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, transfer_decode
-from spamnb.message.parse import VOLATILE, VOLATILE_PREFIXES, Message, is_volatile, parse
+from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT
+from spamnb.message.parse import Message, parse
 
 
 def html(body: str, charset: str = "utf-8") -> Message:

@@ -25,7 +25,7 @@ from spamnb.cli.options import Unreadable
 from spamnb.errors import SpamnbError
 from spamnb.serve.moves import SeenFolders
 from spamnb.sources import maildir
-from spamnb.sources.mbox import MAX_MESSAGE
+from spamnb.sources.entries import MAX_MESSAGE
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import mailbox
-import os
 import tracemalloc
 from pathlib import Path
 
@@ -74,37 +72,6 @@ def test_first_message_counts_however_bare() -> None:
     assert split(b"") == split(b"Subject: none\n\n") == []
 
 
-def test_unquoted_takes_one_mark_and_leaves_the_headers() -> None:
-    raw = b"From a 1:00\n>From uucp!b\nSubject: x\n\n>From me\n>>From you\n> From\nx >From\n"
-    assert mbox.unquoted(raw) == b"From a 1:00\n>From uucp!b\nSubject: x\n\nFrom me\n>From you\n> From\nx >From\n"
-    assert mbox.unquoted(b"no body\n>From x\n") == b"no body\n>From x\n"
-
-
-def test_opened_tells_gzip_by_its_first_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    path.write_bytes(gzip.compress(b"one") + gzip.compress(b"two"))
-    with mbox.open_mail(str(path)) as stream:
-        assert stream.read() == b"onetwo"
-    path.write_bytes(b"\x1f\x8b then nothing like it")
-    with pytest.raises(OSError, match="broken gzip data"), mbox.open_mail(str(path)) as stream:
-        stream.read()
-
-
-def test_contents_are_a_range_or_all_of_it_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "m"
-    path.write_bytes(b"0123456789")
-    assert mbox.contents(str(path)) == b"0123456789"
-    assert mbox.contents(str(path), 3, 5) == b"34"
-    assert mbox.contents(str(path), 8, 12) == b"89"  # shorter than asked for: the caller knows what that means
-    for written in (gzip.compress(b"x" * 100_000), b"x" * 100_000):
-        path.write_bytes(written)
-        monkeypatch.setattr(mbox, "MAX_MESSAGE", 100_000)
-        assert mbox.contents(str(path)) == b"x" * 100_000
-        monkeypatch.setattr(mbox, "MAX_MESSAGE", 99_999)
-        with pytest.raises(OSError, match="longer than"):
-            mbox.contents(str(path))
-
-
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_message_over_the_bound_is_not_held_in_memory(keep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
@@ -116,11 +83,3 @@ def test_a_message_over_the_bound_is_not_held_in_memory(keep: bool, monkeypatch:
     tracemalloc.stop()
     assert found == [(0, len(raw), None, True)]
     assert held < len(raw) / 10
-
-
-def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(OSError, match="not a file"):
-        mbox.contents(str(tmp_path / "fifo"))
-    with pytest.raises(OSError, match="not a file"), mbox.open_mail(str(tmp_path / "fifo")):
-        pytest.fail("opened a fifo")

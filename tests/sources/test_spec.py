@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.errors import SpamnbError
-from spamnb.sources import mbox
-from spamnb.sources.entries import Entry, messages
+from spamnb.sources.entries import Entry, messages, unquoted
 from spamnb.sources.notes import notes, one_too_high
 from spamnb.sources.spec import ReadOptions, entries, unlabelled
 
@@ -280,7 +279,7 @@ def test_mbox_plain_and_gzipped_against_the_standard_library(tmp_path: Path) -> 
     for number in range(7):
         box.add(f"Subject: {number}\n\nFrom here on\n\nFrom: no\n>From mboxrd\nend {number}\n".encode())
     box.flush()
-    expected = [mbox.unquoted(box.get_bytes(key, from_=True)) for key in box.iterkeys()]
+    expected = [unquoted(box.get_bytes(key, from_=True)) for key in box.iterkeys()]
     assert b"\n\nFrom here on" in expected[0] and b"\nFrom mboxrd" in expected[0]
     (tmp_path / "inbox.gz").write_bytes(gzip.compress((tmp_path / "inbox").read_bytes()))
     box.close()
@@ -331,7 +330,8 @@ def test_gzipped_single_message_as_dovecot_keeps_it(tmp_path: Path) -> None:
 
 
 def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mbox, "MAX_MESSAGE", 1000)
+    for module in ("entries", "mbox"):
+        monkeypatch.setattr(f"spamnb.sources.{module}.MAX_MESSAGE", 1000)
     long = b"From a 1:00\nSubject: long\n\n" + b"0123456\n" * 1000
     both = b"From z 0:59\nSubject: 0\n\n.\n\n" + long + b"\nFrom b 2:00\nSubject: short\n\nx\n"
     write(tmp_path / "box", both)

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import FNV_OFFSET, FNV_PRIME, MIX, TokenArray, merge_vocabularies
-from spamnb.tokens.vocabulary import TokenIds, Vocabulary
+from spamnb.tokens.vocabulary import Vocabulary
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 

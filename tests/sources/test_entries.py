@@ -1,0 +1,50 @@
+"""How the bytes of a message are read: gzip, ranges, limits of size, files that are none."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from spamnb.sources import entries
+
+
+def test_unquoted_takes_one_mark_and_leaves_the_headers() -> None:
+    raw = b"From a 1:00\n>From uucp!b\nSubject: x\n\n>From me\n>>From you\n> From\nx >From\n"
+    assert entries.unquoted(raw) == b"From a 1:00\n>From uucp!b\nSubject: x\n\nFrom me\n>From you\n> From\nx >From\n"
+    assert entries.unquoted(b"no body\n>From x\n") == b"no body\n>From x\n"
+
+
+def test_opened_tells_gzip_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(gzip.compress(b"one") + gzip.compress(b"two"))
+    with entries.open_mail(str(path)) as stream:
+        assert stream.read() == b"onetwo"
+    path.write_bytes(b"\x1f\x8b then nothing like it")
+    with pytest.raises(OSError, match="broken gzip data"), entries.open_mail(str(path)) as stream:
+        stream.read()
+
+
+def test_contents_are_a_range_or_all_of_it_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(b"0123456789")
+    assert entries.contents(str(path)) == b"0123456789"
+    assert entries.contents(str(path), 3, 5) == b"34"
+    assert entries.contents(str(path), 8, 12) == b"89"  # shorter than asked for: the caller knows what that means
+    for written in (gzip.compress(b"x" * 100_000), b"x" * 100_000):
+        path.write_bytes(written)
+        monkeypatch.setattr(entries, "MAX_MESSAGE", 100_000)
+        assert entries.contents(str(path)) == b"x" * 100_000
+        monkeypatch.setattr(entries, "MAX_MESSAGE", 99_999)
+        with pytest.raises(OSError, match="longer than"):
+            entries.contents(str(path))
+
+
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OSError, match="not a file"):
+        entries.contents(str(tmp_path / "fifo"))
+    with pytest.raises(OSError, match="not a file"), entries.open_mail(str(tmp_path / "fifo")):
+        pytest.fail("opened a fifo")
