@@ -7,14 +7,21 @@ import re
 
 from .charsets import decode
 
-MAX_FILES = 250  # uuencoded ones in one text
+MAX_CHUNKS = 1000  # pieces of base64 that were padded one by one
+MAX_CONTROLS = 50  # a text has less than one control character in so many bytes; random bytes have one in nine
 
 ENCODED_WORD = re.compile(r"=\?([^?\s]{1,75})\?([BbQq])\?([^?]*+)\?=([ \t\n]*+(?==\?))?")
-BASE64_ONLY = re.compile(rb"[A-Za-z0-9+/\s]*+\Z")
-BASE64_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n"
-NOT_BASE64 = bytes(set(range(256)) - set(BASE64_LETTERS[:64]))
-UU_BEGIN = re.compile(r"^begin [0-7]{3,4} ([^\n]{1,200})\n", re.MULTILINE)
+BASE64_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+BLANKS = b" \t\r\n"
+NOT_BASE64 = bytes(set(range(256)) - set(BASE64_LETTERS))
+BASE64_LINE = re.compile(rb"^[ \t]*+[A-Za-z0-9+/]{20,}+={0,2}[ \t]*+$", re.MULTILINE)
+BASE64_LINES = re.compile(rb"(?:[ \t]*+[A-Za-z0-9+/]++={0,2}[ \t]*+(?:\n|\Z))++")
+CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"  # ESC: ISO-2022-JP is full of it
+SOFT_BREAK = re.compile(rb"=[ \t]{1,80}(?=\n)")
 UU_NAMES = frozenset(["uuencode", "x-uuencode", "uue", "x-uue"])
+UU_BEGIN = re.compile(r"^begin [0-7]{3,4} ([^\n]{1,200})\n", re.MULTILINE)
+# Up to ``end``, lines of the alphabet alone. Without an end, or with other lines before it, it is text.
+UU_FILE = re.compile(r"((?:[ -`]{0,200}+\n)*+)end[ \t]{0,9}(?:\n|\Z)")
 
 
 def decode_words(value: str) -> str:
@@ -49,33 +56,91 @@ def decode_words(value: str) -> str:
 def base64(octets: bytes) -> bytes:
     """Decoded base64; characters outside its alphabet are skipped, missing or early padding is no error.
 
-    What is plain text in spite of its header (more than a twelfth of it is foreign to the alphabet) stays as it is.
+    Lines that are no base64 stay as they are between those that are, and so does what is plain text in spite of its
+    header: more than a twelfth of it is foreign to the alphabet, or, where blanks stand in it, what comes out is none.
 
-    >>> base64(b"aGVsbG8gYWdh aW4"), base64(b"aGVsbG8=d29ybGQ="), base64(b"a"), base64(b"so I say: no!")
+    >>> base64(b"aGVsbG8gYWdhaW4"), base64(b"aGVsbG8=d29ybGQ="), base64(b"a"), base64(b"so I say: no!")
     (b'hello again', b'helloworld', b'', b'so I say: no!')
+    >>> base64(b"  aGVs bG8g\\n  YWdh aW4="), base64(b"See below.\\naGVsbG8gYWdhaW4gYW5kIGFnYWlu\\n")
+    (b'hello again', b'See below.\\nhello again and again')
     """
     padding = octets.find(b"=")
-    head = octets[: min(1024, padding)] if padding >= 0 else octets[:1024]
-    if 12 * len(head.translate(None, BASE64_LETTERS)) > len(head):
-        return octets
-    if padding >= 0 and octets[padding : padding + 80].strip(b"=\n\t "):
-        # More follows the padding. Chunks that were encoded one by one are decoded one by one; other text, such as
-        # what mailing lists append, is no part of the data.
-        chunks = octets.split(b"=", 10_000)
-        if all(BASE64_ONLY.match(chunk) for chunk in chunks[:10_000]):
-            return b"".join([base64(chunk) for chunk in chunks[:10_000] if chunk])
-        octets = octets[:padding]
+    first, rest = (octets, b"") if padding < 0 else (octets[:padding], octets[padding:].lstrip(b"="))
+    letters = first[:1024].translate(None, BLANKS)
+    if 12 * len(letters.translate(None, BASE64_LETTERS)) > len(letters):
+        return _mixed(octets)
+    if first.find(b" ") >= 0 or first.find(b"\t") >= 0:
+        clean = first.translate(None, BLANKS)
+        found = b"" if _is_prose(first) or clean.translate(None, BASE64_LETTERS) else _letters(clean)
+        if not _is_text(found):
+            return _mixed(octets)
+    else:
+        found = _letters(first)
+    if not rest.strip(BLANKS):
+        return found
+    # More follows the padding: chunks that were encoded one by one, or what mailing lists append.
+    if rest.translate(None, BASE64_LETTERS + b"=" + BLANKS) or _is_prose(rest):
+        return found + _mixed(rest)
+    return found + b"".join(map(_letters, rest.translate(None, BLANKS).split(b"=", MAX_CHUNKS)))
+
+
+def _letters(octets: bytes) -> bytes:
+    """What the letters of base64 among ``octets`` stand for, up to the padding."""
     try:
         return binascii.a2b_base64(octets)
     except binascii.Error:
-        letters = octets.translate(None, NOT_BASE64)
+        letters = octets.partition(b"=")[0].translate(None, NOT_BASE64)
         return binascii.a2b_base64(letters[: len(letters) - (len(letters) % 4 == 1)] + b"==")
+
+
+def _mixed(octets: bytes) -> bytes:
+    """Lines of base64 decoded, each run of them and each piece that was padded by itself; other lines as they are."""
+    out: list[bytes] = []
+    position = 0
+    left = MAX_CHUNKS
+    first = BASE64_LINE.search(octets)
+    while first and left:
+        run = BASE64_LINES.match(octets, first.start())
+        if run is None:  # padding within the line
+            break
+        out.append(octets[position : run.start()])
+        chunks = [chunk for chunk in run.group().translate(None, BLANKS).split(b"=", left) if chunk]
+        left = max(left - len(chunks), 0)
+        out.extend(map(_letters, chunks))
+        position = run.end()
+        first = BASE64_LINE.search(octets, position)
+    out.append(octets[position:])
+    return b"".join(out)
+
+
+def _is_prose(octets: bytes) -> bool:
+    """Whether most of what stands between blanks are words: one piece of base64 in forty is, of four letters."""
+    pieces = octets[:1024].split()
+    words = sum(piece.isalpha() and (piece[1:].islower() or piece.isupper()) for piece in pieces)
+    return 2 * words > len(pieces)
+
+
+def _is_text(octets: bytes) -> bool:
+    """Whether ``octets`` may be text in some charset."""
+    head = octets[:1024]
+    return bool(head) and MAX_CONTROLS * (len(head) - len(head.translate(None, CONTROLS))) <= len(head)
+
+
+def quoted_printable(octets: bytes) -> bytes:
+    """Decoded quoted-printable; blanks between a soft line break and the line's end are no error.
+
+    >>> quoted_printable(b"caf=C3=A9 in= \\nside")
+    b'caf\\xc3\\xa9 inside'
+    """
+    if octets.find(b"= ") >= 0 or octets.find(b"=\t") >= 0:
+        octets = SOFT_BREAK.sub(b"=", octets)
+    return binascii.a2b_qp(octets)
 
 
 def transfer_decode(octets: bytes, encoding: str) -> bytes:
     """The body of a part without its Content-Transfer-Encoding; an unknown encoding is none."""
     if encoding == "quoted-printable":
-        return binascii.a2b_qp(octets)
+        return quoted_printable(octets)
     if encoding == "base64":
         return base64(octets)
     if encoding in UU_NAMES:
@@ -95,34 +160,47 @@ def _uu(lines: bytes) -> bytes:
         except binascii.Error:
             # Some encoders pad the line; its first character says how many of the others count.
             try:
-                out.append(binascii.a2b_uu(line[: 1 + ((line[0] - 32) * 4 + 2) // 3]))
+                out.append(binascii.a2b_uu(line[: 1 + _uu_length(line[0])]))
             except binascii.Error:
                 break
     return b"".join(out)
 
 
-def take_uuencoded(text: str) -> tuple[str, list[tuple[str, bytes, int]]]:
-    """``text`` without its uuencoded files, and these as (name, content, size in the text).
+def _uu_length(first: int) -> int:
+    """How many characters follow the first one of a uuencoded line."""
+    return ((first - 32 & 63) * 4 + 2) // 3
 
-    >>> take_uuencoded("see:\\nbegin 644 a.txt\\n#86)C\\n`\\nend\\nbye")
+
+def _is_uuencoded(lines: str) -> bool:
+    """Whether nine lines of ten are as long as their first character says: capitals alone do not make a file."""
+    found = [line for line in lines.split("\n") if line]
+    exact = sum(0 <= len(line) - 1 - _uu_length(ord(line[0])) <= 3 for line in found)
+    return bool(found) and 10 * exact >= 9 * len(found)
+
+
+def take_uuencoded(text: str, max_files: int) -> tuple[str, list[tuple[str, bytes, int]]]:
+    """``text`` without the first ``max_files`` uuencoded files in it, and these as (name, content, size in the text).
+
+    A file ends with ``end``, and its lines are as long as they say; anything else is text that a person reads.
+
+    >>> take_uuencoded("see:\\nbegin 644 a.txt\\n#86)C\\n`\\nend\\nbye", 9)
     ('see:\\n\\nbye', [('a.txt', b'abc', 7)])
+    >>> take_uuencoded("see:\\nbegin 644 a.txt\\n#86)C\\nBuy now\\nend\\n", 9)[1]
+    []
     """
     files: list[tuple[str, bytes, int]] = []
     kept: list[str] = []
-    position, stop = 0, -1
-    for begin in UU_BEGIN.finditer(text):
-        first = begin.end()
-        if begin.start() < position or len(files) >= MAX_FILES:
+    position = 0
+    begin = UU_BEGIN.search(text)
+    while begin and len(files) < max_files:
+        found = UU_FILE.match(text, begin.end())
+        if not found or not _is_uuencoded(found.group(1)):
+            begin = UU_BEGIN.search(text, begin.end())
             continue
-        if not _uu(text[first : text.find("\n", first) + 1].encode("ascii", "replace")):
-            continue  # prose that happens to start like one
-        if stop < first:
-            stop = text.find("\nend", first)
-            stop = len(text) if stop < 0 else stop
-        lines = text[first:stop].encode("ascii", "replace")
-        content = _uu(lines)
+        lines = found.group(1)[:-1]
         kept.append(text[position : begin.start()])
-        files.append((begin.group(1).strip(), content, len(lines)))
-        position = min(stop + 4, len(text))
+        files.append((begin.group(1).strip(), _uu(lines.encode("ascii", "replace")), len(lines)))
+        position = found.end() - (text[found.end() - 1 : found.end()] == "\n")
+        begin = UU_BEGIN.search(text, position)
     kept.append(text[position:])
     return "".join(kept), files

@@ -17,6 +17,7 @@ from .encodings import decode_words
 MAX_HEADER_BYTES = 1 << 18
 MAX_FIELDS = 1000
 MAX_STRAY_LINES = 20
+MAX_VALUE = 10_000  # characters of a value whose parameters are read
 MAX_CACHED_VALUE = 1000  # characters of a value whose parameters are remembered
 
 # Possessive quantifiers (++, *+) keep every pattern linear on hostile input.
@@ -129,13 +130,17 @@ def _scan_irregular(data: bytes, start: int, stop: int, end: int, truncations: l
     limit = min(end, start + MAX_HEADER_BYTES)
     kept = [data[start:stop]]
     for _ in range(MAX_STRAY_LINES):
-        if stop >= limit or data[stop] == 10:
+        if stop >= limit or data[stop] == 10 or data.startswith(b"--", stop, limit):  # a boundary line separates
             break
         line_end = data.find(b"\n", stop, limit)
-        if line_end < 0 or not (data[stop] == 58 or KNOWN_FIELD.match(data, line_end + 1, limit)):
+        if line_end < 0:
             break
-        if loose := LOOSE_FIELD.match(data, stop, line_end + 1):
-            kept.append(loose.group(1) + loose.group(2))
+        loose = LOOSE_FIELD.match(data, stop, line_end + 1)
+        field = loose.group(1) + loose.group(2) if loose else b""
+        described = field.lower().startswith((b"content-", b"mime-version:"))
+        if not (described or data[stop] == 58 or KNOWN_FIELD.match(data, line_end + 1, limit)):
+            break
+        kept.append(field)
         following = _fields_end(data, line_end + 1, limit)
         kept.append(data[line_end + 1 : following])
         stop = following
@@ -216,12 +221,16 @@ def parameters(value: str) -> tuple[str, dict[str, str]]:
     >>> parameters('Attachment; filename*0*=iso-8859-1\\'\\'caf%E9; filename*1=".txt"')
     ('attachment', {'filename': 'café.txt'})
     """
+    value = value[:MAX_VALUE]
     return _parameters(value) if len(value) <= MAX_CACHED_VALUE else _parameters.__wrapped__(value)
 
 
 @functools.lru_cache(maxsize=1024)
 def _parameters(value: str) -> tuple[str, dict[str, str]]:
     main = value.partition(";")[0].strip().lower()
+    if "=" in main:  # a semicolon is missing: attachment filename="a.txt"
+        main, blank, _ = main.partition(" ")
+        value = f"{main};{value.lstrip()[len(main) :]}" if blank else value
     found: dict[str, str] = {}
     pieces: dict[str, list[tuple[int, bool, str]]] = {}
     for name, quoted, bare in PARAMETER.findall(value):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .encodings import transfer_decode
+from .encodings import UU_NAMES, transfer_decode
 from .headers import normalise, parameters, scan_section, skip_envelope
 
 MAX_DEPTH = 16
@@ -16,7 +16,19 @@ MAX_FALSE_BOUNDARIES = 10_000
 
 # Of the message/* types these are reports to be read as text; the others hold a header section and a body.
 REPORTS = frozenset(["message/delivery-status", "message/disposition-notification", "message/feedback-report"])
-CONTENT_TYPE = re.compile(r"[^\s/()]++/[^\s/()]++\Z")
+CONTENT_TYPE = re.compile(r"[^\s/()\"',;\0]++/[^\s/()\"',;\0]++\Z")
+MISSPELT = re.compile(r"[\"',\0]|[ \t]{1,9}(?=/)|(?<=/)[ \t]{1,9}")
+# What programs really call the encodings: base-64, quoted printable.
+ENCODINGS = {name.replace("-", ""): name for name in ("base64", "quoted-printable", *sorted(UU_NAMES))}
+HTML_TYPES = frozenset([
+    "text/html", "text/htm", "text/xhtml", "html/text", "application/html", "application/xhtml+xml", "image/svg+xml",
+])  # fmt: skip
+# What a reader opens a file as whose type says nothing: by the end of its name.
+READ_BY_NAME = {
+    "html": "text/html", "htm": "text/html", "xhtml": "text/html", "xht": "text/html", "shtml": "text/html",
+    "svg": "text/html", "eml": "message/rfc822", "txt": "text/plain", "text": "text/plain",
+    "ics": "text/plain",
+}  # fmt: skip
 GUESSED_BOUNDARY = re.compile(rb"^(--[!-~]{3,70})[ \t]{0,9}\n(?i:content-[!-9;-~]{1,40}:)", re.MULTILINE)
 
 
@@ -32,7 +44,8 @@ class Part(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A part and where its still encoded body stands: ``data[start:end]``."""
+    """A part and where its still encoded body stands: ``data[start:end]``; of a message inside the message, where its
+    header section stands."""
 
     part: Part
     data: bytes
@@ -40,39 +53,63 @@ class Leaf(NamedTuple):
     end: int
 
 
+def read_as(content_type: str, filename: str) -> str:
+    """What a reader shows a part as: ``text/html``, ``text/plain``, a type of ``message/`` or ``multipart/``, or
+    nothing.
+
+    >>> read_as("application/octet-stream", "invoice.HTML"), read_as("plain/text", ""), read_as("image/png", "a.txt")
+    ('text/html', 'text/plain', '')
+    """
+    if content_type in HTML_TYPES:
+        return "text/html"
+    if content_type.startswith(("multipart/", "message/")):
+        return content_type
+    if content_type.startswith("text") or content_type in ("plain/text", "application/ics"):
+        return "text/plain"
+    if content_type.startswith("application/"):
+        return READ_BY_NAME.get(filename.rpartition(".")[2].lower(), "")
+    return ""
+
+
 def leaves(data: bytes, fields: list[tuple[str, str]], start: int, truncations: list[str]) -> Iterator[Leaf]:
-    """Leaf parts, in order, of the message with these header fields whose body starts at ``start``."""
+    """Leaf parts, in order, of the message with these header fields whose body starts at ``start``; a message inside
+    it comes before its own parts."""
     part, boundary = describe(fields, "text/plain", len(data) - start)
     stack = [(part, boundary, data, start, len(data), 0)]
     count = 0
     while stack:
         part, boundary, data, start, end, depth = stack.pop()
-        kind = part.content_type
+        kind = read_as(part.content_type, part.filename)
         inner: list[tuple[int, int]] = []
+        message = kind.startswith("message/") and kind not in REPORTS
         if kind.startswith("multipart/"):
             inner = children(data, start, end, boundary, MAX_PARTS - count)
             if not inner or depth == MAX_DEPTH:
                 part = part._replace(content_type="text/plain")  # nothing separates parts: a reader sees text
-        elif kind.startswith("message/") and kind not in REPORTS:
-            if part.encoding in ("base64", "quoted-printable"):
+        elif message:
+            if part.encoding in ENCODINGS.values():
                 data = normalise(transfer_decode(data[start : min(end, start + 2 * MAX_TEXT)], part.encoding))
                 start, end = 0, len(data)
             start = skip_envelope(data, start, end)
             inner = [(start, end)]
-        if inner and depth < MAX_DEPTH:
-            default = "message/rfc822" if kind == "multipart/digest" else "text/plain"
-            for a, b in reversed(inner):
-                section = scan_section(data, a, b, truncations)
-                part, boundary = describe(section.fields(truncations), default, b - section.body)
-                stack.append((part, boundary, data, section.body, b, depth + 1))
-            continue
-        if inner:
+        nested = bool(inner) and depth < MAX_DEPTH
+        if inner and not nested:
             truncations.append(f"parts nested deeper than {MAX_DEPTH}")
-        count += 1
-        if count > MAX_PARTS:
-            truncations.append(f"parts after the first {MAX_PARTS}")
-            return
-        yield Leaf(part, data, start, end)
+        if not nested or message:
+            count += 1
+            if count > MAX_PARTS:
+                truncations.append(f"parts after the first {MAX_PARTS}")
+                return
+        if not nested:
+            yield Leaf(part, data, start, end)
+            continue
+        default = "message/rfc822" if part.content_type == "multipart/digest" else "text/plain"
+        for a, b in reversed(inner):
+            section = scan_section(data, a, b, truncations)
+            if message:
+                yield Leaf(part._replace(content_type="message/rfc822"), data, section.start, section.stop)
+            part, boundary = describe(section.fields(truncations), default, b - section.body)
+            stack.append((part, boundary, data, section.body, b, depth + 1))
 
 
 def describe(fields: list[tuple[str, str]], default: str, size: int) -> tuple[Part, str]:
@@ -80,7 +117,7 @@ def describe(fields: list[tuple[str, str]], default: str, size: int) -> tuple[Pa
     values = {name.lower(): value for name, value in reversed(fields) if name[0] in "cC"}
     kind, found = parameters(values.get("content-type") or default)
     if not CONTENT_TYPE.match(kind):
-        first = CONTENT_TYPE.match(kind.replace("(", " ").partition(" ")[0])
+        first = CONTENT_TYPE.match(MISSPELT.sub("", kind[:200]).replace("(", " ").strip().partition(" ")[0])
         kind = first.group() if first else "text/plain"
     charset = found.get("charset", "")
     if not charset and "charset" in values.get("content-type", ""):  # a semicolon is missing
@@ -89,7 +126,8 @@ def describe(fields: list[tuple[str, str]], default: str, size: int) -> tuple[Pa
         charset = charset.strip("\"' ").partition(" ")[0][:60].lower()
     encoding = values.get("content-transfer-encoding", "")
     if encoding:
-        encoding = encoding.partition(";")[0].strip("\"' \t").lower()[:40]
+        encoding = encoding.partition(";")[0].partition("(")[0].strip("\"' \t").lower()[:40]
+        encoding = ENCODINGS.get(encoding.replace("-", "").replace(" ", ""), encoding)
     disposition, filename = "", found.get("name", "")
     if "content-disposition" in values:
         disposition, more = parameters(values["content-disposition"])

@@ -132,7 +132,7 @@ cdef class PlainMessage:
             if len(self.part_cache) > self.max_fields:
                 self.part_cache = {}
             part, _ = mime.describe(description, "text/plain", 0)
-            plain = part.content_type.startswith("text") and part.content_type != "text/html"
+            plain = mime.read_as(part.content_type, "") == "text/plain"
             plain = plain and part.encoding not in DECODED and charsets.is_ascii(b"", part.charset)
             self.part_cache[key] = tokenizer.part_tokens(part) if plain else None
         return self.part_cache[key]

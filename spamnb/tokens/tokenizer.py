@@ -24,7 +24,7 @@ from spamnb.tokens.words import NormalizationCache, normalize_word, raw_words
 if TYPE_CHECKING:
     from spamnb.message.parse import Message, Part
 
-TOKENS_VERSION = 5  # rises whenever the same message would give other tokens: a model says which it was trained with
+TOKENS_VERSION = 6  # rises whenever the same message would give other tokens: a model says which it was trained with
 
 TOKENIZERS = ("own", "tweet", "treebank")
 MAX_URLS = 200  # of each kind

@@ -88,7 +88,7 @@ def test_no_step_raises(octets, text):
     base64(octets)
     decode_words(f"=?{text}?Q?{text}?= =?utf-8?B?{text}?=")
     parameters(f'{text}; {text}="{text}; x*0*={text}')
-    take_uuencoded("begin 644 a\n" + octets.decode("latin-1"))
+    take_uuencoded("begin 644 a\n" + octets.decode("latin-1"), 9)
     read_html(octets, [])
     read_html(text.encode("utf-8", "replace"), [])
 

@@ -121,7 +121,7 @@ def text_difference(text: str, octets: bytes, charset: str | None) -> str:
         return EQUAL
     if len(octets) > MAX_TEXT and text == plain[:MAX_TEXT]:
         return BOUNDED
-    if "\nbegin " in plain and text == take_uuencoded(plain)[0]:
+    if "\nbegin " in plain and text == take_uuencoded(plain, 250)[0]:
         return UUENCODED
     if charset == "iso-8859-1" and text == line_feeds(octets.decode("cp1252", "replace")):
         return C1

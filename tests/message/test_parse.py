@@ -186,11 +186,12 @@ def test_message_inside(encoding):
     coded = {"7bit": inside, "base64": base64.encodebytes(inside), "quoted-printable": binascii.b2a_qp(inside)}
     head = f"Content-Type: message/rfc822\nContent-Transfer-Encoding: {encoding}\n\n"
     message = parse(head.encode() + coded[encoding])
-    assert words(message) == ["inside"] and message.header("subject") == ""
+    assert words(message) == ["inner", "inside"] and message.header("subject") == ""
 
 
 def test_digest_holds_messages_by_default():
-    assert parse(multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest")).texts == ("one", "two")
+    digest = multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest")
+    assert parse(digest).texts == ("a\n\n", "one", "b\n\n", "two")
 
 
 def test_delivery_status_is_text():
@@ -219,7 +220,7 @@ def test_content_type_with_missing_semicolon_and_comment():
         ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"),
         ("base64", b"plain text, whatever the header says", b"plain text, whatever the header says"),
         ("base64", b"aGVsbG8=\naGVsbG8=\n", b"hellohello"),
-        ("base64", b"aGVsbG8=\n\n____\nlist footer\n", b"hello"),
+        ("base64", b"aGVsbG8=\n\n____\nlist footer\n", b"hello\n\n____\nlist footer\n"),
         ("base64", b"", b""),
         ("base64", b"====", b""),
         ("base64", b"a", b""),
@@ -254,7 +255,8 @@ def test_many_beginnings_of_uuencoded_files():
     message = parse(b"\n" + text.encode())
     assert message.texts == (text,) and len(message.parts) == 1
     lines = "begin 644 a.txt\n%:&5L;&\\\n"
-    assert len(parse(b"\n" + lines.encode() * 20_000).parts) == 2
+    assert len(parse(b"\n" + lines.encode() * 20_000).parts) == 1
+    assert len(parse(b"\n" + (lines + "end\n").encode() * 20_000).parts) == MAX_PARTS
 
 
 def test_prose_that_begins_like_uuencode_stays():
