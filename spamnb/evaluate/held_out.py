@@ -60,7 +60,7 @@ class Answers:
         self._probabilities = np.zeros((n, c))
         self._verdicts = np.full(n, UNSURE, dtype=np.int64)
         self._asked = np.zeros(n, bool)
-        self._remarks: dict[int, ErrorDetail] = {}
+        self._details: dict[int, ErrorDetail] = {}
 
     def ask(self, trained: TrainingSet, places: NDArray[np.bool_]) -> None:
         """Judge the messages at ``places`` by a model of ``trained``."""
@@ -82,7 +82,7 @@ class Answers:
                 self._verdicts[rows] = [self._index.get(verdict, UNSURE) for verdict in said]
                 self._asked[rows] = True
                 for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):
-                    self._remarks[int(rows[i])] = ErrorDetail("", scored.heaviest(int(i), p[i], EVIDENCE))
+                    self._details[int(rows[i])] = ErrorDetail("", scored.heaviest(int(i), p[i], EVIDENCE))
 
     def explain(self, trained: TrainingSet, rows: Iterable[int]) -> None:
         """Keep what decided these rows, whose answers are known, in a model of ``trained`` without each of them."""
@@ -100,7 +100,7 @@ class Answers:
                 store.add(label, counted, -1)
                 if store.totals().classes == tuple(self._mail.classes[c] for c in column):
                     scored = learner.score(store, store.totals(), tokens, sparse)
-                    self._remarks[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
+                    self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
                 store.add(label, counted)
 
     def _columns(self, classes: Sequence[str]) -> NDArray[np.intp]:
@@ -122,10 +122,10 @@ class Answers:
     def result(self, protocol: str, subjects: Callable[[set[int]], dict[int, str]]) -> Result:
         """The messages that were asked about, in the given order; ``subjects`` finds those at the given places."""
         mail, rows = self._mail, np.flatnonzero(self._asked)
-        place = {int(row): int(mail.positions[row]) for row in rows if row in self._remarks}
+        place = {int(row): int(mail.positions[row]) for row in rows if row in self._details}
         found = subjects(set(place.values())) if place else {}
-        remarks = {
-            i: self._remarks[row]._replace(subject=found.get(place[row], ""))
+        details = {
+            i: self._details[row]._replace(subject=found.get(place[row], ""))
             for i, row in enumerate(rows.tolist())
             if row in place
         }
@@ -138,5 +138,5 @@ class Answers:
             self._probabilities[rows],
             self._verdicts[rows],
             spam=self._settings.spam,
-            remarks=remarks,
+            details=details,
         )

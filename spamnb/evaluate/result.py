@@ -52,7 +52,7 @@ class Result:
     verdicts: NDArray[np.int64]
     ordered: bool = False
     spam: str = "spam"
-    remarks: Mapping[int, ErrorDetail] = field(default_factory=dict)
+    details: Mapping[int, ErrorDetail] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n, c = len(self.names), len(self.classes)
@@ -134,12 +134,12 @@ class Recorder:
 
     def __init__(self) -> None:
         self._rows: list[tuple[str, str, str, Mapping[str, float], Mapping[str, float]]] = []
-        self._remarks: dict[int, ErrorDetail] = {}
+        self._details: dict[int, ErrorDetail] = {}
 
     def add(self, name: str, truth: str, answer: Answer) -> None:
         """Record the answer to one message whose true class is ``truth``."""
         if answer.verdict != truth:
-            self._remarks[len(self._rows)] = ErrorDetail(answer.subject, tuple(answer.evidence))
+            self._details[len(self._rows)] = ErrorDetail(answer.subject, tuple(answer.evidence))
         self._rows.append((name, truth, answer.verdict, answer.scores, answer.probabilities))
 
     def result(self, protocol: str, *, ordered: bool = False, spam: str = "spam") -> Result:
@@ -159,4 +159,4 @@ class Recorder:
             if not probability and classes:  # before anything was learned every class is as likely
                 probabilities[i] = 1 / len(classes)
         names = [row[0] for row in self._rows]
-        return Result(protocol, classes, names, truth, scores, probabilities, verdicts, ordered, spam, self._remarks)
+        return Result(protocol, classes, names, truth, scores, probabilities, verdicts, ordered, spam, self._details)

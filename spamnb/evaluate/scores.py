@@ -41,7 +41,7 @@ def write_scores(result: Result, path: str | Path) -> None:
 
 
 def read_scores(path: str | Path) -> Result:
-    """A result as :func:`write_scores` left it, without remarks. SpamnbError where the file is not one."""
+    """A result as :func:`write_scores` left it, without details. SpamnbError where the file is not one."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
             first = stream.readline(1 << 16)

@@ -79,11 +79,11 @@ def _error(result: Result, row: int) -> Error:
     tags = [f"{true} → {names[result.verdicts[row]]}"]
     if result.calibrated:
         tags.append(f"p({true}) = {result.probabilities[row, result.truth[row]]:.4f}")
-    remark = result.remarks.get(row)
-    subject = remark.subject if remark and remark.subject else "(no subject)"
+    detail = result.details.get(row)
+    subject = detail.subject if detail and detail.subject else "(no subject)"
     # By probability, as the evidence is: it may be another class than that of the highest score.
     best = result.classes[int((result.probabilities if result.calibrated else result.scores)[row].argmax())]
-    evidence = _tokens(remark.evidence[:TOKENS], best == result.spam) if remark else []
+    evidence = _tokens(detail.evidence[:TOKENS], best == result.spam) if detail else []
     return Error(tags, subject[:300], result.names[row][-300:], best, evidence)
 
 

@@ -66,7 +66,7 @@ def test_nothing_known_is_unsure_and_learning_helps():
     result = online(stream(mail(40)), Settings(), never)
     assert result.verdicts[0] == -1
     assert result.right[-40:].mean() > 0.95
-    assert all(row in result.remarks for row in np.flatnonzero(~result.right))
+    assert all(row in result.details for row in np.flatnonzero(~result.right))
 
 
 def test_a_model_as_it_is_learns_nothing():
@@ -77,7 +77,7 @@ def test_a_model_as_it_is_learns_nothing():
         result = judged(stream([("spam", message("spam", 99)), ("list", message("ham", 98))]), classifier, never)
         assert classifier.store.totals().documents.tolist() == before
     assert result.classes == ("ham", "list", "spam") and not result.ordered
-    assert result.verdicts.tolist() == [2, 0] and result.remarks[1].subject
+    assert result.verdicts.tolist() == [2, 0] and result.details[1].subject
     assert result.protocol == "Model :memory:"
 
 

@@ -55,8 +55,8 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
             told = list(judgement.probabilities.values())
             np.testing.assert_allclose(result.probabilities[row, known], told, atol=1e-9)
             assert [*result.classes, "unsure"][result.verdicts[row]] == judgement.verdict
-            if row in result.remarks:
-                ours, theirs = result.remarks[row].evidence, dict(judgement.evidence)
+            if row in result.details:
+                ours, theirs = result.details[row].evidence, dict(judgement.evidence)
                 heaviest = [abs(weight) for weight in theirs.values()][:12]  # equal ones stand in any order
                 assert [abs(weight) for _, weight in ours] == pytest.approx(heaviest)
                 assert [weight for _, weight in ours] == pytest.approx([theirs[token] for token, _ in ours])
@@ -72,8 +72,8 @@ def test_split_is_training_on_one_part_and_classifying_the_other(tmp_path, setti
     result = protocols.evaluate_split(held, settings, learned, "by hand", lambda places: subjects)
     assert len(result) == (~learned).sum() and result.protocol == "by hand"
     check(tmp_path, result, settings, lambda _: np.flatnonzero(learned).tolist())
-    assert set(np.flatnonzero(~result.right)) <= result.remarks.keys() and result.remarks
-    assert all(result.remarks[i].subject == f"subject {result.names[i].split('/')[1]}" for i in result.remarks)
+    assert set(np.flatnonzero(~result.right)) <= result.details.keys() and result.details
+    assert all(result.details[i].subject == f"subject {result.names[i].split('/')[1]}" for i in result.details)
 
 
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda s: s.model_type)
@@ -103,7 +103,7 @@ def test_leave_one_out_is_forgetting_each(tmp_path):
     assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message
     check(tmp_path, result, settings, lambda own: [n for n in range(len(THREE)) if THREE[n][1] != THREE[own][1]])
     wrong = np.flatnonzero(~result.right)
-    assert set(result.remarks) == set(wrong.tolist())
+    assert set(result.details) == set(wrong.tolist())
 
 
 def test_leave_one_out_of_a_class_of_copies_alone(tmp_path):

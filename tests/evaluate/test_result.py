@@ -51,8 +51,8 @@ def test_only_errors_keep_their_evidence():
     recorder.add("1", "ham", Answer("ham", {}, {}, "Minutes", [("meeting", 2.0)]))
     recorder.add("2", "ham", Answer("spam", {}, {}, "Offer", [("offer", 3.0)]))
     result = recorder.result("")
-    assert set(result.remarks) == {1}
-    assert result.remarks[1].subject == "Offer" and result.remarks[1].evidence == (("offer", 3.0),)
+    assert set(result.details) == {1}
+    assert result.details[1].subject == "Offer" and result.details[1].evidence == (("offer", 3.0),)
 
 
 def test_runs_are_paired_by_name_whatever_their_order():
