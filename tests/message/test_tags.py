@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from spamnb.message.html import OPENING
 from spamnb.message.tags import ATTRIBUTE_WEIGHT, BLOCK, FORMATTING, MAX_TAG, WORDS, find_words, tags_of, weigh
 from spamnb.sources.spec import entries
 
+BUILT = [path for end in EXTENSION_SUFFIXES if (path := Path(tags.__file__ or "").with_name("_tags" + end)).exists()]
 needs_compiler = pytest.mark.skipif(
-    tags.compiled is None, reason="_tags is not built: needs a C compiler when spamnb is installed"
+    not BUILT, reason="_tags is not built: needs a C compiler when spamnb is installed"
 )
 PIECES = st.sampled_from(
     [*"<>/! \n\x0b1aB-é\x00\xa0", "</", "<!", "<!--", "-->", "<br", "<BR/>", "</P>", "<h1 ", "<h7>", "<b", "<b></b>",
@@ -29,6 +31,11 @@ STYLES = st.sampled_from(
 )  # fmt: skip
 PAGES = st.lists(PIECES, max_size=40).map("".join).map(str.encode) | st.binary(max_size=60)
 STYLED = st.lists(STYLES, max_size=12).map("".join).map(str.encode)
+
+
+@needs_compiler
+def test_what_is_built_is_used() -> None:
+    assert tags.compiled is not None, f"{BUILT[0]} does not import, or was built of other source: build it anew"
 
 
 @needs_compiler
