@@ -22,6 +22,29 @@ def check_class_name(name: str) -> str:
     return name
 
 
+def check_has_class(name: str, classes: Sequence[str]) -> None:
+    """ValueError where a model of these classes has none of this name, with the one that was meant where that is clear.
+
+    >>> check_has_class("spma", ["ham", "spam"])
+    Traceback (most recent call last):
+    ...
+    ValueError: 'spma' is none of the classes ham, spam; did you mean spam?
+    """
+    if name in classes:
+        return
+    near = _nearest(name, classes)
+    meant = f"; did you mean {near}?" if near else ""
+    raise ValueError(f"{name!r} is none of the classes {', '.join(classes) or '(there is none)'}{meant}")
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The one of the names that is spelt most like ``name``, if one is spelt much like it."""
+    from difflib import get_close_matches  # 4 ms, which only a name that is not there costs
+
+    same = [other for other in known if other.casefold() == name.casefold()]
+    return next(iter(same or get_close_matches(name.casefold(), known, 1)), None)
+
+
 def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = False) -> None:
     """ValueError where a message is to be learned as a class that the model's ``classes`` lack, unless ``new``.
 
@@ -42,12 +65,10 @@ def check_known_class(name: str, classes: Sequence[str], spam: str, new: bool = 
     same = [other for other in known if other.casefold() == name.casefold()]
     if same:
         raise ValueError(f"{name!r} differs from class {same[0]} in case alone; write {same[0]}")
-    from difflib import get_close_matches  # 4 ms, which only a new class costs
-
-    near = get_close_matches(name.casefold(), known, 1)
+    near = _nearest(name, known)
     if new or (not near and all(other == spam for other in classes)):
         return
-    meant = f"; did you mean {near[0]}?" if near else ";"
+    meant = f"; did you mean {near}?" if near else ";"
     raise ValueError(f"{name!r} is none of the classes {', '.join(known)}{meant} --new-class makes a new one")
 
 

@@ -62,8 +62,8 @@ def _in_one_line() -> Iterator[None]:
         yield
     except SpamnbError as error:
         raise click.ClickException(str(error)) from None
-    except KeyboardInterrupt:
-        click.echo("\nspamnb: interrupted", err=True)
+    except KeyboardInterrupt as interrupt:
+        click.echo("\nspamnb: " + "; ".join(["interrupted", *map(str, interrupt.args)]), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except OSError as error:
         if error.errno == errno.EPIPE:  # whoever read the output has seen enough; click ends quietly

@@ -102,7 +102,9 @@ def _classify(
         verdicts.add(verdict)
         out.write(text)
     if not verdicts and not unreadable.count:
-        tell(f"spamnb: no messages in {' '.join(map(escape, sources)) or 'standard input'}")
+        from spamnb.cli.each_message import no_message
+
+        raise no_message(sources)
     return verdicts, unreadable.count
 
 

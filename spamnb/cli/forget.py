@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, model_option, tell
+from spamnb.cli.each_message import each_message
+from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
@@ -24,14 +25,22 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
       spamnb forget spam < message.eml
     """
     from spamnb.classifier import Classifier
+    from spamnb.errors import SpamnbError
+    from spamnb.naming import check_has_class
 
     unreadable = Unreadable()
     with Classifier.open(model, writable=True) as classifier:
-        known = classifier.store.totals().classes
-        if label not in known:
-            tell(f"spamnb: {model} has no class {label!r}; it has {', '.join(known) or 'none'}")
+        try:
+            check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
+        except ValueError as error:
+            raise SpamnbError(f"{model}: {error}") from None
         seen, changed = each_message(
-            messages_of(sources, unreadable), unreadable, lambda raw: classifier.forget(label, raw), classifier.store
+            sources,
+            messages_of(sources, unreadable),
+            unreadable,
+            lambda raw: classifier.forget(label, raw),
+            classifier.store,
+            "forgotten",
         )
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, each_message, messages_of, model_option, tell, text_column_option
+from spamnb.cli.each_message import each_message
+from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, tell, text_column_option
 
 
 @click.command("learn", short_help="Add messages to a class.")
@@ -62,7 +63,9 @@ def learn_command(label: str, sources: tuple[str, ...], new_class: bool, model: 
             raise SpamnbError(f"{model}: {error}") from None
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
-        seen, changed = each_message(entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store)
+        seen, changed = each_message(
+            sources, entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store, "learned"
+        )
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + (f"; {seen - changed:,} known already" if seen > changed else "")

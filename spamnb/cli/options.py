@@ -20,7 +20,6 @@ from spamnb.errors import SpamnbError, reason
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
     from spamnb.sources.spec import ReadOptions
-    from spamnb.store.store import Store
 
 
 @contextmanager
@@ -274,27 +273,3 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
     if raw.startswith(b"From ") and len(list(islice(split_mbox(BytesIO(raw), False), 2))) > 1:
         tell("spamnb: a mailbox on standard input is taken for one message; give its name instead")
     return iter([Entry(None, "-", "", content=raw)] if raw else [])  # nothing is no message, as an empty file
-
-
-def each_message(
-    entries: Iterator[Entry], unreadable: Unreadable, change: Callable[[bytes], bool], store: Store
-) -> tuple[int, int]:
-    """Apply ``change`` to each message; returns how many there were, and how many it changed.
-
-    A hundred messages make one transaction: what is killed loses little, and other writers get their turn. SpamnbError
-    says how many messages were done before the one that failed.
-    """
-    from spamnb.sources.entries import messages
-
-    seen = changed = done = 0
-    while batch := list(islice(entries, 100)):
-        try:
-            with store.writing():
-                for _, raw in messages(batch, unreadable):
-                    if raw:  # nothing is no message, as an empty file in a folder
-                        seen += 1
-                        changed += change(raw)
-        except SpamnbError as error:
-            raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
-        done = seen
-    return seen, changed

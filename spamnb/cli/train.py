@@ -55,14 +55,13 @@ def train_command(
 
     from spamnb.engines.counting import count_parallel
     from spamnb.engines.side_process import SideProcess
-    from spamnb.errors import SpamnbError
     from spamnb.naming import pluralize
     from spamnb.report.training import training_report
     from spamnb.sources.spec import entries
+    from spamnb.store.snapshot import check_replaceable
     from spamnb.training import train
 
-    if model.exists() and not force:
-        raise SpamnbError(f"{model}: exists already; --force replaces it, 'spamnb learn' adds to it")
+    check_replaceable(model, force=force)
     lessons = _lessons(model) if model.exists() else 0
     tell_of_folders_too_high(sources)
     unreadable = Unreadable()

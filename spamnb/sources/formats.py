@@ -13,15 +13,19 @@ HEAD = 1024  # bytes that tell what a file is
 _OLE = "an Outlook message or an older Office document; 'msgconvert' makes mail of a .msg file"
 _PST = "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it"
 _AUDIO_OR_VIDEO = "sound or video"
+_UNPACK = "; unpack it, and name the folder or mailbox that was in it"
 _EXECUTABLE = "a program"
 _IMAGE = "an image"
 
 _MAGIC: dict[bytes, str] = {
-    b"PK\x03\x04": "a ZIP archive",
+    b"PK\x03\x04": "a ZIP archive" + _UNPACK,
     b"PK\x05\x06": "an empty ZIP archive",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!\x1a\x07": "a RAR archive",
-    b"MSCF\0\0\0\0": "a cabinet archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive" + _UNPACK,
+    b"Rar!\x1a\x07": "a RAR archive" + _UNPACK,
+    b"BZh91AY&SY": "a file compressed by bzip2" + _UNPACK,
+    b"\xfd7zXZ\0": "a file compressed by xz" + _UNPACK,
+    b"(\xb5/\xfd": "a file compressed by zstd" + _UNPACK,
+    b"MSCF\0\0\0\0": "a cabinet archive" + _UNPACK,
     b"!<arch>\n": "an ar archive",
     b"%PDF-": "a PDF document",
     b"%!PS": "a PostScript document",
@@ -83,8 +87,8 @@ def foreign_format(raw: bytes) -> str | None:
     A file in which control characters and NULs abound is binary data, unless it begins with a header field: a server
     delivers what it was sent, and nobody must be able to keep his message from being learned.
 
-    >>> foreign_format(b"PK\\x03\\x04" + bytes(26)), foreign_format(b"Subject: tea\\n\\n" + bytes(99))
-    ('a ZIP archive', None)
+    >>> foreign_format(b"GIF89a" + bytes(26)), foreign_format(b"Subject: tea\\n\\n" + bytes(99))
+    ('an image', None)
     """
     for magic, name in _BY_START.get(raw[:2], ()):
         if raw.startswith(magic):
@@ -94,7 +98,7 @@ def foreign_format(raw: bytes) -> str | None:
     if raw.startswith(_UTF_16):
         return "UTF-16 text; 'iconv -f UTF-16 -t UTF-8' makes plain text of it"
     if raw[257:262] == b"ustar":
-        return "a tar archive"
+        return "a tar archive" + _UNPACK
     if raw[4:8] == b"ftyp":
         return _AUDIO_OR_VIDEO
     if raw[:2] == b"BM" and raw[6:10] == b"\0\0\0\0":

@@ -41,8 +41,7 @@ def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
     try:
         with open_mail(path) as stream:
             if what := foreign_format(stream.read(HEAD)):
-                advice = "; unpack it and give the .mbox in it" if "archive" in what else ""
-                raise NotMail(what + advice, path)
+                raise NotMail(what, path)
             stream.seek(0)
             keep = isinstance(stream, gzip.GzipFile)
             for number, (start, stop, content, _) in enumerate(split_mbox(stream, keep), 1):

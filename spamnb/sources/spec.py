@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, Report, open_mail
 from spamnb.sources.files import is_table, mail_file
 from spamnb.sources.folders import listing, tree
-from spamnb.sources.formats import NotMail
+from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
 
 _FORMS = (
@@ -50,7 +50,10 @@ def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = 
 
     ``on_unreadable(name, error)`` is called for each file, folder or line that could not be read.
     """
-    return chain.from_iterable([_labelled(spec, on_unreadable, options) for spec in specs])
+    specs = list(specs)
+    found = [_labelled(spec, on_unreadable, options) for spec in specs]
+    _check_one_class_each(specs)
+    return chain.from_iterable(found)
 
 
 def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions = _DEFAULT) -> Iterator[Entry]:
@@ -69,6 +72,21 @@ def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions
 
 
 # What a SOURCE is
+
+
+def _check_one_class_each(specs: Iterable[str]) -> None:
+    """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
+    met: dict[tuple[int, int], str] = {}
+    for spec in specs:
+        label, equals, path = spec.partition("=")
+        if not equals or not path or "/" in label or spec.partition(":")[0] in _KINDS:
+            continue
+        status = _status(os.path.expanduser(path), spec)
+        before = met.setdefault((status.st_dev, status.st_ino), spec)
+        if before.partition("=")[0] != label:
+            raise SpamnbError(
+                f"{escape(before)} and {escape(spec)}: one source for two classes; name a source of its own for each"
+            )
 
 
 def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -198,6 +216,10 @@ def _table(path: str, labelled: bool, on_unreadable: Report, options: ReadOption
 def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
     """A message per line ``label TAB text``. The first line decides at once whether it is such a file."""
     try:
+        with open_mail(path) as stream:
+            what = foreign_format(stream.read(HEAD))
+        if what:
+            raise SpamnbError(f"{escape(path)}: {NotMail(what, path).strerror}")
         if first := first_line(path):
             label_and_text(first)
     except ValueError as error:

@@ -146,6 +146,38 @@ def _vectors(store: Store, tokens: TokenArray) -> np.ndarray | None:
     return vectors
 
 
+def check_replaceable(path: str | Path, *, force: bool) -> None:
+    """SpamnbError where a model made at ``path`` would be in the way of something: InTheWay where that is a model, and
+    ``force`` is not given. Whatever is no model is never replaced.
+
+    >>> check_replaceable("/", force=True)
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: /: a folder; --model names the file to make in it, as /model.spamnb
+    """
+    target = Path(path)
+    if not target.exists():
+        return
+    if target.is_dir():
+        inside = target / "model.spamnb"
+        raise SpamnbError(f"{target}: a folder; --model names the file to make in it, as {inside}")
+    if not target.is_file():
+        raise SpamnbError(f"{target}: neither file nor folder; --model names a file to make")
+    if not target.stat().st_size:
+        raise SpamnbError(f"{target}: an empty file and no model; remove it, or --model names another")
+    try:
+        Store.open(target).close()
+    except Outdated:
+        pass
+    except SpamnbError as error:
+        said = str(error).removesuffix(f"; {Store.REMEDY}")
+        raise SpamnbError(f"{said}; only a model is replaced: remove this file, or --model names another") from None
+    if not force:
+        raise InTheWay(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
+    if not os.access(target, os.W_OK):  # told now, not after the training
+        raise SpamnbError(f"{target}: belongs to {_owner(target)}, and you may not write it; --model names another")
+
+
 @contextlib.contextmanager
 def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
     """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
@@ -154,12 +186,7 @@ def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = Fals
     ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
     """
     target = Path(path)
-    in_the_way = InTheWay(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
-    if target.exists():
-        if not force:
-            raise in_the_way
-        with contextlib.suppress(Outdated):
-            Store.open(target, writable=True).close()  # only a model is ever replaced
+    check_replaceable(target, force=force)
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         try:
@@ -180,13 +207,19 @@ def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = Fals
         try:
             os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
         except FileExistsError:
-            if not force:
-                raise in_the_way from None
+            check_replaceable(target, force=force)
             _replace(fresh, target)
     finally:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(NotADirectoryError):  # where nothing could be made
                 Path(f"{fresh}{suffix}").unlink(missing_ok=True)
+
+
+def _owner(target: Path) -> str:
+    try:
+        return target.owner()
+    except KeyError:  # a number without a name
+        return f"user {target.stat().st_uid}"
 
 
 def _clear(target: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -126,3 +129,165 @@ def test_a_model_is_for_its_owner_alone_and_stays_as_its_owner_opens_it(model: P
         assert stat.S_IMODE((tmp_path / "lessons").stat().st_mode) == 0o600
     finally:
         os.umask(umask)
+
+
+@pytest.mark.parametrize("words", [["learn", "spam"], ["forget", "spam"], ["classify"]])
+def test_where_there_is_no_message_that_is_an_error(model: Path, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    for sources in ([tmp_path / "file"], [tmp_path / "folder"], [tmp_path / "file", tmp_path / "folder"]):
+        done = run(*words, "-m", model, *sources)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr == f"Error: {' '.join(map(str, sources))}: no message\n"
+    assert run(*words, "-m", model, given=b"").stderr == "Error: standard input: no message\n"
+
+
+def test_forgetting_from_a_class_that_is_none_is_refused(model: Path) -> None:
+    done = run("forget", "-m", model, "spma", given=message("spam", 1))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "'spma' is none of the classes ham, spam; did you mean spam?" in done.stderr
+    assert run("forget", "-m", model, "SPAM", given=message("spam", 1)).stderr.endswith("did you mean spam?\n")
+
+
+def test_a_class_that_was_emptied_is_still_known(tmp_path: Path) -> None:
+    path, raw = tmp_path / "model", message("spam", 1)
+    run("learn", "-m", path, "spam", given=raw)
+    assert [run("forget", "-m", path, "spam", given=raw).exit_code for _ in range(2)] == [0, 0]
+    assert "'ham' is none of the classes spam\n" in run("forget", "-m", path, "ham", given=raw).stderr
+
+
+@pytest.mark.parametrize("command", ["learn", "forget"])
+def test_ctrl_c_tells_how_many_were_done_and_keeps_these(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    folders(tmp_path / "more", [("spam", message("spam", n)) for n in range(100, 350)])
+    words = [command, "-m", model, "spam", tmp_path / "more"]
+    if command == "forget":
+        assert run("learn", *words[1:]).exit_code == 0
+    change, calls = getattr(Classifier, command), 0
+    before = documents(model)
+
+    def until(n: int) -> None:
+        def interrupted(self: Classifier, label: str, raw: bytes) -> bool:
+            nonlocal calls
+            calls += 1
+            if calls == n:
+                os.kill(os.getpid(), signal.SIGINT)
+            return change(self, label, raw)
+
+        monkeypatch.setattr(Classifier, command, interrupted)
+
+    until(50)
+    done = run(*words)
+    told = {"learn": "learned", "forget": "forgotten"}[command]
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert done.stderr == f"\nspamnb: interrupted; nothing was {told}\n" and documents(model) == before
+    calls = 0
+    until(250)
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (130, "")
+    rest = "the same command goes on with the rest"
+    assert done.stderr == f"\nspamnb: interrupted; 200 of 200 messages {told} and kept; {rest}\n"
+    assert abs(documents(model) - before) == 200
+    assert run(*words).exit_code == 0 and abs(documents(model) - before) == 250
+
+
+def documents(model: Path) -> int:
+    with Store.open(model) as store:
+        return int(store.totals().documents.sum())
+
+
+def test_ctrl_c_at_the_end_of_a_change_is_told_what_was_kept(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, write = documents(model), Store._before_commit
+
+    def interrupted(self: Store) -> None:
+        write(self)
+        if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []):  # as the commit of each hundred messages
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Store, "_before_commit", interrupted)
+    done = run("learn", "-m", model, "spam", given=message("spam", 70))
+    monkeypatch.undo()
+    assert done.exit_code == 130 and "; 1 of 1 message learned and kept;" in done.stderr
+    assert documents(model) == before + 1
+
+
+@pytest.mark.parametrize("words", [[], ["--force"]])
+def test_what_is_in_the_way_of_a_model_is_called_what_it_is(tmp_path: Path, words: list[str]) -> None:
+    folders(tmp_path / "mail", mail(5))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty").touch()
+    (tmp_path / "text").write_text("some notes")
+    for name, said in (
+        ("folder", f"a folder; --model names the file to make in it, as {tmp_path}/folder/model.spamnb"),
+        ("empty", "an empty file and no model; remove it, or --model names another"),
+        ("text", "only a model is replaced: remove this file, or --model names another"),
+    ):
+        before = (tmp_path / name).stat()
+        done = run("train", *words, "-m", tmp_path / name, tmp_path / "mail")
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert said in done.stderr and "--force" not in done.stderr and done.stderr.count("\n") == 1
+        assert (tmp_path / name).stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.mark.parametrize("form", ["", "ham="])
+def test_an_archive_is_to_be_unpacked(tmp_path: Path, form: str) -> None:
+    folders(tmp_path / "mail", mail(2))
+    for kind in ("zip", "gztar", "tar", "bztar", "xztar"):
+        archive = shutil.make_archive(str(tmp_path / kind), kind, tmp_path / "mail")
+        done = run("train", "-m", tmp_path / "model", f"{form}{archive}")
+        assert done.exit_code == 1 and "TAB" not in done.stderr
+        assert "not mail; unpack it, and name the folder or mailbox that was in it\n" in done.stderr
+
+
+def test_a_source_for_two_classes_is_refused(tmp_path: Path) -> None:
+    folders(tmp_path / "mail", mail(5))
+    ham = tmp_path / "mail" / "ham"
+    (tmp_path / "link").symlink_to(ham)
+    for other in (ham, tmp_path / "link"):
+        for command in (["train", "-m", tmp_path / "model"], ["evaluate"]):
+            done = run(*command, f"ham={ham}", f"spam={other}")
+            assert done.exit_code == 1 and not (tmp_path / "model").exists()
+            assert f"ham={ham} and spam={other}: one source for two classes" in done.stderr
+    assert run("train", "-m", tmp_path / "model", "--one-class", f"ham={ham}", f"ham={ham}").exit_code == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_the_model_of_another_user_is_not_replaced(tmp_path: Path, mode: int) -> None:
+    place = Path(tempfile.mkdtemp(prefix="spamnb-users-", dir="/tmp"))
+    try:
+        place.chmod(0o777)
+        folders(place / "mail", mail(5))
+        path = place / "model"
+        assert run("train", "-m", path, place / "mail").exit_code == 0
+        path.chmod(mode)
+        before = path.read_bytes()
+        code, said = as_nobody("train", "--force", "-m", path, place / "mail")
+        assert code == 1 and said.count("\n") == 1, said
+        assert (f"{path}: belongs to root, and you may not write it" if mode == 0o644 else "permissions") in said
+        assert path.read_bytes() == before and stat.S_IMODE(path.stat().st_mode) == mode
+        assert not [each for each in place.iterdir() if each.name.startswith(".")]
+    finally:
+        shutil.rmtree(place)
+
+
+def as_nobody(*words: object) -> tuple[int, str]:
+    """Exit code and output of a command as another user. In a child that has all modules already: this Python may lie
+    where that user cannot read."""
+    received, sent = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+            done = run(*words)
+            os.write(sent, f"{done.exit_code} {done.output}".encode())
+        finally:
+            os._exit(0)
+    os.close(sent)
+    with os.fdopen(received) as stream:
+        code, _, said = stream.read().partition(" ")
+    os.waitpid(child, 0)
+    return int(code), said

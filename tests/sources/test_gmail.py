@@ -60,7 +60,7 @@ def test_classes_go_by_labels(tmp_path: Path, name: str) -> None:
 def test_what_is_no_takeout(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "takeout.zip", "w") as archive:
         archive.writestr("Takeout/Mail/All mail.mbox", "".join(TAKEOUT))
-    with pytest.raises(SpamnbError, match=r"a ZIP archive, not mail; unpack it and give the \.mbox in it"):
+    with pytest.raises(SpamnbError, match=r"a ZIP archive, not mail; unpack it, and name the folder or mailbox that"):
         read(f"gmail:{tmp_path}/takeout.zip")
     (tmp_path / "inbox").write_text("From a 1:00\nSubject: x\n\n.\n")
     with pytest.raises(SpamnbError, match="no X-Gmail-Labels"):

@@ -1,0 +1,63 @@
+"""What `learn` and `forget` do: one change for each message, a hundred of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from spamnb.cli.options import Unreadable
+from spamnb.errors import SpamnbError
+from spamnb.naming import escape, pluralize
+
+if TYPE_CHECKING:
+    from spamnb.sources.entries import Entry
+    from spamnb.store.store import Store
+
+
+def no_message(sources: tuple[str, ...]) -> SpamnbError:
+    """The error where nothing was found that a command could work on."""
+    named = "standard input" if sources in ((), ("-",)) else " ".join(map(escape, sources))
+    return SpamnbError(f"{named}: no message")
+
+
+def each_message(
+    sources: tuple[str, ...],
+    entries: Iterator[Entry],
+    unreadable: Unreadable,
+    change: Callable[[bytes], bool],
+    store: Store,
+    changed_is: str,
+) -> tuple[int, int]:
+    """Apply ``change`` to each message of ``sources``; returns how many there were, and how many it changed.
+
+    A hundred messages make one transaction: what is killed loses little, and other writers get their turn. SpamnbError
+    says how many messages were done before the one that failed, or that there was none; KeyboardInterrupt says how many
+    were ``changed_is``, as "learned", for good.
+    """
+    import signal
+
+    from spamnb.sources.entries import messages
+
+    seen = changed = done = kept = 0
+    try:
+        while batch := list(islice(entries, 100)):
+            try:
+                with store.writing():
+                    for _, raw in messages(batch, unreadable):
+                        if raw:  # nothing is no message, as an empty file in a folder
+                            seen += 1
+                            changed += change(raw)
+                    # What Ctrl-C is told was kept is what the file keeps: it waits for the change and its number.
+                    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+                done, kept = seen, changed
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    except SpamnbError as error:
+        raise SpamnbError(f"{error} (the {done:,} messages before are done)" if done else str(error)) from None
+    except KeyboardInterrupt:
+        rest = f"{kept:,} of {pluralize(done, 'message')} {changed_is} and kept; the same command goes on with the rest"
+        raise KeyboardInterrupt(rest if done else f"nothing was {changed_is}") from None
+    if not seen and not unreadable.count:
+        raise no_message(sources)
+    return seen, changed
