@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -52,8 +53,32 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_one_line():
+        with _in_one_line(), _heeding_ctrl_c(ctx.obj):
             return super().invoke(ctx)
+
+
+@contextmanager
+def _heeding_ctrl_c(until_now: object) -> Iterator[None]:
+    """Ctrl-C is an exception inside; afterwards it ends the process. As it is where no ``until_now`` is in charge."""
+    if until_now is None or signal.getsignal(signal.SIGINT) is not until_now:
+        yield
+        return
+    pressed = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except ImportError:
+        if pressed:  # numpy makes this of what ends its own import
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager

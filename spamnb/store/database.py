@@ -140,9 +140,14 @@ class Database:
     def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:
         if name == ":memory:":
             return sqlite3.connect(name, isolation_level=None)
-        mode = "rwc" if writable else "ro"
+        # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes
+        # the write-ahead log and its index but cannot take them away when it is the last to close, so each command
+        # left both beside the model.
         try:
-            return _opened(name, f"mode={mode}")
+            connection = _opened(name, f"mode={'rwc' if writable else 'rw'}")
+            if not writable:
+                connection.execute("PRAGMA query_only = ON")
+            return connection
         except sqlite3.OperationalError as error:
             # A reader needs the write-ahead index beside the file. Where the folder is not ours to write and no log is
             # there, nobody is writing either: the file is read as it stands.

@@ -148,4 +148,29 @@ def test_what_is_loaded_by_name_is_told_to_who_reads_types() -> None:
     imports = [node for node in ast.walk(read) if isinstance(node, ast.ImportFrom)]
     told = {(node.module, each.name, each.asname) for node in imports for each in node.names}
     names = {(f"spamnb.{place}", name, name) for name, place in spamnb._PUBLIC.items()}
-    assert told - names == {("__future__", "annotations", None), ("typing", "TYPE_CHECKING", None)} and names <= told
+    assert told - names == {("__future__", "annotations", None)} and names <= told
+
+
+INTERRUPTED = """
+import os, signal, sys
+wanted = sys.argv.pop(1)
+class Interrupting:
+    def find_spec(self, name, *more):
+        if name == wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+import spamnb
+for name in [name for name in sys.modules if name.partition(".")[0] in ("gc", "io", "os", "re", "typing", "enum")]:
+    assert name in started, f"{name} is imported before main() can end quietly"
+sys.meta_path.insert(0, Interrupting())
+from spamnb.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["spamnb.cli", "click", "spamnb.cli.classify", "numpy", "spamnb.store.store"])
+def test_ctrl_c_while_a_module_is_imported_ends_quietly(model: str, module: str) -> None:
+    program = "import sys; started = set(sys.modules)\n" + INTERRUPTED
+    command = [sys.executable, "-c", program, module, "classify", "-m", model]
+    ran = subprocess.run(command, input=message("spam", 77), capture_output=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (130, b"")
+    assert ran.stderr in (b"", b"\nspamnb: interrupted\n")

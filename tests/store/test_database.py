@@ -1,11 +1,16 @@
-"""database.py: what rows may hold, and nothing else."""
+"""database.py: what rows may hold, and nothing else; and what stays beside a file that is closed."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from spamnb.errors import Damaged
+import pytest
+from mail import mail
+
+from spamnb.classifier import Classifier
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.store import database as checks
+from spamnb.store.store import Store
 
 
 @pytest.mark.parametrize("value", [None, True, 1.0, "1", b"1", -1, 10])
@@ -41,3 +46,41 @@ def test_counted_tokens_are_above_nothing(value: object) -> None:
 
 def test_digests_have_sixteen_bytes() -> None:
     assert [checks.is_digest(value) for value in (b"0" * 16, b"0" * 15, "0" * 16, None)] == [True, False, False, False]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    with Classifier.create(tmp_path / "model") as classifier:
+        for label, raw in mail(3):
+            classifier.learn(label, raw)
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("others", [[], [False], [True], [False, True]])
+def test_the_last_to_close_takes_the_log_away(model: Path, others: list[bool]) -> None:
+    opened = [Store.open(model, writable=writable) for writable in (*others, False)]
+    for store in opened:
+        assert store.look_up(["offer"]) is not None
+        assert Path(f"{model}-wal").exists()  # or this test sees nothing
+        store.close()
+    assert list(model.parent.iterdir()) == [model]
+
+
+def test_a_reader_cannot_write(model: Path) -> None:
+    before = model.read_bytes()
+    with Store.open(model) as store, pytest.raises(SpamnbError, match="cannot be written"):
+        store.put_meta({"spam": "x"})
+    assert model.read_bytes() == before
+
+
+def test_what_was_killed_after_a_lesson_loses_nothing_to_a_reader(model: Path, tmp_path: Path) -> None:
+    with Store.open(model, writable=True) as store:
+        store.put_meta({"note": 1})
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        for end in ("", "-wal"):  # as they lie there after a crash
+            (copy / f"model{end}").write_bytes(Path(f"{model}{end}").read_bytes())
+    for _ in range(2):
+        with Store.open(copy / "model") as store:
+            assert store.meta()["note"] == 1
+        assert list(copy.iterdir()) == [copy / "model"]
