@@ -117,6 +117,8 @@ def sort_command(
         what_stays_last = sorted(counts.items(), key=lambda each: (each[0] == "stay", each[0]))
         done = ", ".join(f"{number:,} {what}" for what, number in what_stays_last)
         tell(f"spamnb: {pluralize(counts.total(), 'message')}{', dry run' if dry_run else ''}: {done}")
+    elif not (quiet or unreadable.count):
+        tell(f"spamnb: {escape(str(box))}: no {'' if everything else 'new '}messages")
     if unreadable.count:
         raise SystemExit(1)
 

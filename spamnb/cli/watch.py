@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Seconds, Unreadable, model_option, tell
+from spamnb.cli.options import Seconds, Unreadable, model_option, on_command_line, tell
 
 
 @click.command("watch", short_help="Learn from what is moved into and out of Junk.")
@@ -37,13 +37,11 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.naming import escape
+    from spamnb.naming import escape, pluralize
     from spamnb.serve.moves import SeenFolders
     from spamnb.serve.users import class_of_label
-    from spamnb.sources import maildir
 
-    for box in boxes:
-        maildir.locate(maildir.checked(box), junk)
+    missing = [box for box in boxes if not _has_junk(box, junk)]
     stop = threading.Event()
     if not once:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -53,8 +51,13 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
         watched = [stack.enter_context(SeenFolders.of(box)) for box in boxes]
+        unseen = {places for places in watched if not places.looked()}
+        for box, places in zip(boxes, watched):
+            # From cron it would come again and again while there is no spam yet, but for who named the folder himself.
+            if box in missing and (not once or places in unseen or on_command_line("junk")):
+                tell(f"spamnb: {escape(str(box))}: no folder {junk!r} yet; moves into it are learned once it is there")
         while not stop.is_set():
-            for places in watched:
+            for box, places in zip(boxes, watched):
                 for lesson in places.lessons(junk, unreadable):
                     label = class_of_label(classifier, "spam" if lesson.spam else "ham")
                     try:
@@ -65,8 +68,29 @@ def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: flo
                         continue
                     places.put(lesson.digest, lesson.spam)
                     click.echo(f"{'learned' if changed else 'known'}\t{label}\t{escape(str(lesson.path))}")
+                if places in unseen:
+                    unseen.remove(places)
+                    noted = f"{escape(str(box))}: {pluralize(places.noted(), 'message')} noted"
+                    tell(f"spamnb: {noted}; from now on moves into {escape(junk)} and out of it are lessons")
             if once:
                 break
             stop.wait(interval)
     if once and (missed or unreadable.count):
         raise SystemExit(1)
+
+
+def _has_junk(box: Path, junk: str) -> bool:
+    """Whether there is a folder of this name; SpamnbError where there is one that is spelt much like it."""
+    from difflib import get_close_matches
+
+    from spamnb.errors import SpamnbError
+    from spamnb.naming import escape
+    from spamnb.sources import maildir
+
+    if maildir.locate(maildir.checked(box), junk).is_dir():
+        return True
+    names = {path.name.removeprefix(".").lower(): path.name.removeprefix(".") for path in maildir.folders(box)[1:]}
+    near = get_close_matches(junk.removeprefix(".").lower(), names, 1, 0.75)  # Jnk for Junk, not Junk for Junk.2024
+    if near:
+        raise SpamnbError(f"{escape(str(box))}: no folder {junk!r}; did you mean --junk {escape(names[near[0]])}?")
+    return False

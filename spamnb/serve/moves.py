@@ -88,6 +88,16 @@ class SeenFolders(Database):
             execute("CREATE TABLE IF NOT EXISTS judged (digest BLOB PRIMARY KEY) WITHOUT ROWID")
             execute("CREATE TABLE IF NOT EXISTS judged_names (name TEXT PRIMARY KEY) WITHOUT ROWID")
 
+    def looked(self) -> bool:
+        """Whether 'watch' has looked here before."""
+        with self.reading():
+            return bool(self.execute("SELECT 1 FROM names LIMIT 1").fetchone())
+
+    def noted(self) -> int:
+        """Of how many messages it is known where they are."""
+        with self.reading():
+            return self.execute("SELECT count(*) FROM places").fetchone()[0]
+
     def judged_names(self) -> frozenset[str]:
         """The `lasting_name` each message that is not to be judged again."""
         with self.reading():
@@ -140,6 +150,9 @@ class SeenFolders(Database):
         try:
             own = maildir.locate(self._maildir, junk)
             folders = maildir.mailbox(self._maildir, own)
+            # A mistyped name, or a folder that was renamed: all that is in it would be a lesson of good mail.
+            if not own.is_dir() and self.execute("SELECT 1 FROM places WHERE junk LIMIT 1").fetchone():
+                raise SpamnbError(f"no folder {junk!r}, though spam was noted in one; nothing is learned without it")
         except (OSError, SpamnbError) as error:  # gone, with its user perhaps; others are watched on
             on_unreadable(escape(str(self._maildir)), error)
             return where

@@ -61,6 +61,7 @@ def locate(maildir: Path, name: str) -> Path:
     plain = name.removeprefix(".")
     if not all(plain.split(".")):
         raise SpamnbError(f"{name!r} names no folder of a Maildir, as Junk does")
+    _check_inbox(maildir, name)
     if existing := _existing(maildir, plain):
         return existing
     # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
@@ -71,6 +72,19 @@ def locate(maildir: Path, name: str) -> Path:
                 f"{box}: no folder {plain!r} in it but one beside it; write ../{beside} if that is meant"
             )
     return maildir / ("." + plain)
+
+
+def _check_inbox(maildir: Path, name: str) -> None:
+    """SpamnbError where *maildir* is a folder of another Maildir: a folder *name* in it would be one that mail readers
+    and programs that synchronise mail do not know."""
+    own = maildir.resolve()
+    if (own / "maildirfolder").exists() or is_maildir(own.parent):
+        raise SpamnbError(
+            f"{escape(str(maildir))}: a folder of the Maildir {escape(str(own.parent))}; name that one instead,"
+            f" or {name!r} by its path, as ../.{name.removeprefix('.')}"
+        )
+    if own.name.removeprefix(".").lower() == name.removeprefix(".").lower():
+        raise SpamnbError(f"{escape(str(maildir))}: called {name!r} itself; name the Maildir beside it")
 
 
 def _existing(maildir: Path, plain: str) -> Path | None:

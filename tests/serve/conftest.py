@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mailbox
 import os
 import shutil
 import sys
@@ -32,6 +33,15 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(trained: Path, tmp_path: Path) -> Path:
     """A model of this test's own."""
     return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> mailbox.Maildir:
+    """A Maildir with folders as IMAP servers lay them out."""
+    made = mailbox.Maildir(tmp_path / "Maildir")
+    for name in ("Junk", "Trash", "Work"):
+        made.add_folder(name)
+    return made
 
 
 @pytest.fixture

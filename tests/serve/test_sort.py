@@ -62,7 +62,7 @@ def test_a_folder_that_is_not_there_is_refused_and_nothing_is_made(box, model, n
 
 def test_watch_learns_in_a_nested_layout(box, model):
     def watch() -> str:
-        return run("watch", "--once", "--junk", "../Junk", "-m", model, box).output
+        return run("watch", "--once", "--junk", "../Junk", "-m", model, box).stdout
 
     assert watch() == ""
     run("sort", "--quiet", "--junk", "../Junk", "-m", model, box)
@@ -77,7 +77,7 @@ def test_watch_learns_in_a_nested_layout(box, model):
         assert classifier.learned(raw) == "ham"
 
 
-def test_a_line_for_each_message_then_totals_and_the_next_run_is_silent(box, model):
+def test_a_line_for_each_message_then_totals(box, model):
     head = b"From: =?utf-8?q?a=1B[2J=09?= <a@spam.example>\nDate: Mon\x1b[2J\nSubject: "
     hostile = head + b"x" * 10_000 + b"\n\nmeeting minutes report agenda draft patch review lunch"
     deliver(box, hostile, "9.hostile")
@@ -91,7 +91,7 @@ def test_a_line_for_each_message_then_totals_and_the_next_run_is_silent(box, mod
     assert {line[2] for line in lines if line[0] != "spam"} == {"stays"}
     assert len(next(line for line in lines if line[-1] == "9.hostile")[4]) <= 66  # "…" may be written as an escape
     assert told.stderr == "spamnb: 11 messages: 5 to ../Junk, 6 stay\n"
-    assert run("sort", "--junk", "../Junk", "-m", model, box).output == ""
+    assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
     deliver(box, mail("spam", 600), "10.new")
     told = run("sort", "--junk", "../Junk", "-m", model, box)
     assert told.stdout.count("\n") == 1 and told.stderr == "spamnb: 1 message: 1 to ../Junk\n"
@@ -110,7 +110,7 @@ def test_from_now_on_leaves_alone_what_is_there(box, model):
     assert (told.stdout, told.stderr) == ("", "spamnb: 10 new messages count as seen\n")
     after = tree(box)
     assert after.pop(str(box / "spamnb-places.sqlite")) and after == before
-    assert run("sort", "--junk", "../Junk", "-m", model, box).output == ""
+    assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
     deliver(box, mail("spam", 600), "10.new")
     run("sort", "--junk", "../Junk", "-m", model, box)
     (moved,) = maildir.files(box.parent / "Junk" / "new")
@@ -124,21 +124,21 @@ def test_a_name_that_a_synchronising_program_added_to_is_no_new_message(box, mod
     deliver(box, mail("ham", 700), "11.host")
     run("sort", "--junk", "../Junk", "-m", model, box)
     (box / "new" / "11.host").rename(box / "new" / "11.host,U=12")
-    assert run("sort", "--junk", "../Junk", "-m", model, box).output == ""
+    assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
 
 
 def test_a_message_under_another_name_is_no_new_one(box, model):
     """offlineimap gives what it brought to the server another name altogether."""
     run("sort", "--junk", "../Junk", "-m", model, box)
     (box / "new" / "0.ham,U=1").rename(box / "new" / "99.other,U=17,FMD5=7e33429f656f1e6e9d79b29c3f82c57e:2,")
-    assert run("sort", "--junk", "../Junk", "-m", model, box).output == ""
+    assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == ""
 
 
 def test_what_a_person_moved_back_stays(box, model):
     run("sort", "--junk", "../Junk", "-m", model, box)
     back, *_ = maildir.files(box.parent / "Junk" / "new")
     back = maildir.move(back, box)
-    assert run("sort", "--junk", "../Junk", "-m", model, box).output == "" and back.exists()
+    assert run("sort", "--junk", "../Junk", "-m", model, box).stdout == "" and back.exists()
 
 
 def test_two_copies_of_one_message_both_go(box, model):

@@ -105,3 +105,55 @@ def test_a_mailbox_is_what_lies_in_it_and_beside_it_where_the_layout_is_nested(m
     assert names(maildir.made(mail.parent / "Far" / "Junk")) == {"INBOX", "INBOX/.Old", "../Far/Junk"}
     (box / ".Junk").symlink_to(mail / "Junk")
     assert names(box / ".Junk") == {*beside - {"Junk"}, "INBOX/.Junk"}
+
+
+def made(box: Path, name: str) -> Path:
+    return maildir.made(maildir.locate(box, name))
+
+
+def test_moving_never_overwrites_and_minds_what_is_gone(tmp_path):
+    one, other = made(tmp_path, "One"), made(tmp_path, "Other")
+    (one / "cur" / "1.a:2,S").write_bytes(b"first")
+    (other / "cur" / "1.a:2,S").write_bytes(b"second")
+    moved = maildir.move(one / "cur" / "1.a:2,S", other)
+    assert moved.name.endswith(":2,S") and moved.read_bytes() == b"first"
+    assert (other / "cur" / "1.a:2,S").read_bytes() == b"second" and not maildir.files(one / "cur")
+    with pytest.raises(FileNotFoundError):
+        maildir.move(one / "cur" / "1.a:2,S", other)
+    with pytest.raises(FileNotFoundError):
+        maildir.replace(one / "cur" / "1.a:2,S", b"x")
+    assert len(maildir.files(other / "cur")) == 2 and not maildir.files(one / "tmp")
+
+
+@pytest.mark.parametrize("change", ["move", "replace"])
+def test_what_a_mail_reader_renames_meanwhile_is_left_where_that_put_it(tmp_path, monkeypatch, change):
+    one, other = made(tmp_path, "One"), made(tmp_path, "Other")
+    message, renamed = one / "cur" / "1.a:2,", one / "cur" / "1.a:2,S"
+    message.write_bytes(b"first")
+    name = "link" if change == "move" else "rename"
+    done = getattr(os, name)
+
+    def with_a_reader(source, target):
+        done(source, target)
+        message.replace(renamed)
+
+    monkeypatch.setattr(os, name, with_a_reader)
+    with pytest.raises(FileNotFoundError):
+        _ = maildir.move(message, other) if change == "move" else maildir.replace(message, b"x")
+    monkeypatch.undo()
+    assert maildir.files(one / "cur") == [renamed] and renamed.read_bytes() == b"first"
+    assert not maildir.files(other / "cur") and not maildir.files(one / "tmp")
+
+
+def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
+    box = made(tmp_path, "Box")
+    (box / "cur" / "1").write_bytes(b"x")
+    (box / "cur" / "2").symlink_to(box / "cur" / "1")
+    (box / "cur" / "3").mkdir()
+    (box / "cur" / ".4").write_bytes(b"x")
+    assert maildir.files(box / "cur") == [box / "cur" / "1"]
+    made(tmp_path, "A.B")
+    (tmp_path / ".file").write_bytes(b"x")
+    (tmp_path / ".folder").mkdir()
+    (tmp_path / "visible" / "cur").mkdir(parents=True)
+    assert maildir.folders(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
