@@ -26,6 +26,7 @@ from mail_corpora import CORPORA, corpora_folder, sources
 from peer import Judged, Mail, Peer
 from peers import PEERS
 
+from spamnb.errors import SpamnbError
 from spamnb.evaluate.bootstrap import roc_estimates
 from spamnb.evaluate.metrics import confusion_matrix, precision_recall, spam_errors
 from spamnb.evaluate.online import by_date
@@ -175,7 +176,11 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only the first so many messages, in the protocol's order")
     parser.add_argument("--json", type=Path, help="write the figures here")
     given = parser.parse_args()
-    found, dated = corpus(given.corpus)
+    try:
+        found, dated = corpus(given.corpus)
+    except SpamnbError as error:
+        hint = "; SPAMNB_CORPORA names the folder of the public corpora (corpora/README.md)"
+        raise SystemExit(f"{error}{hint if given.corpus in CORPORA else ''}") from None
     if given.protocol == "online":
         found = by_date(found, lambda what, error: None) if dated else sorted(found, key=md5)
     found = found[: given.limit]

@@ -19,7 +19,7 @@ CORPORA: dict[str, tuple[str, ...]] = {
 def corpora_folder() -> Path:
     """The folder of all of them."""
     if not (named := os.environ.get("SPAMNB_CORPORA")):
-        raise SystemExit("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
+        raise SystemExit("SPAMNB_CORPORA is not set: it names the folder of the public corpora (corpora/README.md)")
     return Path(named)
 
 

@@ -44,6 +44,16 @@ def test_every_filter_tells_easy_mail_apart(folder: Path, protocol: str) -> None
     assert all(row["filter"] in out for row in rows)
 
 
+def test_what_is_lacking_to_read_a_corpus_is_one_line(tmp_path: Path) -> None:
+    for named in ("", str(tmp_path)):
+        environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1]), "SPAMNB_CORPORA": named}
+        command = [sys.executable, str(SCRIPT), "--corpus", "spamassassin"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert (done.returncode, done.stdout) == (1, "") and done.stderr.count("\n") == 1
+        assert "SPAMNB_CORPORA" in done.stderr and "corpora/README.md" in done.stderr
+        assert ("is not set" if not named else f"{tmp_path}/spamassassin/easy_ham: no such file") in done.stderr
+
+
 def test_what_is_not_installed_is_named(folder: Path, tmp_path: Path) -> None:
     out, rows = run(folder, "--filters", "bogofilter,crm114,SpamAssassin", path=str(tmp_path))
     assert rows == []
