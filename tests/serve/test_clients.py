@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from served import Server, mail
+from unpacked import command_with_user
 
 from spamnb.classifier import Classifier
 from spamnb.message.headers import section_length
@@ -138,28 +140,34 @@ def test_aiospamc(serve, model):
     asyncio.run(converse())
 
 
-def exim() -> tuple[str, dict[str, str]]:
-    """An Exim with content scanning and what it needs to run, in the folder that ``SPAMNB_MAIL_ROOT`` names."""
+def exim(folder: Path) -> tuple[list[str], dict[str, str]]:
+    """The command of an Exim with content scanning, in the folder that ``SPAMNB_MAIL_ROOT`` names, and its environment;
+    *folder* takes what it has to see."""
     root = os.environ.get("SPAMNB_MAIL_ROOT", "")
     path = f"{root}/usr/sbin/exim4"
     libraries = ":".join(f"{root}{folder}" for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib"))
     env = {**os.environ, "LD_LIBRARY_PATH": libraries} if root else dict(os.environ)
     if shutil.which(path) is None:
         pytest.skip("no Exim with content scanning: unpack exim4-daemon-heavy into SPAMNB_MAIL_ROOT")
-    version = subprocess.run([path, "-bV"], env=env, capture_output=True, text=True)
+    command = [path]
+    try:
+        pwd.getpwnam("Debian-exim")
+    except KeyError:  # its package makes the user whom Debian's Exim asks for at its start
+        command = [*command_with_user("Debian-exim", folder), path]
+    version = subprocess.run([*command, "-bV"], env=env, capture_output=True, text=True)
     if "Content_Scanning" not in version.stdout:
         pytest.skip(f"{path} does not run here: {version.stderr.strip() or 'it lacks content scanning'}")
-    return path, env
+    return command, env
 
 
-def smtp(exim: tuple[str, dict[str, str]], configuration: Path, raw: bytes) -> bytes:
+def smtp(exim: tuple[list[str], dict[str, str]], configuration: Path, raw: bytes) -> bytes:
     """What Exim answers to one message on standard input's SMTP."""
-    path, env = exim
+    start, env = exim
     lines = raw.replace(b"\r\n", b"\n").split(b"\n")
     text = b"\r\n".join(b"." + line if line.startswith(b".") else line for line in lines)
     talk = b"EHLO client.example\r\nMAIL FROM:<a@client.example>\r\nRCPT TO:<b@test.example>\r\nDATA\r\n"
     talk += text.removesuffix(b"\r\n") + b"\r\n.\r\nQUIT\r\n"
-    command = [path, "-C", str(configuration), "-bs", "-oMa", "192.0.2.1"]
+    command = [*start, "-C", str(configuration), "-bs", "-oMa", "192.0.2.1"]
     done = subprocess.run(command, input=talk, env=env, capture_output=True, timeout=60)
     answers = [line for line in done.stdout.split(b"\r\n") if line[:4] not in (b"250-", b"")]
     return answers[5] if len(answers) > 5 else done.stdout + done.stderr
@@ -209,7 +217,7 @@ discard:
 
 
 def test_exim_refuses_spam_and_accepts_ham(server: Server, exim_configuration: Path):
-    found = exim()
+    found = exim(exim_configuration.parent)
     points = server.verdict(SPAM).split()[3]
     assert smtp(found, exim_configuration, SPAM) == f"550 spam scored {points}".encode()
     assert smtp(found, exim_configuration, HAM).startswith(b"250 OK")
@@ -218,7 +226,7 @@ def test_exim_refuses_spam_and_accepts_ham(server: Server, exim_configuration: P
 
 
 def test_exim_agrees_on_corpus_messages(serve, corpus_model, corpora, tmp_path):
-    found = exim()
+    found = exim(tmp_path)
     server = serve(corpus_model, "--workers", "2")
     configuration = exim_configured(server, tmp_path)
     with Classifier.open(corpus_model) as classifier:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from served import Server, mail
-from unpacked import command_of_unpacked, free_port, running, wait_until
+from unpacked import command_of_unpacked, dovecot, free_port, running, wait_until
 
 from spamnb.classifier import Classifier
 
@@ -102,44 +102,7 @@ def test_postfix_with_spamass_milter(server: Server, overlaid: list[str], place:
     assert status.split()[2] == b"score=" + server.verdict(HAM).split()[3].encode()  # as if it had come alone
 
 
-DOVECOT_CONF = """
-protocols = imap
-listen = 127.0.0.1
-base_dir = {place}/run
-state_dir = {place}/state
-log_path = {place}/log
-ssl = no
-disable_plaintext_auth = no
-default_internal_user = games
-default_internal_group = games
-default_login_user = news
-mail_location = maildir:{place}/mail/%u
-service imap-login {{
-  inet_listener imap {{
-    port = {port}
-  }}
-  inet_listener imaps {{
-    port = 0
-  }}
-}}
-passdb {{
-  driver = static
-  args = nopassword=y
-}}
-userdb {{
-  driver = static
-  args = uid=65534 gid=65534 home={place}/mail/%u
-}}
-namespace inbox {{
-  inbox = yes
-  mailbox Junk {{
-    auto = subscribe
-  }}
-  mailbox Trash {{
-    auto = subscribe
-  }}
-}}
-protocol imap {{
+IMAPSIEVE_CONF = """protocol imap {{
   mail_plugins = imap_sieve
 }}
 plugin {{
@@ -169,21 +132,18 @@ pipe :copy "spamc" ["-d", "127.0.0.1", "-p", "{port}", "-u", "${{user}}", "-L", 
 
 def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, overlaid, place):
     server = serve(model, "--allow-tell")
-    port = free_port()
-    for folder in ("run", "state", "mail", "sieve", "bin"):
+    for folder in ("sieve", "bin"):
         (place / folder).mkdir()
-    shutil.chown(place / "mail", "nobody")
     (place / "sieve").chmod(0o777)
     (place / "bin/spamc").symlink_to(shutil.which("spamc") or "")
     (place / "sieve/learn-spam.sieve").write_text(LEARN_SPAM.format(port=server.port))
     (place / "sieve/learn-ham.sieve").write_text(LEARN_HAM.format(port=server.port))
-    (place / "dovecot.conf").write_text(DOVECOT_CONF.format(place=place, port=port))
 
     def learned() -> str | None:
         with Classifier.open(model) as classifier:
             return classifier.learned(SPAM)
 
-    with running([*overlaid, "/usr/sbin/dovecot", "-F", "-c", f"{place}/dovecot.conf"], port=port):
+    with dovecot(place, "Trash", IMAPSIEVE_CONF.format(place=place)) as port:
         client = imaplib.IMAP4("127.0.0.1", port, timeout=30)
         client.login("ann", "secret")
         client.append("INBOX", "", "", SPAM.replace(b"\n", b"\r\n"))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import imaplib
 import mailbox
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -21,52 +20,13 @@ from pathlib import Path
 
 import pytest
 from served import mail
-from unpacked import command_of_unpacked, free_port, running
+from unpacked import command_of_unpacked, dovecot
 
 from spamnb.classifier import Classifier
 from spamnb.sources import maildir
 
 FOLDERS = ("INBOX", "Junk", "Archive")
 FLAGS = {"S": r"\Seen", "F": r"\Flagged", "R": r"\Answered"}
-
-DOVECOT_CONF = """
-protocols = imap
-listen = 127.0.0.1
-base_dir = {place}/run
-state_dir = {place}/state
-log_path = {place}/log
-ssl = no
-disable_plaintext_auth = no
-default_internal_user = games
-default_internal_group = games
-default_login_user = news
-mail_location = maildir:{place}/mail/%u
-service imap-login {{
-  inet_listener imap {{
-    port = {port}
-  }}
-  inet_listener imaps {{
-    port = 0
-  }}
-}}
-passdb {{
-  driver = static
-  args = nopassword=y
-}}
-userdb {{
-  driver = static
-  args = uid=65534 gid=65534 home={place}/mail/%u
-}}
-namespace inbox {{
-  inbox = yes
-  mailbox Junk {{
-    auto = subscribe
-  }}
-  mailbox Archive {{
-    auto = subscribe
-  }}
-}}
-"""
 MBSYNC_CONF = """
 IMAPAccount server
 Host 127.0.0.1
@@ -193,12 +153,7 @@ def key(label: str, seed: int) -> str:
 
 @pytest.fixture
 def server(place: Path) -> Iterator[tuple[Server, int]]:
-    overlaid, port = command_of_unpacked("usr/sbin/dovecot"), free_port()
-    for folder in ("run", "state", "mail"):
-        (place / folder).mkdir()
-    shutil.chown(place / "mail", "nobody")
-    (place / "dovecot.conf").write_text(DOVECOT_CONF.format(place=place, port=port))
-    with running([*overlaid, "/usr/sbin/dovecot", "-F", "-c", f"{place}/dovecot.conf"], port=port):
+    with dovecot(place, "Archive") as port:
         server = Server(port)
         yield server, port
         server.client.logout()

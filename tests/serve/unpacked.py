@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,16 @@ from pathlib import Path
 import pytest
 
 OVERLAY = 'mount -t overlay overlay -o "lowerdir=$0:/usr" /usr && exec "$@"'
+USERS = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group && exec "$@"'
+
+
+def command_with_user(name: str, folder: Path) -> list[str]:
+    """What to put before a command so that it, and nobody else, finds a user and group of this name."""
+    for file in ("passwd", "group"):
+        entry = f"{name}:x:65533:65533::/nonexistent:/bin/false\n" if file == "passwd" else f"{name}:x:65533:\n"
+        (folder / file).write_text(Path("/etc", file).read_text() + entry)
+        (folder / file).chmod(0o644)
+    return _in_own_mounts(USERS, folder)
 
 
 def command_of_unpacked(*needed: str) -> list[str]:
@@ -23,11 +34,69 @@ def command_of_unpacked(*needed: str) -> list[str]:
         pytest.skip("no unpacked mail programs: set SPAMNB_MAIL_ROOT")
     if lacking := [name for name in needed if not Path(root, name).exists()]:
         pytest.skip(f"{root} holds no {' and no '.join(lacking)}")
-    command = ["unshare", "-m", "bash", "-c", OVERLAY, f"{root}/usr"]
+    return _in_own_mounts(OVERLAY, f"{root}/usr")
+
+
+def _in_own_mounts(script: str, folder: object) -> list[str]:
+    command = ["unshare", "-m", "bash", "-c", script, str(folder)]
     tried = subprocess.run([*command, "true"], capture_output=True, text=True)
     if tried.returncode:
         pytest.skip(f"no mount namespace here (it needs root): {tried.stderr.strip()}")
     return command
+
+
+# Its user ann has any password, and her mail in PLACE/mail/ann.
+_DOVECOT_CONF = """
+protocols = imap
+listen = 127.0.0.1
+base_dir = {place}/run
+state_dir = {place}/state
+log_path = {place}/log
+ssl = no
+disable_plaintext_auth = no
+default_internal_user = games
+default_internal_group = games
+default_login_user = news
+mail_location = maildir:{place}/mail/%u
+service imap-login {{
+  inet_listener imap {{
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+}}
+passdb {{
+  driver = static
+  args = nopassword=y
+}}
+userdb {{
+  driver = static
+  args = uid=65534 gid=65534 home={place}/mail/%u
+}}
+namespace inbox {{
+  inbox = yes
+  mailbox Junk {{
+    auto = subscribe
+  }}
+  mailbox {mailbox} {{
+    auto = subscribe
+  }}
+}}
+"""
+
+
+@contextlib.contextmanager
+def dovecot(place: Path, mailbox: str, more: str = "") -> Iterator[int]:
+    """Dovecot on a port of its own, with Junk and *mailbox* beside the inbox and *more* in its configuration."""
+    overlaid, port = command_of_unpacked("usr/sbin/dovecot"), free_port()
+    for folder in ("run", "state", "mail"):
+        (place / folder).mkdir()
+    shutil.chown(place / "mail", "nobody")
+    conf = place / "dovecot.conf"
+    conf.write_text(_DOVECOT_CONF.format(place=place, port=port, mailbox=mailbox) + more)
+    with running([*overlaid, "/usr/sbin/dovecot", "-F", "-c", str(conf)], port=port):
+        yield port
 
 
 @contextlib.contextmanager
