@@ -118,6 +118,7 @@ def _keep_read_option(context: click.Context, param: click.Parameter, value: Any
     context.meta.setdefault(_READ_OPTIONS, {})[param.name] = value
 
 
+_RECURSIVE = "Read the folders of a Maildir too, but for junk, trash, drafts and templates."
 _KEPT: dict[str, Any] = {"callback": _keep_read_option, "expose_value": False}
 
 text_column_option = click.option(
@@ -133,12 +134,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT),
         text_column_option,
-        click.option(
-            "--recursive",
-            is_flag=True,
-            help="Read the folders of a Maildir too, but for junk, trash, drafts and templates.",
-            **_KEPT,
-        ),
+        click.option("--recursive", is_flag=True, help=_RECURSIVE, **_KEPT),
     ):
         command = option(command)
     return command

@@ -61,12 +61,14 @@ def sort_command(
     from spamnb.serve.score import score_message
     from spamnb.sources import maildir
     from spamnb.sources.entries import contents
+    from spamnb.sources.modified_utf7 import decoded
 
     if from_now_on and (everything or tag):
         raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all or --tag")
     maildir.checked(box)
     called = {} if tag else {"spam": junk} | ({} if unsure is None else {"unsure": unsure})
     folders = {verdict: maildir.locate(box, name) for verdict, name in called.items()}
+    called = {verdict: decoded(name) for verdict, name in called.items()}
     unreadable = Unreadable()
     counts: Counter[str] = Counter()
     with (SeenFolders.copy_of if dry_run else SeenFolders.of)(box) as seen:

@@ -12,6 +12,7 @@
     emlx            Apple Mail's files
     formats         what is no mail: archives, documents, images, databases
     folder_names    what folders are for, by their names in many languages
+    modified_utf7   names of folders as they are written on disk
     notes           what is said of a SOURCE before it is read
     maildir         a Maildir and its folders, and moving a message safely
 """

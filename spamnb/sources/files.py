@@ -42,6 +42,15 @@ def starts_as_mbox(path: str) -> bool:
         return False
 
 
+def is_empty(path: str) -> bool:
+    """Is it a file of no bytes, also once it is decompressed? False where it is no file, or cannot be read."""
+    try:
+        with open_mail(path) as stream:
+            return not stream.read(1)
+    except (OSError, ValueError):  # whoever reads it will tell
+        return False
+
+
 def _is_mbox(head: bytes) -> bool:
     return head.lstrip(b"\r\n").startswith(b"From ")
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from binascii import Error, a2b_base64
+
+from spamnb.sources.modified_utf7 import decoded
 
 _NAMES = {
     "junk": """
@@ -78,26 +79,6 @@ def _plain(name: str) -> str:
 
 
 _ROLES = {_plain(name): role for role, names in _NAMES.items() for name in names.split("|")}
-
-_SHIFTED = re.compile(r"&([A-Za-z0-9+,]{0,400})-")
-
-
-def _unshifted(found: re.Match[str]) -> str:
-    letters = found[1].replace(",", "/")
-    try:
-        return a2b_base64(letters + "=" * (-len(letters) % 4)).decode("utf-16-be") if letters else "&"
-    except (Error, UnicodeDecodeError):
-        return found[0]
-
-
-def decoded(name: str) -> str:
-    """A folder's name out of IMAP's modified UTF-7, in which servers and readers keep it on disk (RFC 3501, 5.1.3).
-
-    >>> decoded("Entw&APw-rfe"), decoded("R&-D"), decoded("Tom & Jerry")
-    ('Entwürfe', 'R&D', 'Tom & Jerry')
-    """
-    return _SHIFTED.sub(_unshifted, name)
-
 
 def role_of(name: str) -> str | None:
     """What a folder or label of this name holds: junk, trash, drafts, templates, sent, outbox, chats, all (Gmail's

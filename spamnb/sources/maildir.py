@@ -18,6 +18,7 @@ from pathlib import Path
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.entries import GZIP
+from spamnb.sources.modified_utf7 import decoded, encoded
 
 _numbers = itertools.count()
 _PARTS = ("tmp", "new", "cur")
@@ -42,10 +43,13 @@ def locate(maildir: Path, name: str) -> Path:
 
     A name without a separator is Maildir++'s, or that of an existing folder nested in *maildir*; in any case where
     none has it exactly. One with a separator is a path from *maildir* on, or absolute, to a Maildir that exists: the
-    current directory decides nothing. Raises SpamnbError for all else.
+    current directory decides nothing. A new folder's name is written in modified UTF-7, as servers do. Raises
+    SpamnbError for all else.
 
     >>> locate(Path("Maildir"), "Junk").name, locate(Path("Maildir"), ".Junk").name
     ('.Junk', '.Junk')
+    >>> locate(Path("Maildir"), "Indésirables").name
+    '.Ind&AOk-sirables'
     """
     box = escape(str(maildir))
     if os.sep in name:
@@ -66,12 +70,13 @@ def locate(maildir: Path, name: str) -> Path:
         return existing
     # Mail of a nested layout that went to a new .Junk would be lost to sight: mbsync takes it from the server.
     around = maildir.resolve().parent
-    for beside in (plain, "." + plain):
+    on_disk = encoded(plain)
+    for beside in dict.fromkeys((plain, "." + plain, on_disk, "." + on_disk)):
         if is_maildir(around / beside) and around / beside != maildir.resolve():
             raise SpamnbError(
                 f"{box}: no folder {plain!r} in it but one beside it; write ../{beside} if that is meant"
             )
-    return maildir / ("." + plain)
+    return maildir / ("." + (plain if _in_utf_8(maildir) else on_disk))
 
 
 def _check_inbox(maildir: Path, name: str) -> None:
@@ -88,17 +93,25 @@ def _check_inbox(maildir: Path, name: str) -> None:
 
 
 def _existing(maildir: Path, plain: str) -> Path | None:
-    """The folder of this name in *maildir*, if there is one."""
-    exact = maildir / ("." + plain)
-    if exact.is_dir():
-        return exact
-    if is_maildir(maildir / plain):
-        return maildir / plain
+    """The folder of this name in *maildir*, if there is one, however it is written."""
+    names = dict.fromkeys((plain, encoded(plain)))
+    for name in names:
+        if (maildir / ("." + name)).is_dir():
+            return maildir / ("." + name)
+    for name in names:
+        if is_maildir(maildir / name):
+            return maildir / name
     if not maildir.is_dir():
         return None
+    wanted = "." + decoded(plain).lower()
     with os.scandir(maildir) as entries:
-        like = [Path(entry.path) for entry in entries if entry.name.lower() == "." + plain.lower() and entry.is_dir()]
+        like = [Path(entry.path) for entry in entries if decoded(entry.name).lower() == wanted and entry.is_dir()]
     return min(like, default=None)
+
+
+def _in_utf_8(maildir: Path) -> bool:
+    """Are names of folders written in UTF-8 here, as Dovecot does where it is told to, not in modified UTF-7?"""
+    return maildir.is_dir() and any(name[0] == "." and not name.isascii() for name in os.listdir(maildir))
 
 
 def made(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from spamnb.naming import escape, pluralize
 from spamnb.sources.folders import unread_folders
+from spamnb.sources.modified_utf7 import decoded
 
 _USUAL = frozenset({"ham", "spam"})
 _FEW = 10
@@ -28,7 +29,7 @@ def not_read(spec: str, recursive: bool = False) -> str | None:
     left = unread_folders(label, os.path.expanduser(path), recursive)
     if not left:
         return None
-    names = ", ".join(map(escape, left[:_MAX_NAMES])) + (", …" if len(left) > _MAX_NAMES else "")
+    names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + (", …" if len(left) > _MAX_NAMES else "")
     wanted = "" if recursive else "; --recursive reads all but junk, trash, drafts and templates"
     return f"{escape(spec)}: {pluralize(len(left), 'folder')} not read: {names}{wanted}"
 

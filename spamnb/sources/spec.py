@@ -23,7 +23,7 @@ from typing import NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.entries import Entry, Report, open_mail
-from spamnb.sources.files import is_table, mail_file
+from spamnb.sources.files import is_empty, is_table, mail_file
 from spamnb.sources.folders import listing, tree
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
@@ -93,6 +93,7 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
     kind, colon, path = spec.partition(":")
     if colon and kind in _KINDS:
         path = os.path.expanduser(path)
+        _check_not_empty(path, spec)
         return _with_mail(escape(spec), lambda report: _KINDS[kind](path, spec, report), on_unreadable)
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:  # ./a=b is a path
@@ -101,12 +102,14 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
         name, path = _class_of(label, spec), os.path.expanduser(path)
         if is_table(path):
             raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
+        _check_not_empty(path, spec)
         return _of_one_class(name, path, spec, on_unreadable, options)
     mode = _status(spec, spec, hint=f"; {_FORMS}").st_mode
     if stat.S_ISDIR(mode):
         return _folder_per_class(spec, on_unreadable, options)
     if not stat.S_ISREG(mode):
         raise SpamnbError(f"{escape(spec)}: neither file nor folder; {_FORMS}")
+    _check_not_empty(spec, spec)
     if is_table(spec):
         return _table(spec, True, on_unreadable, options)
     return _lines(spec, on_unreadable)
@@ -194,6 +197,12 @@ def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
             missing = escape(spec) if path == spec else f"{escape(spec)}: {escape(path)}"
             raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
         raise SpamnbError(f"{escape(spec)}: cannot be opened: {reason(error)}") from error
+
+
+def _check_not_empty(path: str, spec: str) -> None:
+    """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
+    if is_empty(path):
+        raise SpamnbError(f"{escape(spec)}: an empty file, so no message")
 
 
 def _check_listable(folder: str) -> None:

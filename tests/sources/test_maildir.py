@@ -157,3 +157,29 @@ def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
     (tmp_path / ".folder").mkdir()
     (tmp_path / "visible" / "cur").mkdir(parents=True)
     assert maildir.folders(tmp_path) == [tmp_path, tmp_path / ".A.B", tmp_path / ".Box"]
+
+
+def test_a_folder_with_a_name_beyond_ascii_is_found_however_it_is_written(tmp_path):
+    box = maildir.made(tmp_path / "Maildir")
+    assert maildir.locate(box, "Indésirables") == box / ".Ind&AOk-sirables"  # new, as Dovecot would write it
+    assert maildir.locate(box, ".Ind&AOk-sirables") == box / ".Ind&AOk-sirables"
+    assert maildir.locate(box, "R&D.Été") == box / ".R&-D.&AMk-t&AOk-"
+    for written in (".Ind&AOk-sirables", ".indésirables", "Ind&AOk-sirables"):
+        folder = maildir.made(box / written)
+        assert maildir.locate(box, "Indésirables") == maildir.locate(box, "Ind&AOk-sirables") == folder
+        for part in folder.iterdir():
+            part.rmdir()
+        folder.rmdir()
+
+
+def test_where_folders_are_written_in_utf_8_a_new_one_is_too(tmp_path):
+    box = maildir.made(tmp_path / "Maildir")
+    maildir.made(box / ".Été")
+    assert maildir.locate(box, "Indésirables") == box / ".Indésirables"
+
+
+def test_an_encoded_junk_beside_the_maildir_is_found_too(tmp_path):
+    maildir.made(tmp_path / "Mail" / "INBOX")
+    maildir.made(tmp_path / "Mail" / "Ind&AOk-sirables")
+    with pytest.raises(SpamnbError, match=r"write \.\./Ind&AOk-sirables if that is meant"):
+        maildir.locate(tmp_path / "Mail" / "INBOX", "Indésirables")

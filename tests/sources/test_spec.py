@@ -200,7 +200,7 @@ def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
     nested.add(b"Subject: Lists\n\n")
     spec = f"ham={tmp_path}/Maildir"
     assert [raw for _, _, raw in read(spec)] == [b"Subject: in\n\n"]
-    left = ".Entw&APw-rfe, .Junk, .Modèles, .Sent, .Trash.Old, .Work, .Work.Plans, Lists"
+    left = ".Entwürfe, .Junk, .Modèles, .Sent, .Trash.Old, .Work, .Work.Plans, Lists"
     said = "reads all but junk, trash, drafts and templates"
     assert list(notes(spec)) == [f"{spec}: 8 folders not read: {left}; --recursive {said}"]
     found: Unreadable = []
@@ -208,7 +208,7 @@ def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
     subjects = {entry.read().decode().split()[1] for entry in deep}
     assert subjects == {"in", "Work", "Work.Plans", "Sent", "Lists"} and not found
     assert list(notes(spec, recursive=True)) == [
-        f"{spec}: 4 folders not read: .Entw&APw-rfe, .Junk, .Modèles, .Trash.Old"
+        f"{spec}: 4 folders not read: .Entwürfe, .Junk, .Modèles, .Trash.Old"
     ]
     assert not list(notes(f"ham={tmp_path}/missing")) and not list(notes(f"ham={tmp_path}/Maildir/Lists"))
 
@@ -478,3 +478,14 @@ def test_counts_of_the_public_corpora(corpora: Path) -> None:
             entry.label for entry in entries([str(corpora / "20news-bydate" / part)], lambda *report: None)
         )
         assert found.total() == count and len(found) == 20
+
+
+def test_an_empty_file_as_a_source_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path / "empty", b"")
+    write(tmp_path / "table.csv", b"")
+    (tmp_path / "box.gz").write_bytes(gzip.compress(b""))
+    for spec in ("spam={}/empty", "{}/empty", "{}/table.csv", "ham={}/box.gz", "index:{}/empty", "gmail:{}/empty"):
+        with pytest.raises(SpamnbError, match=r"(empty|csv|gz): an empty file, so no message"):
+            entries([spec.format(tmp_path)], pytest.fail)  # not iterated
+    paths = [str(tmp_path / "empty"), str(tmp_path), str(tmp_path / "missing")]
+    assert not list(unlabelled(paths[:1], pytest.fail))  # as a spool without mail: no error, but the command says so

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.folder_names import decoded, role_of
 from spamnb.sources.spec import entries
 from spamnb.sources.thunderbird import class_of_folder
 
@@ -124,9 +122,3 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
 )
 def test_class_of_a_folder(parts: tuple[str, ...], label: str | None) -> None:
     assert class_of_folder(parts) == label
-
-
-def test_modified_utf_7_takes_every_name() -> None:
-    long = "&" * 300, "&" + "A" * 500 + "-"
-    for name in ("&", "&-", "&&", "&A", "&A-", "&AAA-", "&2AA-", os.fsdecode(b"\xff"), *long):
-        assert isinstance(decoded(name), str) and role_of(name) is None
