@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75
+T = TypeVar("T")
 
 
 @click.command("classify", short_help="Tell what each message is.")
@@ -44,6 +45,7 @@ EX_TEMPFAIL = 75
     metavar="N",
     help="Show the N heaviest tokens, as text or json.",
 )
+@click.option("--no-formulas", is_flag=True, help="In CSV, put ' before what a spreadsheet would compute.")
 @click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell.")
 @click.option("--false-positive-cost", type=float, help="In place of the model's; see 'train'.")
 @click.option("--unsure-cost", type=float, help="In place of the model's; see 'train'.")
@@ -53,6 +55,7 @@ def classify_command(
     model: Path,
     form: str,
     tokens: int,
+    no_formulas: bool,
     exit_code: bool,
     false_positive_cost: float | None,
     unsure_cost: float | None,
@@ -68,6 +71,8 @@ def classify_command(
     """
     if tokens and form == "csv":
         raise click.UsageError("--explain: a line of CSV holds no tokens; --format json does")
+    if no_formulas and form != "csv":
+        raise click.UsageError("--no-formulas is for --format csv")
     try:
         from spamnb.classifier import Classifier
 
@@ -75,7 +80,12 @@ def classify_command(
             classifier.charge(false_positive_cost, unsure_cost)
             if exit_code:
                 classifier.check_spam()
-            verdicts, unreadable = _classify(sources, classifier, form, tokens, workers)
+            if form == "csv":
+                from spamnb.cli.classify_csv import classify_to_csv
+
+                verdicts, unreadable = classify_to_csv(sources, classifier, no_formulas, workers)
+            else:
+                verdicts, unreadable = _classify(sources, classifier, form, tokens, workers)
     except Exception as error:  # whatever it is: any status that Python ends with would be a verdict
         if not exit_code:
             raise
@@ -96,9 +106,9 @@ def _classify(
     unreadable = Unreadable()
     verdicts: set[str] = set()
     out = standard_output()
-    if form == "csv":
-        out.write(_row(["source", "verdict", "score", *classifier.store.totals().classes]))
-    for verdict, text in _lines(messages_of(sources, unreadable), classifier, form, tokens, unreadable, workers):
+    line = partial(_line, form=form)
+    entries = messages_of(sources, unreadable)
+    for verdict, text in told_of_each(entries, classifier, line, unreadable, tokens, form == "json", workers):
         verdicts.add(verdict)
         out.write(text)
     if not verdicts and not unreadable.count:
@@ -108,33 +118,32 @@ def _classify(
     return verdicts, unreadable.count
 
 
-def _lines(
+def told_of_each(
     entries: Iterator[Entry],
     classifier: Classifier,
-    form: str,
-    tokens: int,
+    line: Callable[[str, Judgement], T],
     unreadable: Unreadable,
-    workers: int | None,
-) -> Iterator[tuple[str, str]]:
-    """(verdict, what is printed) of each message."""
+    tokens: int = 0,
+    posterior: bool = False,
+    workers: int | None = None,
+) -> Iterator[T]:
+    """``line(name, judgement)`` of each message; for one alone, without what only many need."""
     first = list(islice(entries, 2))
-    line = partial(_line, form=form)
     if len(first) == 2:
         from spamnb.engines.judging import classify_parallel
 
-        entries = chain(first, entries)
-        yield from classify_parallel(entries, classifier, line, unreadable, tokens, form == "json", workers)
+        yield from classify_parallel(chain(first, entries), classifier, line, unreadable, tokens, posterior, workers)
         return
     from spamnb.sources.entries import messages
 
     for entry, raw in messages(first, unreadable):
-        (judgement,) = classifier.classify_all([raw], tokens, posterior=form == "json")
+        (judgement,) = classifier.classify_all([raw], tokens, posterior=posterior)
         yield line(entry.name, judgement)
 
 
 def _line(name: str, judgement: Judgement, form: str) -> tuple[str, str]:
     """The verdict, and what is printed of the message."""
-    return judgement.verdict, {"json": _json, "csv": _csv, "text": _text}[form](name, judgement)
+    return judgement.verdict, (_json if form == "json" else _text)(name, judgement)
 
 
 def _json(name: str, judgement: Judgement) -> str:
@@ -149,22 +158,7 @@ def _json(name: str, judgement: Judgement) -> str:
     return escape_json(record) + "\n"
 
 
-def _csv(name: str, judgement: Judgement) -> str:
-    figures = [f"{p:.6g}" for p in (judgement.score, *judgement.probabilities.values())]
-    return _row([name, judgement.verdict, *figures])
-
-
 def _text(name: str, judgement: Judgement) -> str:
     best = max(judgement.probabilities.values(), default=0.0)
     head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
     return head + "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
-
-
-def _row(cells: list[str]) -> str:
-    """A line of CSV."""
-    import csv
-    import io
-
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()

@@ -124,7 +124,7 @@ _KEPT: dict[str, Any] = {"callback": _keep_read_option, "expose_value": False}
 text_column_option = click.option(
     "--text-column",
     metavar="COLUMN",
-    help="The column of a table (.csv, .tsv, .jsonl) that holds the text, by name or number.",
+    help="The column of a table (.csv, .tsv, .jsonl, .parquet) that holds the text, by name or number.",
     **_KEPT,
 )
 

@@ -5,7 +5,7 @@
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
-    TABLE.csv           a row per message (.tsv and .jsonl too), classes by a column
+    TABLE.csv           a row per message (.tsv, .jsonl and .parquet too), classes by a column
     FILE                lines of ``label TAB text``
 
 A SOURCE that is none raises SpamnbError before a message is read; so does, when it is its turn, one of whose files
@@ -217,7 +217,8 @@ def _check_listable(folder: str) -> None:
 
 
 def _table(path: str, labelled: bool, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    from spamnb.sources.tables import Columns, table
+    from spamnb.sources.columns import Columns
+    from spamnb.sources.tables import table
 
     return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
 

@@ -1,10 +1,13 @@
-"""Tables of text, a message in each row: CSV, TSV and JSON lines, plain or gzipped.
+"""Tables of text, a message in each row: CSV, TSV, JSON lines (plain or gzipped) and Parquet.
 
 Which column holds the text and which the class is guessed by the header line where there is no doubt:
 
     v1,v2,,,                       Kaggle's spam.csv, which is latin-1
     Category,Message
     text,spam                      where 1 is spam and 0 is ham
+
+A reader of rows yields the columns' names, and then the number of each row with its class, its text and, where they are
+to be kept, its cells.
 """
 
 from __future__ import annotations
@@ -12,32 +15,18 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
-from typing import BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
+from spamnb.sources.columns import Columns, class_in
 from spamnb.sources.entries import Entry, Report, open_mail
-from spamnb.sources.labelled_lines import LABEL_NAMES, TEXT_NAMES
+from spamnb.sources.labelled_lines import TEXT_NAMES
+from spamnb.sources.table_rows import MAX_COLUMNS, MAX_FIELD, Numbered, Rows, TableRow, row_of_values
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
-MAX_FIELD = 1 << 20  # characters
-_MAX_NAMES = 8  # columns that a complaint lists
-
-# Columns that say whether a message is spam: no class is called 1.
-_FLAGS = frozenset({"spam", "is_spam", "isspam"})
-_FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
-
-Record = tuple[str | None, str]  # class and text
-Rows = Generator[tuple[int, "Record | ValueError"]]
-
-
-class Columns(NamedTuple):
-    """Which columns hold the text and the class, by name, or by number from 1; None where it is to be guessed."""
-
-    text: str | None = None
-    label: str | None = None
+_HOPELESS = 20  # lines without an object of JSON before a file is taken for something else
 
 
 def table(path: str, columns: Columns, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
@@ -45,49 +34,82 @@ def table(path: str, columns: Columns, labelled: bool, on_unreadable: Report) ->
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
+    _, rows = _opened(path, columns, labelled, False)
+    return (entry for entry, _ in _entries(path, rows, on_unreadable))
+
+
+def table_with_cells(
+    path: str, columns: Columns, on_unreadable: Report
+) -> tuple[list[str], Iterator[tuple[Entry, list[str]]]]:
+    """The columns' names, and the message of each row with all cells of it, as text.
+
+    Where a table has no header its columns are called ``column_1`` and so on.
+    """
+    names, rows = _opened(path, columns, False, True)
+    return names, _of_width(len(names), _entries(path, rows, on_unreadable), on_unreadable)
+
+
+def _of_width(
+    width: int, found: Iterator[tuple[Entry, list[str]]], on_unreadable: Report
+) -> Iterator[tuple[Entry, list[str]]]:
+    """Rows with as many cells as the table has columns."""
+    for entry, cells in found:
+        if len(cells) > width:
+            on_unreadable(entry.name, ValueError(f"{len(cells)} columns where the first row has {width}"))
+        else:
+            yield entry, cells + [""] * (width - len(cells))
+
+
+def _opened(path: str, columns: Columns, labelled: bool, keep: bool) -> tuple[list[str], Numbered]:
     kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    if kind == ".parquet":
-        raise SpamnbError(f"{escape(path)}: Parquet is not read; pandas.read_parquet(…).to_csv(…) makes CSV of it")
+    rows = _rows(path, kind, columns, labelled, keep)
     try:
-        with closing(_records(path, kind, columns, labelled)) as records:
-            next(records, None)  # the columns are looked for before any message is read
+        # The columns are looked for before any message is read.
+        return cast("list[str]", next(rows, [])), cast(Numbered, rows)
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
         raise SpamnbError(f"{escape(path)}: {error}") from error
-    return _entries(path, kind, columns, labelled, on_unreadable)
 
 
-def _entries(path: str, kind: str, columns: Columns, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
+def _entries(path: str, rows: Numbered, on_unreadable: Report) -> Iterator[tuple[Entry, list[str]]]:
     number = 0
     try:
-        for number, record in _records(path, kind, columns, labelled):
+        for number, row in rows:
             name = f"{escape(path)}:{number}"
-            if isinstance(record, ValueError):
-                on_unreadable(name, record)
+            if isinstance(row, ValueError):
+                on_unreadable(name, row)
                 continue
-            label, text = record
             try:
-                if label is not None:
-                    check_class_name(label)
-                if not text.strip():
+                if row.label is not None:
+                    check_class_name(row.label)
+                if not row.text.strip():
                     raise ValueError("no text in this row")
             except ValueError as error:
                 on_unreadable(name, error)
             else:
                 # The blank line says that the message has no headers, whatever its text looks like.
-                yield Entry(label, name, path, content=b"\n" + text.encode("utf-8", "replace") + b"\n")
+                content = b"\n" + row.text.encode("utf-8", "replace") + b"\n"
+                yield Entry(row.label, name, path, content=content), row.cells
     except OSError as error:
         on_unreadable(escape(path), error)
     except (ValueError, csv.Error) as error:
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
 
 
-def _records(path: str, kind: str, columns: Columns, labelled: bool) -> Rows:
+def _rows(path: str, kind: str, columns: Columns, labelled: bool, keep: bool) -> Rows:
+    if kind == ".parquet":
+        from spamnb.sources.parquet import parquet_rows
+
+        yield from parquet_rows(path, columns, labelled, keep)
+        return
+    keys = _keys(path) if keep and kind == ".jsonl" else None
     with open_mail(path) as stream:
         lines = _Lines(stream)
-        rows = _objects if kind == ".jsonl" else _tabs if kind == ".tsv" else _commas
-        yield from rows(lines, columns, labelled)
+        if kind == ".jsonl":
+            yield from _objects(lines, columns, labelled, keys)
+        else:
+            yield from (_tabs if kind == ".tsv" else _commas)(lines, columns, labelled)
 
 
 class _Lines:
@@ -144,20 +166,21 @@ def _commas(lines: _Lines, columns: Columns, labelled: bool) -> Rows:
     else:
         assert error is not None
         raise error
+    yield _names(header, is_header)
     if not is_header:
         yield 1, pick(header)
     lines.row_ends()
     for row in csv.reader(lines, delimiter=delimiter):
         if row:
-            yield lines.row, _checked(pick, row, len(header) if is_header else 0)
+            yield lines.row, _checked(pick, row, len(header), is_header)
         lines.row_ends()
 
 
 def _tabs(lines: _Lines, columns: Columns, labelled: bool) -> Rows:
     """Rows between tabs. A quote opens nothing, so that one in a text does not swallow the rows behind it; what is
     wholly within quotes, as spreadsheets write it, loses them."""
-    pick: Callable[[list[str]], Record] | None = None
-    width = 0
+    pick: Callable[[list[str]], TableRow] | None = None
+    width, is_header = 0, False
     for line in lines:
         number = lines.row
         lines.row_ends()
@@ -170,11 +193,12 @@ def _tabs(lines: _Lines, columns: Columns, labelled: bool) -> Rows:
             except ValueError:
                 if columns != Columns() or len(row) != 2 or not labelled:
                     raise
-                pick, is_header = (lambda row: (row[0].strip(), row[1])), False  # label TAB text
-            width = len(row) if is_header else 0
+                pick, is_header = (lambda row: TableRow(row[0].strip(), row[1], row)), False  # label TAB text
+            width = len(row)
+            yield _names(row, is_header)
             if is_header:
                 continue
-        yield number, _checked(pick, row, width)
+        yield number, _checked(pick, row, width, is_header)
 
 
 def _unquoted(cell: str) -> str:
@@ -182,8 +206,12 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if quoted else cell
 
 
-def _checked(pick: Callable[[list[str]], Record], row: list[str], width: int) -> Record | ValueError:
-    if width and len(row) > width:
+def _names(first: list[str], is_header: bool) -> list[str]:
+    return first if is_header else [f"column_{number}" for number in range(1, len(first) + 1)]
+
+
+def _checked(pick: Callable[[list[str]], TableRow], row: list[str], width: int, header: bool) -> TableRow | ValueError:
+    if header and len(row) > width:
         return ValueError(f"{len(row)} columns where the header has {width}")
     try:
         return pick(row)
@@ -191,71 +219,65 @@ def _checked(pick: Callable[[list[str]], Record], row: list[str], width: int) ->
         return ValueError(f"only {len(row)} columns")
 
 
-def _picker(header: list[str], columns: Columns, labelled: bool) -> tuple[Callable[[list[str]], Record], bool]:
-    """What takes (class, text) out of a row, and whether the first row names the columns."""
+def _picker(header: list[str], columns: Columns, labelled: bool) -> tuple[Callable[[list[str]], TableRow], bool]:
+    """What takes class and text out of a row, and whether the first row names the columns."""
     names = [name.strip() for name in header]
-    text = _place(names, columns.text, TEXT_NAMES, "text")
-    label = _place(names, columns.label, LABEL_NAMES | _FLAGS, "label") if labelled else None
+    text = columns.text_place(names)
+    label = columns.label_place(names) if labelled else None
     is_header = names[text].lower() in TEXT_NAMES or names[text] == columns.text
-    flag = label is not None and names[label].lower() in _FLAGS
 
-    def pick(row: list[str]) -> Record:
-        return (None if label is None else class_in(row[label], flag)), row[text]
+    def pick(row: list[str]) -> TableRow:
+        return TableRow(None if label is None else class_in(row[label], names[label]), row[text], row)
 
     return pick, is_header
 
 
-def class_in(cell: str, flag: bool) -> str:
-    """The class that a cell names; in a column that says whether it is spam, 1 is spam and 0 is ham."""
-    name = cell.strip()
-    return _FLAG_CLASSES.get(name.lower(), name) if flag else name
+def _keys(path: str) -> list[str]:
+    """The keys of all objects, in the order in which they come first: what lacks in the first line is kept too."""
+    keys: dict[str, None] = {}
+    with open_mail(path) as stream:
+        lines = _Lines(stream)
+        for line in lines:
+            lines.row_ends()
+            keys.update(dict.fromkeys(_object(line) or ()))
+            if len(keys) > MAX_COLUMNS:
+                raise ValueError(f"more than {MAX_COLUMNS:,} keys")
+    return list(keys)
 
 
-def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
-    """The number of a column. ValueError where there is none, or more than one."""
-    if asked is not None and asked in names:
-        return names.index(asked)
-    shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
-    if asked is not None:
-        if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
-            return int(asked) - 1
-        raise ValueError(f"no column {escape(asked)!r} beside {shown}")
-    found = [place for place, name in enumerate(names) if name.lower() in known]
-    if len(found) != 1:
-        doubt = "several columns could hold" if found else "no column's name says that it holds"
-        raise ValueError(f"{doubt} the {what} (columns: {shown}); --{what}-column NAME or NUMBER tells")
-    return found[0]
+def _object(line: str) -> dict[str, object] | None:
+    """The object of JSON in a line; None where there is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
-def _objects(lines: _Lines, columns: Columns, labelled: bool) -> Rows:
-    """An object of JSON in each line."""
+def _objects(lines: _Lines, columns: Columns, labelled: bool, keys: list[str] | None) -> Rows:
+    """An object of JSON in each line; ``keys`` are those to keep."""
     names: tuple[str, str | None] | None = None
+    none = ValueError("no object of JSON in this line")
+    before: list[int] = []  # numbers of lines without one, before the first that names the columns
     for line in lines:
         number = lines.row
         lines.row_ends()
         if not line.strip():
             continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            yield number, ValueError("no object of JSON in this line")
-            continue
-        if names is None:
-            keys = list(found)
-            text = keys[_place(keys, columns.text, TEXT_NAMES, "text")]
-            names = text, keys[_place(keys, columns.label, LABEL_NAMES | _FLAGS, "label")] if labelled else None
-        yield number, _of_object(found, *names)
-
-
-def _of_object(found: dict[str, object], text: str, label: str | None) -> Record | ValueError:
-    value = found.get(text)
-    if not isinstance(value, str):
-        return ValueError(f"no text under {escape(text)!r}")
-    if label is None:
-        return None, value
-    name = found.get(label)
-    if not isinstance(name, (str, int)):  # true and false are numbers
-        return ValueError(f"no class under {escape(label)!r}")
-    return class_in(str(name), label.lower() in _FLAGS), value
+        found = _object(line)
+        if names is None and found is None:
+            before.append(number)
+            if len(before) > _HOPELESS:
+                raise ValueError(f"no object of JSON in its first {_HOPELESS} lines")
+        elif found is None:
+            yield number, none
+        else:
+            if names is None:
+                first = list(found)
+                names = first[columns.text_place(first)], first[columns.label_place(first)] if labelled else None
+                yield keys or first
+                yield from ((number, none) for number in before)
+            label = None if names[1] is None else found.get(names[1])
+            yield number, row_of_values(found.get(names[0]), label, names, [found.get(key) for key in keys or ()])
+    if names is None and before:
+        raise none

@@ -13,6 +13,7 @@ import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import tables
+from spamnb.sources.columns import Columns
 from spamnb.sources.spec import ReadOptions, entries, unlabelled
 
 Found = list[tuple[str | None, str, str]]
@@ -118,7 +119,8 @@ def test_rows_without_a_message_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "raw", "what"),
     [
-        ("a.parquet", b"PAR1", "Parquet is not read"),
+        ("a.jsonl", b"{\n" * 99, "no object of JSON in its first 20 lines"),
+        ("a.jsonl", b"[1]\n", "no object of JSON in this line"),
         ("a.csv", "text,label\n".encode("utf-16"), "UTF-16"),
         ("a.csv", b"x" * (5 << 20), "more than 4 MiB"),
         ("a.csv", b"\x1f\x8bbroken", "broken gzip data"),
@@ -151,3 +153,30 @@ def test_an_empty_table_has_no_messages(tmp_path: Path) -> None:
     for name in ("a.csv", "a.tsv", "a.jsonl"):
         (tmp_path / name).write_bytes(b"\n")
         assert read(tmp_path / name) == []
+
+
+def test_all_cells_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
+    lines = [{"text": "a", "n": 1}, [], {"text": "b", "more": [True, None, "é"]}, {"n": 2, "text": "c", "x": "=1\n"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "b.csv").write_text("id,message,,\n1,hello\n2,bye,x,y\n3,no,x,y,z\n4,,,\n")
+    (tmp_path / "c.tsv").write_text("ham\thello\nspam\tWIN\t!\n")
+
+    def cells(name: str, **columns: str) -> tuple[list[str], list[list[str]], list[str]]:
+        told: list[str] = []
+        path = str(tmp_path / name)
+        names, rows = tables.table_with_cells(path, Columns(**columns), lambda name, error: told.append(str(error)))
+        return names, [cells for _, cells in rows], told
+
+    assert cells("a.jsonl") == (
+        ["text", "n", "more", "x"],
+        [["a", "1", "", ""], ["b", "", '[true, null, "é"]', ""], ["c", "2", "", "=1\n"]],
+        ["no object of JSON in this line"],
+    )
+    told = ["5 columns where the header has 4", "no text in this row"]
+    assert cells("b.csv") == (["id", "message", "", ""], [["1", "hello", "", ""], ["2", "bye", "x", "y"]], told)
+    told = ["3 columns where the first row has 2"]
+    assert cells("c.tsv", text="2") == (["column_1", "column_2"], [["ham", "hello"]], told)
+    wide = json.dumps({f"k{n}": n for n in range(2000)} | {"text": "a"})
+    (tmp_path / "a.jsonl").write_text(wide)
+    with pytest.raises(SpamnbError, match="more than 1,000 keys"):
+        cells("a.jsonl")
