@@ -13,6 +13,7 @@
     files           a file by itself: a table, an mbox or a single message
     mbox            where the messages of an mbox begin
     emlx            Apple Mail's files
+    outlook         Outlook's .msg
     formats         what is no mail: archives, documents, images, databases
     folder_names    what folders are for, by their names in many languages
     modified_utf7   names of folders as they are written on disk

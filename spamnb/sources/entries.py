@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
 from spamnb.sources import emlx
-from spamnb.sources.formats import HEAD, SUSPICIOUS, NotMail, foreign_format
+from spamnb.sources.formats import COMPOUND_FILE, HEAD, SUSPICIOUS, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
 
@@ -47,7 +47,7 @@ class Entry(NamedTuple):
     content: bytes | None = None
 
     def read(self) -> bytes:
-        """The raw message, with gzip, an mbox's ``>From `` and Apple's ``.emlx`` undone.
+        """The raw message, with gzip, an mbox's ``>From ``, Apple's ``.emlx`` and Outlook's ``.msg`` undone.
 
         Raises OSError, also when over MAX_MESSAGE, and NotMail for a file that is something else.
         """
@@ -57,6 +57,10 @@ class Entry(NamedTuple):
         if self.stop is None:
             # Asked here first: nearly all mail is neither, and is spared a call.
             suspicious = raw[:2] in SUSPICIOUS or raw.find(b"\0", 0, HEAD) >= 0
+            if suspicious and raw.startswith(COMPOUND_FILE):
+                from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
+
+                return message_of_msg(raw, self.path)
             if suspicious and (what := foreign_format(raw)):
                 raise NotMail(what, self.path)
             return emlx.message_in(raw, self.path) if self.path.endswith(".emlx") else raw

@@ -13,15 +13,7 @@ from spamnb.sources.entries import Entry, Report, open_mail, too_long, unquoted
 from spamnb.sources.formats import HEAD
 from spamnb.sources.mbox import split_mbox
 
-TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
-
-def is_table(path: str) -> bool:
-    """Is a file of this name a table?
-
-    >>> is_table("spam.csv"), is_table("train.JSONL.gz"), is_table("SMSSpamCollection")
-    (True, True, False)
-    """
-    return path.lower().removesuffix(".gz").endswith(TABLES)  # so the files of such tables end
+TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # how the names of tables end
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 # Thunderbird's own lines stand before the message's: what its sender writes further down does not count.
@@ -31,6 +23,15 @@ _STATUS = re.compile(
 
 
 
+
+
+def is_table(path: str) -> bool:
+    """Is a file of this name a table?
+
+    >>> is_table("spam.csv"), is_table("train.JSONL.gz"), is_table("SMSSpamCollection")
+    (True, True, False)
+    """
+    return path.lower().removesuffix(".gz").endswith(TABLES)
 
 
 def starts_as_mbox(path: str) -> bool:

@@ -10,7 +10,11 @@ import re
 
 HEAD = 1024  # bytes that tell what a file is
 
-_OLE = "an Outlook message or an older Office document; 'msgconvert' makes mail of a .msg file"
+COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # which sources/outlook.py looks into
+OUTLOOK = (
+    "an Outlook message or an older Office document; pip install 'spamnb[outlook]' to read .msg files,"
+    " or 'msgconvert' makes mail of them"
+)
 _PST = "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it"
 _AUDIO_OR_VIDEO = "sound or video"
 _UNPACK = "; unpack it, and name the folder or mailbox that was in it"
@@ -30,7 +34,7 @@ _MAGIC: dict[bytes, str] = {
     b"%PDF-": "a PDF document",
     b"%!PS": "a PostScript document",
     b"{\\rtf": "an RTF document",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": _OLE,
+    COMPOUND_FILE: OUTLOOK,
     b"!BDN": _PST,
     b"\x78\x9f\x3e\x22": "the attachment winmail.dat (TNEF)",
     b"\x89PNG\r\n\x1a\n": _IMAGE,

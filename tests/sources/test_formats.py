@@ -55,7 +55,7 @@ CASES: list[tuple[str, Callable[[Path], bytes], str]] = [
     ),
     ("mail.tar", lambda _: tarred(), "a tar archive, not mail"),
     ("mail.tar.gz", lambda _: gzip.compress(tarred()), "a tar archive, not mail"),
-    ("note.msg", lambda _: OLE, "'msgconvert' makes mail of a .msg file"),
+    ("note.msg", lambda _: OLE, "a broken Outlook message"),
     ("old.pst", lambda _: b"!BDN" + bytes(508), "'readpst -o FOLDER FILE' makes mailboxes of it"),
     ("Inbox.msf", lambda _: MORK, "an index of Thunderbird"),
     ("popstate.dat", lambda _: b"# POP3 State File\n# This is a generated file!  Do not edit.\n\n", "popstate.dat"),

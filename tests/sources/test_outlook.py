@@ -1,0 +1,241 @@
+"""Outlook's messages: compound files built here as Outlook builds them, read back by the standard library's parser."""
+
+from __future__ import annotations
+
+import email
+import email.message
+import email.policy
+import random
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from spamnb.errors import SpamnbError
+from spamnb.sources import outlook
+from spamnb.sources.entries import Entry
+from spamnb.sources.formats import NotMail
+from spamnb.sources.spec import entries, unlabelled
+
+SECTOR, MINI, CUTOFF = 512, 64, 4096
+END, FREE, FAT, NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD, 0xFFFFFFFF
+Tree = dict[str, "bytes | Tree"]
+
+
+def compound(tree: Tree) -> bytes:
+    """A compound file (MS-CFB, version 3): small streams in the mini stream, the rest in sectors."""
+    sectors: list[bytes] = []
+    fat: list[int] = []
+    mini, mini_fat = bytearray(), []
+
+    def store(data: bytes) -> int:
+        if not data:
+            return END
+        first, number = len(sectors), -(-len(data) // SECTOR)
+        for place in range(number):
+            sectors.append(data[place * SECTOR : (place + 1) * SECTOR].ljust(SECTOR, b"\0"))
+            fat.append(first + place + 1 if place + 1 < number else END)
+        return first
+
+    def store_small(data: bytes) -> int:
+        if not data:
+            return END
+        first, number = len(mini_fat), -(-len(data) // MINI)
+        mini.extend(data.ljust(number * MINI, b"\0"))
+        mini_fat.extend([*range(first + 1, first + number), END])
+        return first
+
+    directory: list[list] = [["Root Entry", 5, NONE, NONE, NONE, END, 0]]
+
+    def add(parent: int, inside: Tree) -> None:
+        numbers = []
+        for name in sorted(inside, key=lambda name: (len(name), name.upper())):
+            value = inside[name]
+            numbers.append(len(directory))
+            if isinstance(value, dict):
+                directory.append([name, 1, NONE, NONE, NONE, 0, 0])
+                add(numbers[-1], value)
+            else:
+                start = store(value) if len(value) >= CUTOFF else store_small(value)
+                directory.append([name, 2, NONE, NONE, NONE, start, len(value)])
+
+        def balanced(part: list[int]) -> int:
+            if not part:
+                return NONE
+            middle = len(part) // 2
+            directory[part[middle]][2:4] = balanced(part[:middle]), balanced(part[middle + 1 :])
+            return part[middle]
+
+        directory[parent][4] = balanced(numbers)
+
+    add(0, tree)
+    directory[0][5:] = store(bytes(mini)), len(mini)
+    mini_start = store(struct.pack(f"<{len(mini_fat)}I", *mini_fat) + b"\xff" * (-4 * len(mini_fat) % SECTOR))
+    rows = b""
+    for name, kind, left, right, child, start, size in directory:
+        wide = name.encode("utf-16-le")
+        rows += wide.ljust(64, b"\0") + struct.pack("<HBB3I", len(wide) + 2, kind, 1, left, right, child)
+        rows += bytes(36) + struct.pack("<IQ", start, size)
+    rows += (bytes(64) + struct.pack("<HBB3I", 0, 0, 0, NONE, NONE, NONE) + bytes(48)) * (-len(directory) % 4)
+    directory_start = store(rows)
+    places: list[int] = []
+    while len(places) * 128 < len(fat):
+        places.append(len(sectors))
+        sectors.append(b"")
+        fat.append(FAT)
+    table = struct.pack(f"<{len(fat)}I", *fat).ljust(len(places) * SECTOR, b"\xff")
+    for number, place in enumerate(places):
+        sectors[place] = table[number * SECTOR : (number + 1) * SECTOR]
+    minis = -(-4 * len(mini_fat) // SECTOR)
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<5H", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    header += struct.pack("<9I", 0, len(places), directory_start, 0, CUTOFF, mini_start, minis, END, 0)
+    assert len(places) <= 109
+    return header + struct.pack("<109I", *places, *[FREE] * (109 - len(places))) + b"".join(sectors)
+
+
+def properties(size: int, **numbers: int) -> bytes:
+    entries = (struct.pack("<HHIQ", int(key[-4:], 16), int(key[1:5], 16), 6, value) for key, value in numbers.items())
+    return bytes(size) + b"".join(entries)
+
+
+def strings(**values: str) -> Tree:
+    return {f"__substg1.0_{key[1:]}001F": value.encode("utf-16-le") for key, value in values.items()}
+
+
+def attachment(number: int, inside: Tree) -> Tree:
+    return {f"__attach_version1.0_#{number:08X}": {"__properties_version1.0": properties(8), **inside}}
+
+
+HEADERS = """Microsoft Mail Internet Headers Version 2.0
+Received: from a.example by b.example;
+ Mon, 1 Jan 2024 10:00:00 +0000
+From: =?utf-8?q?Zo=C3=AB?= <zoe@a.example>
+Subject: Tea
+Content-Type: multipart/alternative;
+ boundary="gone"
+Content-Transfer-Encoding: 7bit
+MIME-Version: 1.0
+X-Last: yes
+
+""".replace("\n", "\r\n")
+LONG = "Tea at four, with Zoë. " * 400
+HTML = "<p>Tea at four, with Zoë.</p>" * 400
+INNER: Tree = {
+    "__properties_version1.0": properties(24),
+    **strings(_001A="IPM.Note", _0037="Inner", _1000="in"),
+}
+WHOLE: Tree = {
+    "__properties_version1.0": properties(32, _3FDE0003=1252),
+    "__nameid_version1.0": {f"__substg1.0_000{number}0102": b"" for number in (2, 3, 4)},
+    "__recip_version1.0_#00000000": {"__properties_version1.0": properties(8), **strings(_3001="Ann")},
+    **strings(_001A="IPM.Note", _007D=HEADERS, _1000=LONG, _0037="Tea"),
+    "__substg1.0_10130102": HTML.encode("cp1252"),
+    **attachment(0, {**strings(_3707='tea "list".csv', _370E="text/csv"), "__substg1.0_37010102": b"a,b\n" * 2000}),
+    **attachment(1, {"__substg1.0_37010102": b"\0\1", **strings(_3704="X.BIN", _370E="multipart/evil\r\nBcc: x")}),
+    **attachment(2, {"__substg1.0_3701000D": INNER}),
+}
+
+
+def parsed(raw: bytes) -> email.message.EmailMessage:
+    found = email.message_from_bytes(outlook.message_of_msg(raw, "a.msg"), policy=email.policy.default)
+    assert isinstance(found, email.message.EmailMessage)
+    assert not any(part.defects for part in found.walk())
+    return found
+
+
+def test_headers_text_html_and_attachments_come_back() -> None:
+    message = parsed(compound(WHOLE))
+    assert message["From"] == "Zoë <zoe@a.example>" and message["X-Last"] == "yes" and message["Received"]
+    assert "gone" not in str(message["Content-Type"]) and message.get_all("MIME-Version") == ["1.0"]
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert text is not None and text.get_content() == LONG and html is not None and html.get_content() == HTML
+    _, one, two, inner = message.iter_parts()
+    assert one.get_filename() == "tea 'list'.csv" and one.get_content() == "a,b\n" * 2000
+    assert (two.get_content_type(), two.get_filename()) == ("application/octet-stream", "X.BIN")
+    assert two.get_content() == b"\0\1" and message["Bcc"] is None
+    assert inner.get_content()["Subject"] == "Inner" and "in" in inner.as_string()
+
+
+def test_a_draft_gets_the_fields_that_it_has() -> None:
+    tree = {
+        "__properties_version1.0": properties(32, _00390040=133_000_000_000_000_000),
+        **strings(_0037="Tea\r\nBcc: x", _0C1A="Ann", _5D01="ann@a.example", _0E04="Bob; Cy", _1000="x"),
+    }
+    message = parsed(compound(tree))
+    assert (message["From"], message["Subject"]) == ("Ann <ann@a.example>", "Tea Bcc: x") and message["Bcc"] is None
+    assert str(message["Date"]) == "Sat, 18 Jun 2022 04:26:40 +0000"
+
+
+def test_strings_of_eight_bits_are_in_the_code_page_of_the_message() -> None:
+    tree: Tree = {
+        "__properties_version1.0": properties(32, _3FFD0003=1251),
+        "__substg1.0_0037001E": "Чай".encode("cp1251"),
+        "__substg1.0_1000001E": "в четыре".encode("cp1251"),
+    }
+    message = parsed(compound(tree))
+    assert message["Subject"] == "Чай" and message.get_content() == "в четыре"
+
+
+def test_a_msg_is_a_source_like_others(tmp_path: Path) -> None:
+    (tmp_path / "ham").mkdir()
+    (tmp_path / "ham/a.msg").write_bytes(compound(WHOLE))
+    for found in (entries([f"ham={tmp_path}/ham"], pytest.fail), unlabelled([f"{tmp_path}/ham/a.msg"], pytest.fail)):
+        [entry] = found
+        assert b"\nX-Last: yes\n" in entry.read() and entry.read() == entry.read()
+
+
+def test_other_documents_are_no_mail(tmp_path: Path) -> None:
+    path = tmp_path / "a.doc"
+    path.write_bytes(compound({"WordDocument": b"x" * 5000, "1Table": b"y"}))
+    with pytest.raises(NotMail, match="an older Office document, not mail"):
+        Entry(None, "a", str(path)).read()
+
+
+def test_without_olefile_the_refusal_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.msg").write_bytes(compound(WHOLE))
+    monkeypatch.setitem(sys.modules, "olefile", None)
+    with pytest.raises(SpamnbError, match=r"not mail; pip install 'spamnb\[outlook\]'.*'msgconvert'"):
+        list(unlabelled([str(tmp_path / "a.msg")], pytest.fail))
+
+
+def test_messages_within_messages_end() -> None:
+    def nested(depth: int) -> Tree:
+        inner: Tree = {"__properties_version1.0": properties(24), **strings(_0037=f"at {depth}")}
+        return inner | (attachment(0, {"__substg1.0_3701000D": nested(depth - 1)}) if depth else {})
+
+    assert b"Subject: at 0\n" in outlook.message_of_msg(compound(nested(8)), "a")
+    with pytest.raises(OSError, match="more than 8 messages within one another"):
+        outlook.message_of_msg(compound(nested(9)), "a")
+    many: Tree = {"__properties_version1.0": properties(32)}
+    for number in range(251):
+        many |= attachment(number, {})
+    with pytest.raises(OSError, match="more than 250 attachments"):
+        outlook.message_of_msg(compound(many), "a")
+
+
+def test_a_stream_cannot_be_larger_than_the_file_nor_all_together_than_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raw = compound(WHOLE)
+    size = struct.pack("<Q", len(LONG.encode("utf-16-le")))
+    assert raw.count(size) == 1
+    with pytest.raises(OSError, match="larger than the file"):
+        outlook.message_of_msg(raw.replace(size, struct.pack("<Q", 1 << 31)), "a")
+    monkeypatch.setattr(outlook, "_MAX_BYTES", 20_000)
+    with pytest.raises(OSError, match="a broken Outlook message: more than"):
+        outlook.message_of_msg(raw, "a")
+
+
+def test_whatever_is_broken_is_a_message_or_one_line() -> None:
+    good = compound(WHOLE)
+    dice = random.Random(1)
+    for number in range(500):
+        broken = bytearray(good)
+        for _ in range(1 + number % 20):
+            broken[dice.choice((dice.randrange(512), dice.randrange(len(broken))))] = dice.randrange(256)
+        raw = good[: dice.randrange(9, len(good))] if number % 10 == 0 else bytes(broken)
+        try:
+            assert isinstance(outlook.message_of_msg(raw, "a.msg"), bytes)
+        except OSError as error:
+            assert "\n" not in str(error.strerror) and len(str(error)) < 300
