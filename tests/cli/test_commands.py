@@ -117,7 +117,7 @@ def test_tables_columns_and_folders_are_options(folder: Path, tmp_path: Path) ->
     assert "40 messages" in run("train", "-m", tmp_path / "m", *chosen).output
     assert run("evaluate", "--folds", "2", *chosen).exit_code == 0
     verdicts = run("classify", "-m", tmp_path / "m", "--text-column", "said", "--format", "csv", table).output
-    assert [line.split(",")[1] for line in verdicts.splitlines()[1:]] == ["ham"] * 20 + ["spam"] * 20
+    assert [line.split(",")[3] for line in verdicts.splitlines()[1:]] == ["ham"] * 20 + ["spam"] * 20
     learned = run("learn", "spam", "-m", tmp_path / "m", "--text-column", "said", table)
     assert "learned 20 of 40 as spam" in learned.output
     assert "--recursive" in run("train", "--help").output
