@@ -22,9 +22,6 @@ _STATUS = re.compile(
 )
 
 
-
-
-
 def is_table(path: str) -> bool:
     """Is a file of this name a table?
 
