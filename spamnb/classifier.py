@@ -26,6 +26,7 @@ from spamnb.learners.learner import Direction, learner_for
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.store.learned import LearnedMessage
+from spamnb.store.lessons import drop, keep
 from spamnb.store.store import Store
 from spamnb.tokens.csr_rows import CsrRows, TokenIds
 from spamnb.tokens.tokenizer import Tokenizer
@@ -210,7 +211,8 @@ class Classifier:
     def learn(self, label: str, message: bytes | ReadMessage, *, taught: bool = True) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
-        ``taught=False`` is the filter learning from itself: it never overrides what a person taught.
+        ``taught=False`` is the filter learning from itself: it never overrides what a person taught. What a person
+        teaches is kept whole in the model's file, within a bound, for models made anew: see store/lessons.py.
         """
         with self.store.writing():
             self._follow()
@@ -220,6 +222,7 @@ class Classifier:
                 if taught and not known.taught:
                     self.store.delete_message(read.digest)
                     self.store.add_messages([(read.digest, known._replace(taught=True))])
+                    keep(self.store, read.digest, label, read.raw)
                 return False
             if known:
                 self._take_back(read.digest, known, read.counts)
@@ -234,6 +237,8 @@ class Classifier:
             self.store.add(label, read.counts)
             self.learner.learn(self.store, label, read.counts)
             self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
+            if taught:
+                keep(self.store, read.digest, label, read.raw)
         return True
 
     def forget(self, label: str, message: bytes | ReadMessage) -> bool:
@@ -270,6 +275,7 @@ class Classifier:
         self.learner.forget(self.store, label, counted)
         self._count_score(label, self._bins(label, counted) if bins is None else bins, -1)
         self.store.delete_message(digest)
+        drop(self.store, digest)
 
     def _bins(self, label: str, counted: Mapping[str, int]) -> dict[str, int]:
         """Where in the calibration a message stands by its score in the model without it, by class; nowhere while there

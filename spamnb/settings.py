@@ -18,6 +18,10 @@ COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
 MODELS = (*COUNT_MODELS, "logistic", "hybrid", *VECTOR_MODELS)
 
+# What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
+# were read where not as usual, and the command line. They are no part of the model: two of the same sums may differ.
+ORIGIN = ("trained_at", "trained_from", "read_options", "command")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -83,13 +87,14 @@ class Settings:
         return {**asdict(self), "tokens_version": TOKENS_VERSION}
 
     @classmethod
-    def from_meta(cls, meta: Mapping[str, Any], path: str) -> Settings:
-        """The settings a model file holds; SpamnbError where its tokens are not those this version makes."""
+    def from_meta(cls, meta: Mapping[str, Any], path: str, *, any_tokens: bool = False) -> Settings:
+        """The settings a model file holds; SpamnbError where its tokens are not those this version makes, unless
+        ``any_tokens``: it is to be made anew."""
         version = meta.get("tokens_version")
-        if version != TOKENS_VERSION:
+        if version != TOKENS_VERSION and not any_tokens:
             raise SpamnbError(
                 f"{path}: trained with tokens of version {str(version)[:20]}, this spamnb makes version"
-                f" {TOKENS_VERSION}; train again"
+                f" {TOKENS_VERSION}; 'spamnb upgrade' makes it anew of its lessons and the mail it was trained from"
             )
         try:
             tokens = _checked(meta["tokens"], TOKEN_SETTINGS)

@@ -6,6 +6,7 @@ without it. Selected once, random labels score 104/120 where chance is 60 (docs/
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -176,10 +177,12 @@ def train(
     force: bool = False,
     one_class: bool = True,
     executor: Executor | None = None,
+    finish: Callable[[Store], None] = lambda store: None,
 ) -> LeaveOneOutResult:
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate.
 
-    Where there is an ``executor`` the learner works in it while the sums are being written. Raises SpamnbError where
+    Where there is an ``executor`` the learner works in it while the sums are being written. ``finish`` writes what else
+    the file shall hold, before it takes its place. Raises SpamnbError where
     there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
     ``force`` is not given.
     """
@@ -196,4 +199,5 @@ def train(
             sync(store.file)  # most of it is on its way to the disk while the learner still works
             result = future.result() if future else _fit(training_set, selected, settings)
             write_rest(store, with_fit_result(snapshot, result))
+            finish(store)
     return _judged(result, selected, settings)

@@ -27,6 +27,7 @@ COMMANDS = (
     "export",
     "import",
     "merge",
+    "upgrade",
     "serve",
     "sort",
     "watch",

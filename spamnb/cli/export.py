@@ -11,8 +11,14 @@ from spamnb.cli.options import model_option, standard_output
 
 @click.command("export", short_help="Write the model as lines of JSON.")
 @model_option
-def export_command(model: Path) -> None:
+@click.option(
+    "--lessons", is_flag=True, help="Also the messages taught one by one that the model keeps: private mail, whole."
+)
+def export_command(model: Path, lessons: bool) -> None:
     """Write the model to standard output as lines of JSON: the same lines for the same sums.
+
+    With --lessons they hold the messages that were taught one by one, and when and of what the model was trained;
+    'spamnb import' takes them over.
 
     \b
     Example:
@@ -23,5 +29,5 @@ def export_command(model: Path) -> None:
 
     out = standard_output()
     with Store.open(model) as store:
-        for line in export(store):
+        for line in export(store, lessons):
             out.write(line + "\n")

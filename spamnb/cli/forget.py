@@ -17,8 +17,8 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
-    Messages that CLASS has not learned are left alone. A logistic or hybrid model cannot forget. SOURCE is a message, a
-    folder of messages, a Maildir, MH folder or mbox.
+    They are no longer kept in the model's file. Messages that CLASS has not learned are left alone. A logistic or
+    hybrid model cannot forget. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
 
     \b
     Example:

@@ -29,7 +29,8 @@ class Lines(click.File):
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def import_command(file: TextIO, model: Path, force: bool) -> None:
-    """Make a model from what 'spamnb export' wrote; without FILE, from standard input.
+    """Make a model from what 'spamnb export' wrote, with the lessons that 'export --lessons' wrote; without FILE, from
+    standard input.
 
     \b
     Example:
@@ -39,11 +40,18 @@ def import_command(file: TextIO, model: Path, force: bool) -> None:
     from spamnb.naming import pluralize
     from spamnb.store.jsonl import parse_export
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
+    from spamnb.tokens.tokenizer import TOKENS_VERSION
 
     try:
         snapshot = parse_export(file, file.name)
     except UnicodeDecodeError:
         raise SpamnbError(f"{file.name}: not text; 'spamnb export' writes what can be imported") from None
+    made = snapshot.meta.get("tokens_version")
+    if made != TOKENS_VERSION:
+        raise SpamnbError(
+            f"{file.name}: exported with tokens of version {str(made)[:20]}, this spamnb makes version"
+            f" {TOKENS_VERSION}; train again, or export what 'spamnb upgrade' makes of its model"
+        )
     with atomic_replace(model, snapshot.meta, force=force) as store:
         write_snapshot(store, snapshot)
         # What cannot be read again must not take the place of a model that can.

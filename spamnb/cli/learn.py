@@ -9,20 +9,27 @@ import click
 
 from spamnb.cli.each_message import each_message
 from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, tell, text_column_option
+from spamnb.cli.rebuild import keep_lessons_option
 
 
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @click.option("--new-class", is_flag=True, help="CLASS may be one that the model does not have.")
+@keep_lessons_option
 @text_column_option
 @model_option
-def learn_command(label: str, sources: tuple[str, ...], new_class: bool, model: Path) -> None:
+def learn_command(
+    label: str, sources: tuple[str, ...], new_class: bool, keep_lessons: float | None, model: Path
+) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
     A message that the class has learned already is not learned twice; one that another class learned is moved. Where
     there is no model yet a new one is made; a class that a model does not have needs --new-class. SOURCE is a message,
     a folder of messages, a Maildir, MH folder or mbox.
+
+    The messages are kept in the model's file, compressed, so that 'train --force' and 'upgrade' can teach them to a new
+    model again. --keep-lessons sets for this model, from now on, how much is kept; then the oldest leave.
 
     \b
     Example:
@@ -32,6 +39,7 @@ def learn_command(label: str, sources: tuple[str, ...], new_class: bool, model: 
     from spamnb.errors import SpamnbError
     from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
+    from spamnb.store.lessons import set_bound
     from spamnb.store.snapshot import create_empty
 
     if not sources and ("/" in label or Path(label).is_file()):
@@ -63,6 +71,8 @@ def learn_command(label: str, sources: tuple[str, ...], new_class: bool, model: 
             raise SpamnbError(f"{model}: {error}") from None
         if others and label not in others:
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
+        if keep_lessons is not None:
+            set_bound(classifier.store, keep_lessons)
         seen, changed = each_message(
             sources, entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store, "learned"
         )

@@ -13,7 +13,8 @@ from spamnb.cli.options import model_option, tell
 @click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL...")
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
+@click.option("--lessons", is_flag=True, help="Keep the messages that they were taught one by one, too.")
+def merge_command(models: tuple[Path, ...], model: Path, force: bool, lessons: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
     A message that several of them learned counts once for each: models do not hold the mail itself. Models with
@@ -31,7 +32,7 @@ def merge_command(models: tuple[Path, ...], model: Path, force: bool) -> None:
     snapshots = []
     for path in models:
         with Store.open(path) as store:
-            snapshots.append(read_snapshot(store))
+            snapshots.append(read_snapshot(store, lessons))
     merged, repeated = merge_models(snapshots, [str(path) for path in models])
     with atomic_replace(model, merged.meta, force=force) as store:
         write_snapshot(store, merged)

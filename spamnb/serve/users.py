@@ -83,7 +83,9 @@ class Models:
         own = self.taught(user)
         if own is None:
             assert self._folder is not None
-            create_empty(self._folder / (user + SUFFIX), self._shared.settings.as_meta())  # two workers may
+            meta = {key: value for key, value in self._shared.store.meta().items() if key == "keep_lessons"}
+            meta |= self._shared.settings.as_meta()
+            create_empty(self._folder / (user + SUFFIX), meta)  # two workers may
             own = self._owned(user)
             assert own is not None
         return own

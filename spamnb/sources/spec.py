@@ -71,6 +71,21 @@ def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions
     )
 
 
+def absolute(spec: str) -> str:
+    """The SOURCE with its path made absolute, so that it means the same from any folder.
+
+    >>> absolute("ham=/mail/../mail/in"), absolute("index:/trec/full/index"), absolute("/mail")
+    ('ham=/mail/in', 'index:/trec/full/index', '/mail')
+    """
+    kind, colon, path = spec.partition(":")
+    if colon and kind in _KINDS:
+        return kind + colon + os.path.abspath(os.path.expanduser(path))
+    label, equals, path = spec.partition("=")
+    if equals and "/" not in label:
+        return label + equals + os.path.abspath(os.path.expanduser(path))
+    return os.path.abspath(spec)
+
+
 # What a SOURCE is
 
 

@@ -6,6 +6,7 @@ tables    all that stands beside the sums
 database  a SQLite file that others use at the same time; nothing that it holds is trusted
 pages     counts of tokens, packed in the file and at hand in memory
 learned   which messages were learned, and as what
+lessons   the messages that a person taught, whole
 snapshot  a whole model in memory, written and read in one piece
 jsonl     a model as lines of JSON
 merging   models added up

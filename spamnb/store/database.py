@@ -22,7 +22,9 @@ from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.naming import check_class_name, escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
-FORMAT = 4  # rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores
+# It rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores.
+FORMAT = 5  # with a table of kept lessons
+FORMAT_WITHOUT_LESSONS = 4  # the same without it, which spamnb 0.1.0 reads too
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
@@ -82,7 +84,7 @@ class Database:
             raise SpamnbError(
                 f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
             )
-        if version < FORMAT:
+        if version < FORMAT_WITHOUT_LESSONS:
             raise Outdated(f"{self.path}: made by an older spamnb (format {version}); train again")
 
     def writing(self) -> contextlib.AbstractContextManager[None]:

@@ -13,8 +13,10 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
-from spamnb.store.database import int_between, is_digest
+from spamnb.settings import ORIGIN
+from spamnb.store.database import MAX_SUM, int_between, is_digest
 from spamnb.store.learned import LearnedMessage, are_bins
+from spamnb.store.lessons import KeptLesson, unpack
 from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
@@ -22,12 +24,15 @@ from spamnb.store.tables import VECTOR, array_of
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
 EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
+LESSONS_VERSION = 3  # of one with kept lessons, which earlier versions do not know
 
 
-def export(store: Store) -> Iterator[str]:
-    """The model as lines of JSON, the same lines for the same sums."""
-    snapshot = read_snapshot(store)
-    yield _line({"spamnb": EXPORT_VERSION, "meta": snapshot.meta})
+def export(store: Store, lessons: bool = False) -> Iterator[str]:
+    """The model as lines of JSON, the same lines for the same sums; with ``lessons`` those that are kept too, with
+    their messages, and when and of what the model was trained."""
+    snapshot = read_snapshot(store, lessons)
+    meta = {key: value for key, value in snapshot.meta.items() if lessons or key not in ORIGIN}
+    yield _line({"spamnb": LESSONS_VERSION if lessons else EXPORT_VERSION, "meta": meta})
     tokens = list(snapshot.tokens)
     for name, documents in zip(snapshot.counts.classes, snapshot.counts.documents.tolist()):
         yield _line({"class": name, "documents": documents})
@@ -48,6 +53,10 @@ def export(store: Store) -> Iterator[str]:
     for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
         yield _line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
+    for kept in snapshot.kept:
+        encoded = base64.b64encode(kept.message).decode()
+        facts = {"class": kept.label, "taught_at": kept.taught_at, "base64": encoded}
+        yield _line({"kept": kept.digest.hex(), **facts})
     yield _line({"end": True})  # without it a file that was cut short would pass for a smaller model
 
 
@@ -78,6 +87,7 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
     arrays: dict[str, np.ndarray] = {}
     vectors: list[list[float]] = []
     lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
+    kept: list[KeptLesson] = []
     ended = False
     for number, line in enumerate(lines, 1):
         try:
@@ -102,6 +112,13 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
             elif "lesson" in record:
                 counted = {str(token): _count(n) for token, n in record["tokens"].items()}
                 lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
+            elif "kept" in record:
+                if record["class"] not in documents:
+                    raise ValueError(f"a lesson of an unknown class, {record['class']!r}")
+                packed = base64.b64decode(record["base64"], validate=True)
+                unpack(packed)
+                at = _count(record["taught_at"], MAX_SUM)
+                kept.append(KeptLesson(_digest(record["kept"]), record["class"], at, packed))
             elif "message" in record:
                 _count(1, documents[record["class"]])  # a class of that name, and it holds a message
                 if not are_bins(record.get("bins", {})):
@@ -135,13 +152,14 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
     if of_tokens is not None:
         of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
-    return Snapshot(meta, tokens, class_counts, messages, calibration, arrays, of_tokens, lessons)
+    return Snapshot(meta, tokens, class_counts, messages, calibration, arrays, of_tokens, lessons, kept)
 
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
     """What the first line says. SpamnbError where another version wrote it."""
-    if record["spamnb"] != EXPORT_VERSION:
-        made, what = ("a newer", "upgrade spamnb") if record["spamnb"] > EXPORT_VERSION else ("an older", "train again")
+    if record["spamnb"] not in (EXPORT_VERSION, LESSONS_VERSION):
+        newer = record["spamnb"] > LESSONS_VERSION
+        made, what = ("a newer", "upgrade spamnb") if newer else ("an older", "train again")
         raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
     return dict(record["meta"])
 

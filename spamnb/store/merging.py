@@ -6,9 +6,13 @@ from collections import Counter
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import SpamnbError
+from spamnb.settings import ORIGIN
 from spamnb.store.learned import LearnedMessage
+from spamnb.store.lessons import KeptLesson
 from spamnb.store.snapshot import Snapshot
 from spamnb.tokens.token_array import merge_vocabularies
+
+_OF_ONE_FILE = {"vocabulary_size", "keep_lessons", *ORIGIN}  # models may differ in them and still add up
 
 
 def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
@@ -18,7 +22,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
     """
     for snapshot, name in zip(models, names):
-        for key in sorted((models[0].meta.keys() | snapshot.meta.keys()) - {"vocabulary_size"}):
+        for key in sorted((models[0].meta.keys() | snapshot.meta.keys()) - _OF_ONE_FILE):
             if snapshot.meta.get(key) != models[0].meta.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if snapshot.meta.get("model_type") in ("logistic", "hybrid"):
@@ -37,8 +41,13 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
             cells[name, own, bin_] += scored
     repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)
     calibration = [(*cell, scored) for cell, scored in sorted(cells.items())]
-    meta = models[0].meta
+    meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
+    kept = sorted({lesson.digest: lesson for snapshot in models for lesson in snapshot.kept}.values(), key=_taught_at)
     learned = list(messages.items())
     lessons = [lesson for snapshot in models for lesson in snapshot.lessons] if not repeated else []
-    merged = Snapshot(meta, tokens, ClassCounts.sum(aligned), learned, calibration, {}, None, lessons)
+    merged = Snapshot(meta, tokens, ClassCounts.sum(aligned), learned, calibration, {}, None, lessons, kept)
     return merged, repeated
+
+
+def _taught_at(lesson: KeptLesson) -> int:
+    return lesson.taught_at

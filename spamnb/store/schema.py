@@ -21,3 +21,7 @@ CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT 
     content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
 """
+
+# A file gets it with its first lesson: see lessons.py.
+KEPT_LESSONS = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
+    class INTEGER NOT NULL, taught_at INTEGER NOT NULL, message BLOB NOT NULL)"""

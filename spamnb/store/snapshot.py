@@ -16,6 +16,7 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.store.database import checked_rows, int_array, is_text
 from spamnb.store.learned import LearnedMessage
+from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.pages import to_pages, tokens_of
 from spamnb.store.store import Store
 from spamnb.store.tables import VECTOR
@@ -35,6 +36,7 @@ class Snapshot(NamedTuple):
     arrays: dict[str, np.ndarray]
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
+    kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first; only where it was asked for
 
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
@@ -78,6 +80,7 @@ def write_rest(store: Store, snapshot: Snapshot) -> None:
             told.sort(key=snapshot.tokens.__getitem__)
             store.put_vectors([snapshot.tokens[i] for i in told], snapshot.vectors[told])
         store.put_meta({**snapshot.meta, "vocabulary_size": len(snapshot.tokens)})
+        add_lessons(store, snapshot.kept)
 
 
 def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
@@ -119,8 +122,8 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
         return tokens, counts.nonempty_classes()
 
 
-def read_snapshot(store: Store) -> Snapshot:
-    """Everything a store holds, in memory."""
+def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
+    """Everything a store holds, in memory; the kept lessons only with ``lessons``."""
     with store.reading():
         tokens, counts = read_counts(store)
         return Snapshot(
@@ -132,6 +135,7 @@ def read_snapshot(store: Store) -> Snapshot:
             store.arrays(),
             _vectors(store, tokens),
             store.autolearned_messages(),
+            [lesson for _, lesson in kept_lessons(store)] if lessons else (),
         )
 
 

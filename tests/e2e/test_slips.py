@@ -106,9 +106,9 @@ def test_training_refuses_a_name_of_spam_that_no_class_has(tmp_path: Path) -> No
 
 
 def test_what_force_throws_away_is_said_with_its_number(model: Path, tmp_path: Path) -> None:
-    assert run("learn", "-m", model, "spam", given=message("spam", 70)).exit_code == 0
+    assert run("learn", "-m", model, "spam", "--keep-lessons", "0", given=message("spam", 70)).exit_code == 0
     done = run("train", "--force", "-m", model, tmp_path / "mail")
-    assert done.exit_code == 0 and "had learned 1 message one by one" in done.output
+    assert done.exit_code == 0 and "had learned 1 message one by one and not kept it" in done.output
     assert "one by one" not in run("train", "--force", "-m", model, tmp_path / "mail").output
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import BINS
-from spamnb.store.database import APPLICATION_ID, FORMAT
+from spamnb.store.database import APPLICATION_ID, FORMAT, FORMAT_WITHOUT_LESSONS
 from spamnb.store.jsonl import export
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import read_snapshot, write_snapshot
@@ -196,7 +196,7 @@ def newer(path: Path) -> None:
 def older(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {FORMAT - 1}")
+        connection.execute(f"PRAGMA user_version = {FORMAT_WITHOUT_LESSONS - 1}")
     connection.close()
 
 

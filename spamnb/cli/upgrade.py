@@ -1,0 +1,119 @@
+"""``spamnb upgrade``: a model of an older version of the tokens made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spamnb.cli.options import SOURCE, model_option, read_options, source_options, tell, workers_option
+from spamnb.cli.rebuild import keep_lessons_option, make_model
+
+if TYPE_CHECKING:
+    from spamnb.counts.training_set import TrainingSet
+
+MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; more is a folder that is not there
+
+
+@click.command("upgrade", short_help="Make a model of an older version anew.")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@source_options
+@model_option
+@click.option("--incomplete", is_flag=True, help="Also where messages that the model learned cannot be read again.")
+@keep_lessons_option
+@workers_option
+def upgrade_command(
+    sources: tuple[str, ...], model: Path, incomplete: bool, keep_lessons: float | None, workers: int | None
+) -> None:
+    """Make a model whose tokens an older spamnb made anew: with its settings, of the SOURCEs and of the lessons that it
+    keeps. Without SOURCE, of those that it was trained from.
+
+    Until the new model is there the old one stays as it is. Where more than a tenth of a class's messages could not be
+    read again nothing is done, unless --incomplete is given.
+
+    \b
+    Example:
+      spamnb upgrade ham=~/Maildir spam=~/Maildir/.Junk
+    """
+    from spamnb.errors import SpamnbError
+    from spamnb.naming import pluralize
+    from spamnb.settings import Settings
+    from spamnb.store.lessons import holding
+    from spamnb.store.store import Store
+    from spamnb.tokens.tokenizer import TOKENS_VERSION
+
+    with Store.open(model) as store:
+        meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons
+    settings = Settings.from_meta(meta, str(model), any_tokens=True)
+    if meta.get("tokens_version") == TOKENS_VERSION:
+        click.echo(f"{model}: its tokens are those of this spamnb; nothing to do")
+        return
+    options = read_options()
+    learned = dict(zip(totals.classes, totals.documents.tolist()))
+    kept = 0 if keep_lessons == 0 else lessons
+    found, missing = list(sources), ""
+    if not sources:
+        found, missing, options = _recorded(meta, str(model))
+        if missing:
+            what = f"{missing}; of its {pluralize(sum(learned.values()), 'message')} {kept:,} are kept as lessons"
+        elif not found and sum(learned.values()) > kept:
+            what = (
+                f"it says of no source; of its {pluralize(sum(learned.values()), 'message')} {kept:,} are kept as"
+                " lessons"
+            )
+        else:
+            what = ""
+        if what and not incomplete:
+            raise SpamnbError(
+                f"{model}: cannot be made anew whole: {what}; 'spamnb upgrade SOURCE...' names where its mail is now,"
+                " --incomplete does without"
+            )
+        tell(f"spamnb: {model}: made anew of {', '.join(found) or 'its lessons alone'}")
+
+    def check(training_set: TrainingSet) -> None:
+        from spamnb.training import prepare
+
+        counts = prepare(training_set).counts if len(training_set.counts.documents) else training_set.counts
+        now = dict(zip(counts.classes, counts.documents.tolist()))
+        lost = {name: n - now.get(name, 0) for name, n in learned.items() if now.get(name, 0) < n}
+        told = ", ".join(f"{n:,} of {learned[name]:,} of class {name!r}" for name, n in lost.items())
+        if not incomplete and any(n > MAX_LOSS * learned[name] for name, n in lost.items()):
+            raise SpamnbError(
+                f"{model}: left as it is: messages that it learned are neither in the sources nor kept as lessons"
+                f" ({told}); --incomplete does without them"
+            )
+        if lost:
+            tell(f"spamnb: no longer there, and not in the new model: {told}")
+
+    make_model(
+        model, found, settings, keep_lessons, workers, force=True, one_class=True, options=options, check=check
+    )
+
+
+def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
+    """The sources that the model was trained from and that are there, why the first of the others cannot be read, and
+    how they were read."""
+    from spamnb.errors import SpamnbError
+    from spamnb.sources.spec import ReadOptions, entries
+
+    recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
+    kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}
+    if (
+        not isinstance(recorded, list)
+        or not all(isinstance(source, str) for source in recorded)
+        or not isinstance(kept, dict)
+        or not all(name in kinds and isinstance(value, kinds[name]) for name, value in kept.items())
+    ):
+        raise SpamnbError(f"{path}: what it says of its sources cannot be read; name them: 'spamnb upgrade SOURCE...'")
+    options = ReadOptions(**kept)
+    found, reasons = [], []
+    for source in recorded:
+        try:
+            next(iter(entries([source], lambda name, error: None, options)), None)
+        except SpamnbError as error:
+            reasons.append(str(error).partition(";")[0])
+        else:
+            found.append(source)
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return found, reasons[0] + more if reasons else "", options

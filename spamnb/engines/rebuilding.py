@@ -1,0 +1,151 @@
+"""A model made anew: of labelled sources, and of the lessons that the model before it keeps.
+
+Lessons are counted behind the sources, so each is part of all that training does, whatever the type of the model. A
+message that is in the sources too counts once, as the last of its copies: in the lesson's class. A person said that of
+this very message, mostly against what the model or the folder said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spamnb.classifier import Classifier
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines.counting import Progress, count_parallel
+from spamnb.engines.side_process import SideProcess
+from spamnb.message.parse import digest
+from spamnb.settings import Settings
+from spamnb.sources.entries import Entry
+from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, set_bound, unpack
+from spamnb.store.store import Store
+from spamnb.training import LeaveOneOutResult, train
+
+
+class Rebuilt(NamedTuple):
+    """What was made: the training set's counts before copies were taken out, and the estimate of ``train``."""
+
+    training_set: TrainingSet
+    left_out: LeaveOneOutResult
+    lessons: int  # that were taught again
+    in_sources: int  # of them, messages that are in the sources too
+    other_class: int  # and of these, in another class there
+
+
+class Lessons:
+    """The kept lessons of the model ``old`` that is to be replaced, or of none.
+
+    ``bound`` is the most megabytes that the new model keeps (None: as the old one says); with 0 nothing is taught
+    again. ``on_unreadable(name, error)`` is told of each that is damaged. The old model is opened anew for each few
+    lessons: no connection may be open while processes fork.
+    """
+
+    def __init__(self, old: Path | None, bound: float | None, on_unreadable: Callable[[str, Exception], None]) -> None:
+        self._old = None if bound == 0 else old
+        if bound is None and old is not None:
+            with Store.open(old) as store:
+                bound = store.meta().get("keep_lessons")
+        self._bound = bound
+        self._on_unreadable = on_unreadable
+        self._last = -1
+        self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
+        self.labels: dict[bytes, str] = {}
+
+    def _read(self) -> Iterator[tuple[int, KeptLesson]]:
+        after = -1
+        while self._old is not None:
+            with Store.open(self._old) as store:
+                found = next_lessons(store, after)
+            if not found:
+                return
+            after = found[-1][0]
+            yield from found
+
+    def entries(self) -> Iterator[Entry]:
+        """An entry for each lesson, the oldest first."""
+        for position, lesson in self._read():
+            self._last = position
+            try:
+                raw = unpack(lesson.message)
+            except ValueError as error:
+                self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
+                continue
+            found = digest(raw)
+            self._digests[position] = found
+            self.labels[found] = lesson.label
+            yield Entry(lesson.label, f"lesson {found.hex()}", "", content=raw)
+
+    def write(self, store: Store) -> None:
+        """Keep in the new model what ``entries`` gave, and teach it what the old one was taught meanwhile."""
+        if self._bound is not None:
+            set_bound(store, self._bound)
+        counted = ((p, lesson) for p, lesson in self._read() if p <= self._last and p in self._digests)
+        add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))
+        late = [lesson for p, lesson in self._read() if p > self._last]
+        classifier = Classifier(store) if late else None
+        for lesson in late:
+            assert classifier is not None
+            try:
+                classifier.learn(lesson.label, unpack(lesson.message))
+            except ValueError as error:
+                self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
+
+
+def rebuild(
+    path: Path,
+    mail: Iterable[Entry],
+    settings: Settings,
+    lessons: Lessons,
+    origin: Mapping[str, Any],
+    folder: Path,
+    on_unreadable: Callable[[str, Exception], None],
+    on_progress: Progress,
+    workers: int | None = None,
+    *,
+    force: bool = False,
+    one_class: bool = False,
+    check: Callable[[TrainingSet], None] = lambda training_set: None,
+) -> Rebuilt:
+    """Make the model at ``path`` of labelled mail and lessons; the one that was there stays whole until then.
+
+    ``origin`` is kept in the file's meta; ``check`` may raise SpamnbError for what was counted; scratch files lie in
+    ``folder``.
+    """
+    sources = 0
+
+    def entries() -> Iterator[Entry]:
+        nonlocal sources
+        for entry in mail:
+            sources += 1
+            yield entry
+        yield from lessons.entries()
+
+    training_set = count_parallel(entries(), settings.tokens, folder, on_unreadable, on_progress, workers)
+    check(training_set)
+
+    def finish(store: Store) -> None:
+        store.put_meta(origin)
+        lessons.write(store)
+
+    # Where one process counted, one process trains.
+    with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+        left_out = train(
+            path, training_set, settings, force=force, one_class=one_class, executor=executor, finish=finish
+        )
+    return Rebuilt(training_set, left_out, len(lessons.labels), *_overlap(training_set, lessons.labels, sources))
+
+
+def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: int) -> tuple[int, int]:
+    """How many lessons are among the first ``sources`` messages too, and how many of them have another class there."""
+    met: set[bytes] = set()
+    other: set[bytes] = set()
+    for shard in training_set.shards if lessons else ():
+        for place, label, found in zip(shard.positions.tolist(), shard.labels.tolist(), shard.digests):
+            own = lessons.get(key := found.tobytes()) if place < sources else None
+            if own is not None:
+                met.add(key)
+                if own != training_set.counts.classes[label]:
+                    other.add(key)
+    return len(met), len(other)

@@ -1,0 +1,191 @@
+"""Lessons: the messages that a person taught one by one, whole, so that a model made anew can learn them again.
+
+They lie compressed in table ``kept_lessons``, one row a message, as long as they take no more than ``bound``; then the
+oldest leave. ``position`` is where a message's bytes begin if all were written one behind the other: the last row's
+end, less the bound, says which rows leave, and nobody has to add up sizes. A model file gets the table with its first
+lesson; until then spamnb 0.1.0 reads it too.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from spamnb.errors import Damaged
+from spamnb.sources.mbox import MAX_MESSAGE
+from spamnb.store.database import FORMAT, MAX_SUM, checked_rows, int_between, is_blob, is_class_name, is_digest
+from spamnb.store.schema import KEPT_LESSONS
+from spamnb.store.tables import ModelTables
+
+DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
+MAX_MB = 100_000
+MAX_SHARE = 16  # a message larger than this part of the bound is not kept: it would drive out hundreds of others
+LEVEL = 1  # of zlib: half the time of level 6, for 6 % more bytes
+ROW_BYTES = 100  # what a row takes beside its message: digest, its index, class and time
+_AT_ONCE = 16  # read at a time: at most 64 MB with the default bound
+_COLUMNS = "SELECT position, digest, name, taught_at, CASE WHEN length(message) <= ? THEN message END"
+_FROM = "FROM kept_lessons LEFT JOIN classes ON classes.id = class"
+
+
+class KeptLesson(NamedTuple):
+    """A message as it is kept."""
+
+    digest: bytes  # as it was when the message was taught
+    label: str
+    taught_at: int  # seconds since 1970, UTC
+    message: bytes  # compressed
+
+
+class Holding(NamedTuple):
+    """How many lessons a model keeps, and how large they are."""
+
+    lessons: int
+    bytes: int
+    bound: int  # bytes
+
+
+def pack(raw: bytes) -> bytes:
+    """A raw message compressed."""
+    return zlib.compress(raw, LEVEL)
+
+
+def unpack(message: bytes) -> bytes:
+    """The raw message of ``pack``; never more than MAX_MESSAGE bytes. ValueError where it is none, or longer.
+
+    >>> unpack(pack(b"Subject: tea"))
+    b'Subject: tea'
+    """
+    reader = zlib.decompressobj()
+    try:
+        raw = reader.decompress(message, MAX_MESSAGE + 1)
+    except zlib.error:
+        raise ValueError("a kept message that is damaged") from None
+    if len(raw) > MAX_MESSAGE or not reader.eof or reader.unused_data:
+        raise ValueError("a kept message that is cut short, or too long")
+    return raw
+
+
+def bound(store: ModelTables) -> int:
+    """The most bytes that kept lessons take in this model."""
+    with store.reading():
+        most = store.meta().get("keep_lessons", DEFAULT_MB)
+        if type(most) not in (int, float) or not 0 <= most <= MAX_MB:
+            raise Damaged(f"keep_lessons in table meta: {most!a:.40}")
+        return int(most * 1_000_000)
+
+
+def set_bound(store: ModelTables, megabytes: float) -> None:
+    """Keep at most so much from now on; what is over it leaves at once."""
+    with store.writing():
+        store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
+        _make_room(store)
+
+
+def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
+    """Keep a message that was taught as ``label``, in place of what was kept of it; False where it is not kept: the
+    bound is 0, the message larger than its share, or the model in memory only."""
+    if store.file == ":memory:":
+        return False
+    with store.writing():
+        drop(store, digest)
+        if len(raw) * MAX_SHARE > bound(store):
+            return False
+        _put(store, KeptLesson(digest, label, int(time.time()), pack(raw)))
+        _make_room(store)
+        return True
+
+
+def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:
+    """Keep lessons of another file, the oldest first."""
+    with store.writing():
+        most = bound(store)
+        for lesson in lessons:
+            drop(store, lesson.digest)
+            if len(lesson.message) + ROW_BYTES <= most:
+                _put(store, lesson)
+                _make_room(store)
+
+
+def drop(store: ModelTables, digest: bytes) -> None:
+    """Keep a message no longer; its bytes are overwritten."""
+    with store.writing():
+        if _is_there(store):
+            store.execute("PRAGMA secure_delete = ON")
+            store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
+
+
+def kept_lessons(store: ModelTables) -> Iterator[tuple[int, KeptLesson]]:
+    """(position, lesson) of all that are kept, the oldest first; a few at a time, each few of one state of the file."""
+    after = -1
+    while found := next_lessons(store, after):
+        after = found[-1][0]
+        yield from found
+
+
+def next_lessons(store: ModelTables, after: int) -> list[tuple[int, KeptLesson]]:
+    """(position, lesson) of the next few after a position; none where there are no more."""
+    with store.reading():
+        if not _is_there(store):
+            return []
+        rows = store.execute(
+            f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position LIMIT ?", (MAX_MESSAGE, after, _AT_ONCE)
+        )
+        found = checked_rows(
+            "kept_lessons",
+            rows,
+            position=int_between(MAX_SUM),
+            digest=is_digest,
+            **{"class": is_class_name},
+            taught_at=int_between(MAX_SUM),
+            message=is_blob,
+        )
+        return [(position, KeptLesson(*lesson)) for position, *lesson in found]
+
+
+def holding(store: ModelTables) -> Holding:
+    """How many lessons are kept, how large they are, and how large they may be."""
+    with store.reading():
+        found = (0, 0)
+        if _is_there(store):
+            statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
+            found = store.execute(statement, (ROW_BYTES,)).fetchone()
+        return Holding(*found, bound(store))
+
+
+def learned_and_not_kept(store: ModelTables) -> int:
+    """How many messages were learned one by one, by a person or by the filter itself, and are not kept."""
+    with store.reading():
+        kept = " AND digest NOT IN (SELECT digest FROM kept_lessons)" if _is_there(store) else ""
+        learned = f"SELECT count(*) FROM messages WHERE bins IS NOT NULL{kept}"  # noqa: S608 (our own words)
+        return store.execute(learned).fetchone()[0]
+
+
+def _is_there(store: ModelTables) -> bool:
+    """Has the file a table of lessons?"""
+    return store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'kept_lessons'").fetchone() is not None
+
+
+def _put(store: ModelTables, lesson: KeptLesson) -> None:
+    number = store.class_id(lesson.label)
+    if not _is_there(store):
+        store.execute(KEPT_LESSONS)
+        store.execute(f"PRAGMA user_version = {FORMAT}")
+    digest, _, taught_at, message = lesson
+    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", (_end(store), digest, number, taught_at, message))
+
+
+def _end(store: ModelTables) -> int:
+    """Where the last lesson ends."""
+    last = store.execute("SELECT position, length(message) FROM kept_lessons ORDER BY position DESC LIMIT 1")
+    fits = int_between(MAX_SUM)
+    found = checked_rows("kept_lessons", last, position=fits, message=fits)
+    return found[0][0] + found[0][1] + ROW_BYTES if found else 0
+
+
+def _make_room(store: ModelTables) -> None:
+    """Let go of the oldest, until what is left fits the bound."""
+    if _is_there(store):
+        store.execute("PRAGMA secure_delete = ON")
+        store.execute("DELETE FROM kept_lessons WHERE position < ?", (_end(store) - bound(store),))

@@ -1,0 +1,246 @@
+"""store/lessons.py: what a person taught is kept, within its bound, and leaves when it is forgotten."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.message.parse import digest
+from spamnb.sources.mbox import MAX_MESSAGE
+from spamnb.store.database import FORMAT, FORMAT_WITHOUT_LESSONS
+from spamnb.store.jsonl import export, parse_export
+from spamnb.store.lessons import (
+    ROW_BYTES,
+    KeptLesson,
+    add_lessons,
+    holding,
+    keep,
+    kept_lessons,
+    learned_and_not_kept,
+    pack,
+    set_bound,
+    unpack,
+)
+from spamnb.store.merging import merge_models
+from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
+from spamnb.store.store import Store
+
+
+@pytest.fixture
+def classifier(tmp_path: Path) -> Iterator[Classifier]:
+    with Classifier.create(tmp_path / "m") as made:
+        for label, raw in mail(3):
+            made.learn(label, raw, taught=False)
+        yield made
+
+
+def held(classifier: Classifier) -> list[tuple[str, bytes]]:
+    """Class and message of each lesson, the oldest first."""
+    return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(classifier.store)]
+
+
+def version(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    connection.close()
+    return int(found)
+
+
+@given(st.binary(max_size=5000))
+def test_a_message_comes_back_as_it_was(raw: bytes) -> None:
+    assert unpack(pack(raw)) == raw
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"no", pack(b"tea")[:-1], pack(b"tea") + b"x"])
+def test_what_is_no_packed_message_is_refused(spoilt: bytes) -> None:
+    with pytest.raises(ValueError, match="a kept message that is"):
+        unpack(spoilt)
+
+
+def test_a_message_that_unpacks_to_more_than_a_message_may_have_is_refused() -> None:
+    bomb = zlib.compress(bytes(3 * MAX_MESSAGE), 9)
+    assert len(bomb) < 300_000
+    with pytest.raises(ValueError, match="too long"):
+        unpack(bomb)
+
+
+def test_what_a_person_teaches_is_kept_and_what_the_filter_teaches_itself_is_not(classifier: Classifier) -> None:
+    assert held(classifier) == []
+    classifier.learn("spam", message("spam", 50))
+    classifier.learn("ham", message("ham", 51), taught=False)
+    assert held(classifier) == [("spam", message("spam", 50))]
+    classifier.learn("ham", message("ham", 51))  # a person says the same
+    assert held(classifier) == [("spam", message("spam", 50)), ("ham", message("ham", 51))]
+    found = holding(classifier.store)
+    packed = len(pack(message("spam", 50))) + len(pack(message("ham", 51)))
+    assert found == (2, packed + 2 * ROW_BYTES, 64_000_000)
+    assert learned_and_not_kept(classifier.store) == 6
+
+
+def test_a_lesson_that_moves_to_another_class_is_kept_once(classifier: Classifier) -> None:
+    for label in ("spam", "ham", "ham", "spam", "ham"):
+        classifier.learn(label, message("spam", 50))
+    assert held(classifier) == [("ham", message("spam", 50))]
+
+
+@given(st.lists(st.tuples(st.sampled_from(("ham", "spam")), st.integers(0, 4)), max_size=12), st.integers(0, 2**32))
+def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[tuple[str, int]], seed: int) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, Classifier.create(Path(folder, "m")) as classifier:
+        for label, raw in mail(3):
+            classifier.learn(label, raw)
+        before = list(export(classifier.store, lessons=True))
+        last: dict[int, str] = {}
+        for label, number in steps:
+            classifier.learn(label, message("spam", 100 + number))
+            last[number] = label
+        order = list(last)
+        random.Random(seed).shuffle(order)
+        for number in order:
+            assert classifier.forget(last[number], message("spam", 100 + number))
+        assert list(export(classifier.store, lessons=True)) == before
+
+
+def test_what_is_forgotten_is_nowhere_in_the_file(classifier: Classifier, tmp_path: Path) -> None:
+    raw = random.Random(7).randbytes(20_000)  # no zlib makes less of it, so the file holds it as it is
+    raw = b"Subject: tea\n\n" + raw
+    classifier.learn("spam", raw)
+    classifier.store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    inside = raw[9000:9050]
+    assert inside in (tmp_path / "m").read_bytes()
+    classifier.forget("spam", raw)
+    classifier.store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert inside not in (tmp_path / "m").read_bytes()
+
+
+def test_the_bound_is_kept_and_the_oldest_leave(classifier: Classifier) -> None:
+    set_bound(classifier.store, 0.02)
+    rng, taught = random.Random(1), []
+    for n in range(150):
+        raw = message("spam", 100 + n) + bytes(rng.randrange(32, 127) for _ in range(rng.randrange(700)))
+        classifier.learn("spam", raw)
+        taught.append(("spam", raw))
+        if n % 3 == 2:  # holes must not let more in
+            gone = taught.pop(-2)
+            classifier.forget(*gone)
+        found = holding(classifier.store)
+        assert found.bytes <= found.bound == 20_000
+    assert held(classifier) == taught[-found.lessons :]
+    assert found.bytes > 10_000
+
+
+def test_a_smaller_bound_holds_at_once_and_0_takes_everything_out(classifier: Classifier) -> None:
+    for n in range(20):
+        classifier.learn("spam", message("spam", 100 + n))
+    set_bound(classifier.store, 0.003)
+    found = holding(classifier.store)
+    assert 0 < found.lessons < 20 and found.bytes <= 3000
+    set_bound(classifier.store, 0)
+    assert held(classifier) == []
+    classifier.learn("spam", message("spam", 200))
+    assert held(classifier) == []
+    assert learned_and_not_kept(classifier.store) == 27
+
+
+def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(classifier: Classifier) -> None:
+    set_bound(classifier.store, 0.1)
+    large, small = b"Subject: a\n\n" + b"x" * 6240, b"Subject: b\n\n" + b"x" * 6200
+    assert classifier.learn("spam", large) and classifier.learn("spam", small)
+    assert held(classifier) == [("spam", small)]
+
+
+def test_a_model_in_memory_keeps_nothing() -> None:
+    with Classifier.create(":memory:") as classifier:
+        classifier.learn("spam", message("spam", 1))
+        assert held(classifier) == []
+
+
+def test_a_file_without_lessons_is_as_version_0_1_0_made_it(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m") as classifier:
+        assert version(tmp_path / "m") == FORMAT_WITHOUT_LESSONS
+        classifier.learn("spam", message("spam", 1), taught=False)
+        assert version(tmp_path / "m") == FORMAT_WITHOUT_LESSONS
+        classifier.learn("spam", message("spam", 2))
+    assert version(tmp_path / "m") == FORMAT
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert len(held(classifier)) == 1
+
+
+def test_lessons_go_through_an_export_only_where_it_is_asked_for(classifier: Classifier, tmp_path: Path) -> None:
+    classifier.store.put_meta({"trained_at": "2026-01-01T00:00:00+00:00", "trained_from": ["/home/ann/mail"]})
+    for label in ("ham", "spam"):
+        classifier.learn(label, message(label, 70))
+    plain = list(export(classifier.store))
+    assert not any("kept" in line or "/home/ann" in line for line in plain)
+    lines = list(export(classifier.store, lessons=True))
+    snapshot = parse_export(lines, "lines")
+    with atomic_replace(tmp_path / "copy", snapshot.meta) as store:
+        write_snapshot(store, snapshot)
+    with Store.open(tmp_path / "copy") as copy:
+        assert list(export(copy, lessons=True)) == lines
+        assert list(export(copy)) == plain
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"base64": "AAAA"},
+        {"base64": "!"},
+        {"base64": 3},
+        {"class": "list"},
+        {"kept": "00"},
+        {"taught_at": -1},
+        {"taught_at": "now"},
+    ],
+)
+def test_spoilt_lessons_are_not_imported(classifier: Classifier, spoilt: dict[str, object]) -> None:
+    import json
+
+    classifier.learn("ham", message("ham", 70))
+    lines = list(export(classifier.store, lessons=True))
+    assert "kept" in lines[-2]
+    lines[-2] = json.dumps({**json.loads(lines[-2]), **spoilt})
+    with pytest.raises(SpamnbError, match=f"^x: line {len(lines) - 1} is not of an exported model"):
+        parse_export(lines, "x")
+
+
+def test_merged_models_keep_each_lesson_once_where_it_is_asked_for(tmp_path: Path) -> None:
+    snapshots = {}
+    for asked in (False, True):
+        for name, numbers in (("a", (1, 2)), ("b", (2, 3))):
+            with Classifier.create(tmp_path / f"{name}{asked}") as classifier:
+                for n in numbers:
+                    classifier.learn("spam", message("spam", n))
+                if name == "b":
+                    set_bound(classifier.store, 9)  # models may differ in it
+                snapshots[name] = read_snapshot(classifier.store, asked)
+        merged, _ = merge_models([snapshots["a"], snapshots["b"]], ["a", "b"])
+        assert {lesson.digest for lesson in merged.kept} == {digest(message("spam", n)) for n in (1, 2, 3) if asked}
+        assert len(merged.kept) == 3 * asked
+
+
+@pytest.mark.parametrize("value", [-1, "64", None, 1e9, True, float("nan")])
+def test_a_bound_that_is_none_is_damage(classifier: Classifier, value: object) -> None:
+    classifier.store.put_meta({"keep_lessons": value})
+    with pytest.raises(SpamnbError, match="keep_lessons in table meta"):
+        keep(classifier.store, b"0" * 16, "spam", b"x")
+
+
+def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifier) -> None:
+    set_bound(classifier.store, 0.002)
+    lessons = [KeptLesson(bytes([n]) * 16, "spam", n, pack(message("spam", n))) for n in range(9)]
+    add_lessons(classifier.store, lessons)
+    found = [lesson for _, lesson in kept_lessons(classifier.store)]
+    assert found == lessons[-len(found) :] and 0 < len(found) < 9
+    assert holding(classifier.store).bytes <= 2000
