@@ -37,7 +37,7 @@ def upgrade_command(
       spamnb upgrade ham=~/Maildir spam=~/Maildir/.Junk
     """
     from spamnb.errors import SpamnbError
-    from spamnb.naming import pluralize
+    from spamnb.naming import escape, pluralize
     from spamnb.settings import Settings
     from spamnb.store.lessons import holding
     from spamnb.store.store import Store
@@ -69,7 +69,7 @@ def upgrade_command(
                 f"{model}: cannot be made anew whole: {what}; 'spamnb upgrade SOURCE...' names where its mail is now,"
                 " --incomplete does without"
             )
-        tell(f"spamnb: {model}: made anew of {', '.join(found) or 'its lessons alone'}")
+        tell(f"spamnb: making {model} anew of {', '.join(map(escape, found)) or 'its lessons alone'}")
 
     def check(training_set: TrainingSet) -> None:
         from spamnb.training import prepare

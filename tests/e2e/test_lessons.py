@@ -1,0 +1,279 @@
+"""Lessons that last: through train --force, another type of model, two versions of the tokens, and kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from mail import folders, mail, message, sums
+
+from spamnb.classifier import Classifier
+from spamnb.cli import cli
+from spamnb.store.jsonl import export
+from spamnb.store.lessons import kept_lessons, unpack
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import TOKENS_VERSION
+
+SPAMNB = [sys.executable, "-m", "spamnb"]
+
+
+def run(*arguments: object, given: bytes | None = None) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=given)
+
+
+def done(*arguments: object, given: bytes | None = None) -> str:
+    result = run(*arguments, given=given)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 1 and isinstance(result.exception, SystemExit), result.output
+    *_, last = result.output.splitlines()
+    assert last.startswith("Error: ")
+    return last
+
+
+def set_meta(model: Path, **values: Any) -> None:
+    with Store.open(model, writable=True) as store:
+        store.put_meta(values)
+
+
+def held(model: Path) -> list[tuple[str, bytes]]:
+    with Store.open(model) as store:
+        return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(store)]
+
+
+def content(model: Path) -> list[str]:
+    with Store.open(model) as store:
+        return list(export(store, lessons=True))
+
+
+def facts(model: Path) -> dict[str, Any]:
+    found = json.loads(done("info", "-m", model, "--format", "json"))
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Trained on 40 messages, and taught two."""
+    path = tmp_path / "model"
+    done("train", "-m", path, folders(tmp_path / "mail", mail(20)))
+    done("learn", "-m", path, "spam", given=message("spam", 70))
+    done("learn", "-m", path, "ham", given=message("ham", 71))
+    return path
+
+
+LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71))]
+
+
+def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        told = done("train", "--force", "-m", model, tmp_path / "mail")
+        assert "taught again 2 messages that had been learned one by one\n" in told
+        assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
+    done("learn", "-m", model, "spam", given=message("ham", 0))  # a person says that the folder is wrong
+    told = done("train", "--force", "-m", model, "--model-type", "logistic", tmp_path / "mail")
+    assert "taught again 3 messages" in told
+    assert "1 of them in the sources too, 1 in another class there: the lesson's class counts" in told
+    assert facts(model)["messages"] == {"ham": 20, "spam": 22}
+
+
+def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> None:
+    told = done("train", "--force", "--keep-lessons", "0", "-m", model, tmp_path / "mail")
+    assert "taught again" not in told and "had learned 2 messages one by one and not kept them" in told
+    done("learn", "-m", model, "spam", given=message("spam", 70))
+    found = facts(model)
+    assert found["lessons"] == {"lessons": 0, "bytes": 0, "bound": 0, "not_kept": 1}
+    assert found["messages"] == {"ham": 20, "spam": 21}
+    done("train", "--force", "-m", model, tmp_path / "mail")
+    assert facts(model)["lessons"]["bound"] == 0, "the new model's bound is that of the old"
+
+
+def test_a_class_of_lessons_alone_is_a_class_of_the_new_model(model: Path, tmp_path: Path) -> None:
+    done("learn", "-m", model, "--new-class", "list", given=message("ham", 90))
+    done("train", "--force", "-m", model, tmp_path / "mail")
+    assert facts(model)["messages"] == {"ham": 21, "list": 1, "spam": 21}
+
+
+def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path: Path) -> None:
+    told = done("info", "-m", model)
+    assert "  lessons kept: 2, 0.0 of at most 64 MB\n" in told
+    settings = facts(model)["settings"]
+    assert settings["trained_from"] == [str(tmp_path / "mail")] and "read_options" not in settings
+    assert settings["command"].startswith("spamnb") and settings["trained_at"][:2] == "20"
+
+
+def test_the_sources_are_remembered_as_they_can_be_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders(tmp_path / "mail", mail(5))
+    (tmp_path / "rows.csv").write_text("a,b\nspam,pills\nham,tea\n")
+    monkeypatch.chdir(tmp_path)
+    columns = ["--label-column", "a", "--text-column", "b"]
+    done("train", "-m", "m", "mail", "ham=mail/ham", "rows.csv", *columns)
+    settings = facts(Path("m"))["settings"]
+    assert settings["trained_from"] == [f"{tmp_path}/mail", f"ham={tmp_path}/mail/ham", f"{tmp_path}/rows.csv"]
+    assert settings["read_options"] == {"text_column": "b", "label_column": "a"}
+    before = sums(content(Path("m")))[1:]
+    set_meta(Path("m"), tokens_version=1)
+    monkeypatch.chdir("/")
+    done("upgrade", "-m", tmp_path / "m")
+    assert sums(content(tmp_path / "m"))[1:] == before
+
+
+def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path) -> None:
+    done("train", "--force", "-m", model, "--alpha", "0.5", tmp_path / "mail")
+    before = content(model)
+    assert "nothing to do" in done("upgrade", "-m", model) and content(model) == before
+    for version in (1, TOKENS_VERSION - 1):  # through two versions
+        set_meta(model, tokens_version=version)
+        for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
+            assert "'spamnb upgrade' makes it anew" in run(*command, "-m", model).output
+        told = done("upgrade", "-m", model)
+        assert f"making {model} anew of {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
+        assert sums(content(model))[1:] == sums(before)[1:]
+        assert facts(model)["settings"]["alpha"] == 0.5
+        assert "ham" in done("classify", "-m", model, given=message("ham", 5))
+
+
+def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
+    before = sums(content(model))[1:]
+    set_meta(model, tokens_version=1)
+    (tmp_path / "mail").rename(tmp_path / "moved")
+    told = refused("upgrade", "-m", model)
+    assert f"{tmp_path / 'mail'}: no such file or folder; of its 42 messages 2 are kept as lessons" in told
+    done("upgrade", "-m", model, tmp_path / "moved")
+    trained = {json.dumps(record, sort_keys=True) for record in before}
+    assert {json.dumps(record, sort_keys=True) for record in sums(content(model))[1:]} == trained
+    assert facts(model)["settings"]["trained_from"] == [str(tmp_path / "moved")]
+
+
+def test_upgrade_of_lessons_alone_is_refused_where_it_would_lose_messages(model: Path) -> None:
+    set_meta(model, tokens_version=1, trained_from=[])
+    before = content(model)
+    assert "it says of no source; of its 42 messages 2 are kept as lessons" in refused("upgrade", "-m", model)
+    assert content(model) == before
+    told = done("upgrade", "-m", model, "--incomplete")
+    assert "anew of its lessons alone" in told
+    assert facts(model)["messages"] == {"ham": 1, "spam": 1} and held(model) == LESSONS
+
+
+def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m") as classifier:
+        for label, raw in mail(5):
+            classifier.learn(label, raw)
+    before = sums(content(tmp_path / "m"))
+    set_meta(tmp_path / "m", tokens_version=1)
+    assert "anew of its lessons alone" in done("upgrade", "-m", tmp_path / "m")
+
+    def tokens(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [record for record in records if "token" in record]
+
+    assert tokens(sums(content(tmp_path / "m"))) == tokens(before)
+    assert facts(tmp_path / "m")["lessons"]["lessons"] == 10
+
+
+def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(model: Path, tmp_path: Path) -> None:
+    set_meta(model, tokens_version=1)
+    for path in sorted((tmp_path / "mail" / "ham").iterdir())[:3]:
+        path.unlink()
+    before = content(model)
+    told = refused("upgrade", "-m", model)
+    assert "neither in the sources nor kept as lessons (3 of 21 of class 'ham')" in told
+    assert content(model) == before
+    told = done("upgrade", "-m", model, "--incomplete")
+    assert "not in the new model: 3 of 21 of class 'ham'" in told
+
+
+@pytest.mark.parametrize(
+    "spoilt", [{"trained_from": "mail"}, {"trained_from": [3]}, {"read_options": {"recursive": "x"}}]
+)
+def test_a_model_that_says_nonsense_of_its_sources_is_refused(model: Path, spoilt: dict[str, Any]) -> None:
+    set_meta(model, tokens_version=1, **spoilt)
+    assert "what it says of its sources cannot be read" in refused("upgrade", "-m", model)
+
+
+def test_a_user_of_a_server_has_the_bound_of_the_shared_model(model: Path, tmp_path: Path) -> None:
+    from spamnb.serve.users import Models
+
+    set_meta(model, keep_lessons=3)
+    (tmp_path / "users").mkdir()
+    models = Models(model, tmp_path / "users", 1, writable=True)
+    models.for_learning("ann").learn("spam", message("spam", 1))
+    models.close()
+    assert facts(tmp_path / "users" / "ann.spamnb")["lessons"]["bound"] == 3_000_000
+
+
+def test_export_and_import_carry_lessons_where_asked_to(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines").write_text(done("export", "--lessons", "-m", model))
+    done("import", "-m", tmp_path / "copy", tmp_path / "lines")
+    assert held(tmp_path / "copy") == LESSONS
+    (tmp_path / "plain").write_text(done("export", "-m", model))
+    done("import", "-m", tmp_path / "other", tmp_path / "plain")
+    assert held(tmp_path / "other") == [] and "trained_from" not in facts(tmp_path / "other")["settings"]
+    done("merge", "--lessons", "-m", tmp_path / "both", model, tmp_path / "copy")
+    assert held(tmp_path / "both") == LESSONS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["train", "upgrade"])
+def test_making_a_model_anew_killed_at_any_moment_leaves_the_old_one_whole(tmp_path: Path, command: str) -> None:
+    folders(tmp_path / "mail", mail(300))
+    model, aside = tmp_path / "m", tmp_path / "aside"
+    done("train", "-m", model, folders(tmp_path / "small", mail(5)))
+    with Classifier.open(model, writable=True) as classifier:
+        for n in range(200):
+            classifier.learn("spam", message("spam", 1000 + n))
+    if command == "upgrade":
+        set_meta(model, tokens_version=1)
+    old = content(model)
+    connection = sqlite3.connect(model)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    aside.write_bytes(model.read_bytes())
+    force = ["--force"] if command == "train" else []
+    arguments = [*SPAMNB, command, *force, "-m", str(model), str(tmp_path / "mail")]
+    started = time.monotonic()
+    subprocess.run(arguments, check=True, capture_output=True)
+    takes = time.monotonic() - started
+    new, lessons = sums(content(model))[1:], held(model)
+    assert len(lessons) == 200
+    rng, seen = random.Random(4), set()
+    for _ in range(12):
+        for path in tmp_path.glob("m*-*"):
+            path.unlink()
+        model.write_bytes(aside.read_bytes())
+        process = subprocess.Popen(
+            arguments,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        )
+        try:
+            status = process.wait(rng.uniform(0.3, 1.1) * takes)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+        connection = sqlite3.connect(model)
+        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        connection.close()
+        found = content(model)
+        assert held(model) == lessons
+        assert found == old or sums(found)[1:] == new
+        assert status != 0 or found != old
+        seen.add(status)
+    assert -signal.SIGKILL in seen
