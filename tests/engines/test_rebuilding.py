@@ -95,7 +95,7 @@ def test_what_is_taught_while_the_model_is_made_is_not_lost(taught: Path, tmp_pa
 
 def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> None:
     with Store.open(taught, writable=True) as store, store.writing():
-        store.execute("UPDATE kept_lessons SET message = x'00' WHERE position = 0")
+        store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
     told: list[str] = []
     lessons = Lessons(taught, None, lambda name, error: told.append(f"{name}: {error}"))
     (tmp_path / "scratch").mkdir(exist_ok=True)
