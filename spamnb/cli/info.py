@@ -20,13 +20,13 @@ def info_command(model: Path, form: str) -> None:
       spamnb info --format json
     """
     from spamnb.naming import escape, escape_json, pluralize
-    from spamnb.store.lessons import holding, learned_and_not_kept
+    from spamnb.store.lessons import holding, is_public, learned_and_not_kept
     from spamnb.store.store import Store
     from spamnb.tokens.vectorizer import kernel_status
 
     with Store.open(model) as store:
         totals, meta = store.totals(), store.meta()
-        kept, not_kept = holding(store), learned_and_not_kept(store)
+        kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
     size, tokens = model.stat().st_size, totals.vocabulary_size
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"}
@@ -40,7 +40,8 @@ def info_command(model: Path, form: str) -> None:
         click.echo(f"  {name}: {pluralize(documents, 'message')}")
     room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
     missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
-    click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}")
+    why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
+    click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}{why}")
     for key, value in settings.items():
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
     click.echo(f"this installation's kernel: {kernel_status()}")

@@ -39,7 +39,7 @@ def learn_command(
     from spamnb.errors import SpamnbError
     from spamnb.naming import check_class_name, check_known_class, escape
     from spamnb.settings import Settings
-    from spamnb.store.lessons import set_bound
+    from spamnb.store.lessons import bound, is_public, set_bound
     from spamnb.store.snapshot import create_empty
 
     if not sources and ("/" in label or Path(label).is_file()):
@@ -73,6 +73,8 @@ def learn_command(
             tell(f"spamnb: a new class, {label}, beside {', '.join(others)}")
         if keep_lessons is not None:
             set_bound(classifier.store, keep_lessons)
+        if is_public(classifier.store) and bound(classifier.store):
+            tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         seen, changed = each_message(
             sources, entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store, "learned"
         )

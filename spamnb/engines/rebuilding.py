@@ -53,8 +53,7 @@ class Lessons:
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
         self.labels: dict[bytes, str] = {}
 
-    def _read(self) -> Iterator[tuple[int, KeptLesson]]:
-        after = -1
+    def _read(self, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
         while self._old is not None:
             with Store.open(self._old) as store:
                 found = next_lessons(store, after)
@@ -81,12 +80,11 @@ class Lessons:
         """Keep in the new model what ``entries`` gave, and teach it what the old one was taught meanwhile."""
         if self._bound is not None:
             set_bound(store, self._bound)
-        counted = ((p, lesson) for p, lesson in self._read() if p <= self._last and p in self._digests)
+        counted = ((p, lesson) for p, lesson in self._read() if p in self._digests)
         add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))
-        late = [lesson for p, lesson in self._read() if p > self._last]
-        classifier = Classifier(store) if late else None
-        for lesson in late:
-            assert classifier is not None
+        classifier = None
+        for _, lesson in self._read(self._last):
+            classifier = classifier or Classifier(store)
             try:
                 classifier.learn(lesson.label, unpack(lesson.message))
             except ValueError as error:

@@ -8,6 +8,8 @@ lesson; until then spamnb 0.1.0 reads it too.
 
 from __future__ import annotations
 
+import os
+import stat
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -85,16 +87,22 @@ def set_bound(store: ModelTables, megabytes: float) -> None:
 
 def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
     """Keep a message that was taught as ``label``, in place of what was kept of it; False where it is not kept: the
-    bound is 0, the message larger than its share, or the model in memory only."""
+    bound is 0, the message larger than its share, the file for everybody to read, or the model in memory only."""
     if store.file == ":memory:":
         return False
     with store.writing():
         drop(store, digest)
-        if len(raw) * MAX_SHARE > bound(store):
+        if len(raw) * MAX_SHARE > bound(store) or is_public(store):
             return False
         _put(store, KeptLesson(digest, label, int(time.time()), pack(raw)))
         _make_room(store)
         return True
+
+
+def is_public(store: ModelTables) -> bool:
+    """May everybody on this machine read the file? As 0.1.0 made them, and as a model for many users has to be; whole
+    letters do not belong there."""
+    return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
 
 
 def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:

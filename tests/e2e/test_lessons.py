@@ -116,6 +116,16 @@ def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path
     assert settings["command"].startswith("spamnb") and settings["trained_at"][:2] == "20"
 
 
+def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Path) -> None:
+    model.chmod(0o644)
+    told = done("learn", "-m", model, "spam", given=message("spam", 90))
+    assert "everybody can read it" in told and "learned 1 of 1" in told and held(model) == LESSONS
+    assert "2, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in done("info", "-m", model)
+    model.chmod(0o600)
+    assert "everybody" not in done("info", "-m", model)
+    assert "everybody" not in done("learn", "-m", model, "spam", given=message("spam", 91))
+
+
 def test_the_sources_are_remembered_as_they_can_be_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -160,6 +160,13 @@ def test_a_message_that_is_a_large_part_of_the_bound_is_learned_and_not_kept(cla
     assert held(classifier) == [("spam", small)]
 
 
+def test_a_file_that_everybody_may_read_takes_no_letters(classifier: Classifier, tmp_path: Path) -> None:
+    (tmp_path / "m").chmod(0o644)
+    assert classifier.learn("spam", message("spam", 50)) and held(classifier) == []
+    (tmp_path / "m").chmod(0o640)  # a service's group may
+    assert classifier.learn("spam", message("spam", 51)) and len(held(classifier)) == 1
+
+
 def test_a_model_in_memory_keeps_nothing() -> None:
     with Classifier.create(":memory:") as classifier:
         classifier.learn("spam", message("spam", 1))
