@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,6 +26,7 @@ from spamnb.naming import escape, escape_json
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.judgement import Judgement
+    from spamnb.report.message_line import Heading
     from spamnb.sources.entries import Entry
 
 EX_TEMPFAIL = 75
@@ -63,7 +64,8 @@ def classify_command(
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
 
-    SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+    SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox. As text, in a terminal, each line has the
+    verdict, its probability, Date, From and Subject; elsewhere verdict, probability and name, with tabs between.
 
     \b
     Example:
@@ -106,9 +108,9 @@ def _classify(
     unreadable = Unreadable()
     verdicts: set[str] = set()
     out = standard_output()
-    line = partial(_line, form=form)
+    line, about = _printed(classifier, form)
     entries = messages_of(sources, unreadable)
-    for verdict, text in told_of_each(entries, classifier, line, unreadable, tokens, form == "json", workers):
+    for verdict, text in told_of_each(entries, classifier, line, unreadable, tokens, form == "json", workers, about):
         verdicts.add(verdict)
         out.write(text)
     if not verdicts and not unreadable.count:
@@ -118,32 +120,69 @@ def _classify(
     return verdicts, unreadable.count
 
 
+def _name(entry: Entry, raw: bytes) -> str:
+    return entry.name
+
+
 def told_of_each(
     entries: Iterator[Entry],
     classifier: Classifier,
-    line: Callable[[str, Judgement], T],
+    line: Callable[[Any, Judgement], T],
     unreadable: Unreadable,
     tokens: int = 0,
     posterior: bool = False,
     workers: int | None = None,
+    about: Callable[[Entry, bytes], Any] = _name,
 ) -> Iterator[T]:
-    """``line(name, judgement)`` of each message; for one alone, without what only many need."""
+    """``line(about(entry, raw), judgement)`` of each message; for one alone, without what only many need."""
     first = list(islice(entries, 2))
     if len(first) == 2:
         from spamnb.engines.judging import classify_parallel
 
-        yield from classify_parallel(chain(first, entries), classifier, line, unreadable, tokens, posterior, workers)
+        entries = chain(first, entries)
+        yield from classify_parallel(entries, classifier, line, unreadable, tokens, posterior, workers, about)
         return
     from spamnb.sources.entries import messages
 
     for entry, raw in messages(first, unreadable):
         (judgement,) = classifier.classify_all([raw], tokens, posterior=posterior)
-        yield line(entry.name, judgement)
+        yield line(about(entry, raw), judgement)
+
+
+def _printed(
+    classifier: Classifier, form: str
+) -> tuple[Callable[[Any, Judgement], tuple[str, str]], Callable[[Entry, bytes], Any]]:
+    """What makes the verdict, and what is printed, of a message and a judgement; and what it takes of the message."""
+    out = standard_output()
+    if form != "text" or not out.isatty():
+        return partial(_line, form=form), _name
+    from spamnb.formulas.decision import UNSURE
+    from spamnb.report.message_line import column_width, terminal_width
+
+    verdicts = column_width([*classifier.store.totals().classes, UNSURE])
+    return partial(_on_terminal, verdicts=verdicts, columns=terminal_width()), _heading
+
+
+def _heading(entry: Entry, raw: bytes) -> tuple[str, Heading]:
+    from spamnb.report.message_line import heading
+
+    return entry.name, heading(raw)
 
 
 def _line(name: str, judgement: Judgement, form: str) -> tuple[str, str]:
     """The verdict, and what is printed of the message."""
     return judgement.verdict, (_json if form == "json" else _text)(name, judgement)
+
+
+def _on_terminal(
+    message: tuple[str, Heading], judgement: Judgement, verdicts: int, columns: int
+) -> tuple[str, str]:
+    """The verdict, and a line for whoever looks at a terminal."""
+    from spamnb.report.message_line import fit, message_line
+
+    name, of = message
+    head = f"{fit(judgement.verdict, verdicts)}  {_best(judgement):.4f}"
+    return judgement.verdict, message_line(head, of, name, columns) + "\n" + _evidence(judgement)
 
 
 def _json(name: str, judgement: Judgement) -> str:
@@ -159,6 +198,12 @@ def _json(name: str, judgement: Judgement) -> str:
 
 
 def _text(name: str, judgement: Judgement) -> str:
-    best = max(judgement.probabilities.values(), default=0.0)
-    head = f"{judgement.verdict}\t{best:.4f}\t{name}\n"
-    return head + "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
+    return f"{judgement.verdict}\t{_best(judgement):.4f}\t{name}\n" + _evidence(judgement)
+
+
+def _best(judgement: Judgement) -> float:
+    return max(judgement.probabilities.values(), default=0.0)
+
+
+def _evidence(judgement: Judgement) -> str:
+    return "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)

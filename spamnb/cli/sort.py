@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ import click
 from spamnb.cli.options import Unreadable, model_option, tell
 
 if TYPE_CHECKING:
+    from spamnb.classifier import Classifier
     from spamnb.serve.moves import SeenFolders
     from spamnb.serve.score import Score
 
@@ -47,7 +50,7 @@ def sort_command(
     """Move spam among a Maildir's new mail to its Junk folder.
 
     Each message is judged once, and what you move back stays. Prints for each its verdict, points (spam from 5.0 on),
-    where it went, From, Subject, Date and its file's name.
+    where it went, From, Subject, Date and its file's name; in a terminal the date first, and all cut to its width.
 
     \b
     Examples, the second every five minutes by cron:
@@ -82,6 +85,7 @@ def sort_command(
         here: set[bytes] = set()  # judged by this run: what comes again is a second copy, which no person moved back
         stayed: dict[str, bytes] = {}  # {name: digest}
         with Classifier.open(model) as classifier:
+            say = _terminal_line(classifier, called) if sys.stdout is not None and sys.stdout.isatty() else _say
             for path in [*new, *(maildir.files(box / "cur") if everything else ())]:
                 if not everything and lasting_name(path) in before:
                     continue
@@ -112,7 +116,7 @@ def sort_command(
                 where = "tagged" if tag else f"to {escape(called[found.verdict])}" if into is not None else "stays"
                 counts[f"tagged {found.verdict}" if tag else "stay" if into is None else where] += 1
                 if not quiet:
-                    _say(found, where, raw, path)
+                    say(found, where, raw, path)
         seen.put_judged(stayed, stayed.values())
         seen.forget_judged_names(before.difference(map(lasting_name, new)))
     if counts and not quiet:
@@ -123,6 +127,25 @@ def sort_command(
         tell(f"spamnb: {escape(str(box))}: no {'' if everything else 'new '}messages")
     if unreadable.count:
         raise SystemExit(1)
+
+
+def _terminal_line(
+    classifier: Classifier, called: Mapping[str, str]
+) -> Callable[[Score, str, bytes, Path], None]:
+    """``_say`` for whoever looks at a terminal: columns, cut to its width."""
+    from spamnb.formulas.decision import UNSURE
+    from spamnb.naming import escape
+    from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
+
+    verdicts = column_width([*classifier.store.totals().classes, UNSURE])
+    folders = column_width(["tagged", "stays", *(f"to {escape(name)}" for name in called.values())])
+    columns = terminal_width()
+
+    def say(found: Score, where: str, raw: bytes, path: Path) -> None:
+        head = f"{fit(found.verdict, verdicts)}  {found.text:>5}  {fit(where, folders)}"
+        click.echo(message_line(head, heading(raw), escape(path.name), columns))
+
+    return say
 
 
 def _say(found: Score, where: str, raw: bytes, path: Path) -> None:

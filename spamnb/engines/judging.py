@@ -35,13 +35,15 @@ class _Unread(NamedTuple):
 def classify_parallel(
     entries: Iterable[Entry],
     classifier: Classifier,
-    tell: Callable[[str, Judgement], T],
+    tell: Callable[[Any, Judgement], T],
     on_unreadable: Callable[[str, Exception], None],
     tokens: int | None = 0,
     posterior: bool = True,
     workers: int | None = None,
+    about: Callable[[Entry, bytes], Any] | None = None,
 ) -> Iterator[T]:
-    """``tell(name, judgement)`` of each message, in their order and as they come.
+    """``tell(name, judgement)`` of each message, in their order and as they come; ``about(entry, raw)`` stands in place
+    of the name where more is wanted of the message, and should be small.
 
     ``tell`` is called in the process that judged the message, with ``tokens`` of its evidence (None: all) and with its
     ``posterior`` or without: few messages are judged by ``classifier`` here, many by ``workers`` processes (default:
@@ -52,7 +54,7 @@ def classify_parallel(
     first = take_chunk(source, MAX_ALONE, MAX_CHUNK_BYTES)
     every = chain(first.entries, source)
     chunks = iter(lambda: take_chunk(every, MAX_CHUNK, MAX_CHUNK_BYTES).entries, [])
-    judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior)
+    judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior, about=about)
     if not first.more:
         for chunk in chunks:
             yield from _told(judge(classifier, chunk), on_unreadable)
@@ -98,22 +100,23 @@ def _work(
 def _judge(
     classifier: Classifier,
     chunk: list[Entry],
-    tell: Callable[[str, Judgement], T],
+    tell: Callable[[Any, Judgement], T],
     tokens: int | None,
     posterior: bool,
+    about: Callable[[Entry, bytes], Any] | None,
 ) -> list[T | _Unread]:
     """What ``tell`` says of each message, or why it could not be read."""
     unread: dict[int, _Unread] = {}  # by place
-    names: list[str] = []
+    known: list[Any] = []
 
     def on_unreadable(name: str, error: Exception) -> None:
-        unread[len(names) + len(unread)] = _Unread(name, reason(error))
+        unread[len(known) + len(unread)] = _Unread(name, reason(error))
 
     def raws() -> Iterator[bytes]:  # one at a time: 256 letters with 10 MB of photographs are 2.6 GB
         for entry, raw in messages(chunk, on_unreadable):
-            names.append(entry.name)
+            known.append(about(entry, raw) if about else entry.name)
             yield raw
 
     judgements = classifier.classify_all(raws(), tokens, posterior=posterior)
-    told = map(tell, names, judgements)
-    return [unread[place] if place in unread else next(told) for place in range(len(names) + len(unread))]
+    told = map(tell, known, judgements)
+    return [unread[place] if place in unread else next(told) for place in range(len(known) + len(unread))]

@@ -1,0 +1,144 @@
+"""A message as a line of a terminal: who sent it, when and about what, in columns as wide as the terminal allows.
+
+All of it was written by a stranger: what is no printable character is shown as an escape, so nothing of it moves the
+cursor, turns the direction of writing or passes for another line.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from typing import NamedTuple
+from unicodedata import combining
+
+from spamnb.message.headers import read_section
+from spamnb.message.parse import parse
+
+MAX_READ = 1_000  # characters of a field: more than any terminal has columns for
+MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
+WIDE = 100  # columns from which on there is room for the time of day and the message's name
+MAX_COLUMN = 24  # columns: of names like comp.os.ms-windows.misc
+GAP = "  "
+
+
+class Heading(NamedTuple):
+    """What a person knows a message by, printable and bounded.
+
+    sender: without the quotes of names such as "Smith, Ann"
+    day, time: by the sender's clock; ``day`` holds a Date field that is none as it stands
+    """
+
+    sender: str
+    subject: str
+    day: str
+    time: str
+
+
+def heading(raw: bytes) -> Heading:
+    """From, Subject and Date of a message; what has neither of the first two has the beginning of its text as subject.
+
+    >>> heading(b"From: =?utf-8?q?J=C3=BCrg?= <j@x.org>\\nDate: Thu, 22 Aug 2002 14:26:25 +0200\\nSubject: Hi\\n\\n")
+    Heading(sender='Jürg <j@x.org>', subject='Hi', day='2002-08-22', time='14:26')
+    >>> heading(b"\\nSorry, I'll call later")
+    Heading(sender='', subject="Sorry, I'll call later", day='', time='')
+    """
+    section = read_section(raw, [])
+    sender, subject, date = (printable(section.value(name)) for name in ("from", "subject", "date"))
+    if not sender and not subject:
+        subject = next(filter(None, map(printable, parse(raw).texts)), "")
+    return Heading(sender.replace('"', ""), subject, *_when(date))
+
+
+def printable(text: str) -> str:
+    """The beginning of a text in one line, what is not printable as escapes.
+
+    >>> printable(" a\\tb\\x1b[2J\\u202e\\u4e2d\\u3000\\u6587 ")
+    'a b\\\\x1b[2J\\\\u202e中 文'
+    """
+    text = " ".join(text[:MAX_READ].split())
+    if text.isprintable() and text.isascii():
+        return text
+    kept: list[str] = []
+    marks = 0
+    for letter in text:
+        marks = marks + 1 if combining(letter) else 0
+        if marks <= MAX_MARKS:
+            kept.append(letter if letter.isprintable() else ascii(letter)[1:-1])
+    return "".join(kept)
+
+
+def _when(date: str) -> tuple[str, str]:
+    """Day and time of a Date field, as its sender's clock showed them; the field itself where it is none."""
+    from email.utils import parsedate_to_datetime  # mail that nobody looks at does without
+
+    try:
+        when = parsedate_to_datetime(date[:100])
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return date, ""
+    return when.date().isoformat(), when.time().isoformat("minutes")
+
+
+def terminal_width() -> int:
+    """The columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def column_width(texts: Iterable[str]) -> int:
+    """The columns that these texts need, at most MAX_COLUMN.
+
+    >>> column_width(["ham", "spam", "unsure"])
+    6
+    """
+    from rich.cells import cell_len
+
+    return min(MAX_COLUMN, max(map(cell_len, texts)))
+
+
+def message_line(head: str, of: Heading, name: str, width: int) -> str:
+    """A line of at most ``width`` columns: ``head``, date, sender, subject, and the message's name where there is room.
+
+    A message without a sender, such as a row of a table, has its name in that place. Wide characters count as two.
+
+    >>> of = Heading("Ann <ann@x.example>", "Cheap pills for you all", "2002-08-22", "14:26")
+    >>> line = message_line("spam", of, "m/1", 50)
+    >>> line, len(line)
+    ('spam  2002-08-22  Ann <ann@…  Cheap pills for you…', 50)
+    """
+    from rich.cells import cell_len
+
+    wide = width >= WIDE
+    name = name.rpartition("/")[2] or name
+    date = fit(f"{of.day} {of.time}", 16) if wide else fit(of.day, 10)
+    last = min(width // 6, max(16, cell_len(name))) if wide else 0
+    room = max(0, width - cell_len(head) - cell_len(date) - last - len(GAP) * (4 if last else 3))
+    sender = fit(of.sender, room // 3) if of.sender else fit_middle(name, room // 3)
+    cells = [head, date, sender, fit(of.subject, room - room // 3), *([fit_middle(name, last)] if last else [])]
+    line = GAP.join(cells).rstrip()
+    return line if cell_len(line) <= width else fit(line, width)
+
+
+def fit(text: str, columns: int) -> str:
+    """A text in exactly so many columns of a terminal, cut at its end or filled up.
+
+    >>> fit("offer", 7), fit("offer", 4), fit("\\u4e2d\\u6587\\u4fe1", 5)
+    ('offer  ', 'off…', '中文…')
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= columns:
+        return set_cell_size(text, columns)
+    return set_cell_size(text, columns - 1) + "…" if columns > 0 else ""
+
+
+def fit_middle(text: str, columns: int) -> str:
+    """The same, cut in the middle: of a name both ends tell.
+
+    >>> fit_middle("1030012345.M20P7.host:2,S", 12)
+    '10300…st:2,S'
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= columns or columns < 3:
+        return fit(text, columns)
+    end = columns // 2
+    return set_cell_size(text, columns - 1 - end) + "…" + set_cell_size(text[::-1], end)[::-1]

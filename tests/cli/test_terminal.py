@@ -1,0 +1,121 @@
+"""What a terminal shows, seen in real pseudo terminals, and that whoever reads a pipe gets what they always did."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from mail import folders, mail, message
+from rich.cells import cell_len
+
+from spamnb.classifier import Classifier
+from spamnb.sources import maildir
+
+SUBJECT = "免費無限次任打中港長途電話，一網天下，您的滿意是我們追求的目標"
+BIG5 = b"=?big5?b?" + base64.b64encode(SUBJECT.encode("big5")) + b"?="
+HOSTILE = b"Subject: =?utf-8?q?pills=1B[2J=E2=80=AE=0Aspam=091.0000?=\nFrom: \x1b]0;x\x07\nDate: \x9b2J\n\n"
+
+
+def in_terminal(columns: int, *arguments: object) -> list[str]:
+    """The lines that a command writes into a pseudo terminal of so many columns."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spamnb", *map(str, arguments)],
+        stdin=terminal, stdout=terminal, stderr=subprocess.PIPE, env=environment,
+    )  # fmt: skip
+    os.close(terminal)
+    out = b""
+    while True:
+        try:
+            data = os.read(controller, 65_536)
+        except OSError:  # so Linux tells that nobody writes any more
+            break
+        if not data:
+            break
+        out += data
+    os.close(controller)
+    assert process.stderr is not None
+    with process.stderr:
+        told = process.stderr.read().decode()
+    assert process.wait() == 0, told
+    return out.decode().replace("\r\n", "\n").splitlines()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "m"
+    with Classifier.create(path) as classifier, classifier.store.writing():
+        for label, raw in mail(30):
+            classifier.learn(label, raw)
+    return path
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Path:
+    """Seven new messages, one Chinese and one that would paint the screen."""
+    box = maildir.made(tmp_path / "Maildir")
+    for number in range(5):
+        (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
+    body = message("spam", 990).partition(b"\n\n")[2]
+    dated = b"Date: Thu, 22 Aug 2002 14:26:25 +0200\n"
+    (box / "new" / "5.chinese").write_bytes(b"From: Ann <a@x.example>\n" + dated + b"Subject: " + BIG5 + b"\n\n" + body)
+    (box / "new" / "6.hostile").write_bytes(HOSTILE + body)
+    return box
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize("command", ["classify", "sort"])
+def test_every_message_is_one_line_that_fits(model: Path, box: Path, command: str, columns: int) -> None:
+    where = [box] if command == "sort" else [box / "new"]
+    lines = in_terminal(columns, command, "-m", model, *where)
+    assert len(lines) == 7 and all(line.isprintable() and cell_len(line) <= columns for line in lines)
+    if columns == 40:
+        return  # too narrow to tell them apart
+    (chinese,) = (line for line in lines if "Ann" in line or "免" in line)
+    assert chinese.split()[0] in ("ham", "spam") and "2002-08-22" in chinese
+    assert SUBJECT[:4] in chinese
+    if columns == 120:
+        assert all(line.endswith((".spam", "5.chinese", "6.hostile")) for line in lines)
+        assert "2002-08-22 14:26" in chinese
+    hostile = next(line for line in lines if "\\x1b" in line)
+    assert hostile.startswith(("spam  ", "ham  "))
+    subjects = {cell_len(line.partition("spam.example")[0]) for line in lines if "spam.example" in line}
+    assert len(subjects) <= 1  # columns stand below one another
+
+
+def test_a_pipe_gets_tabs_and_names_and_no_more(model: Path, box: Path) -> None:
+    command = [sys.executable, "-m", "spamnb", "classify", "-m", model, "--format", "text"]
+    for source in (box / "new", box / "new" / "5.chinese"):
+        out = subprocess.run([*command, source], capture_output=True, check=True, text=True).stdout
+        rows = [line.split("\t") for line in out.splitlines()]
+        names = [str(path) for path in sorted((box / "new").iterdir())] if source.is_dir() else [str(source)]
+        assert [row[2:] for row in rows] == [[name] for name in names]
+        assert {row[0] for row in rows} <= {"ham", "spam"} and all(0.5 < float(row[1]) <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_other_forms_are_the_same_in_a_terminal(model: Path, box: Path, form: str) -> None:
+    command = ["classify", "-m", model, "--format", form, box / "new"]
+    piped = subprocess.run(
+        [sys.executable, "-m", "spamnb", *map(str, command)], capture_output=True, check=True, text=True
+    )
+    assert in_terminal(80, *command) == piped.stdout.splitlines()
+
+
+def test_many_messages_shared_by_processes_and_with_evidence_look_the_same(model: Path, tmp_path: Path) -> None:
+    folder = folders(tmp_path / "mail", mail(200)) / "spam"
+    lines = in_terminal(80, "classify", "-m", model, "--explain", "2", "--workers", "2", folder)
+    assert len(lines) == 600
+    heads, evidence = lines[::3], [line for number, line in enumerate(lines) if number % 3]
+    assert all(line.startswith("    ") for line in evidence)
+    assert [f"spam{n}@spam.e" in line for n, line in enumerate(heads)] == [True] * 200
