@@ -29,7 +29,7 @@ def headline(found: Figures) -> list[tuple[str, str, str]]:
     if found.spam is not None:
         spam = found.spam
         add("hm%  good mail called spam", spam.hm)
-        add("sm%  spam let through", spam.sm)
+        add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         add("lam%", spam.lam)
         add("1-ROCA%", spam.one_minus_roca)
         for level, estimate in spam.sm_at_hm.items():

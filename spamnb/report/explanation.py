@@ -22,6 +22,12 @@ def explanation(
     """Lines of text; ``found`` holds the counts of the judgement's ``top`` tokens in their order."""
     own = "textbook naive Bayes" if settings.model_type in (*COUNT_MODELS, "hybrid") else "the model's own"
     lines = [f"verdict: {judgement.verdict}"]
+    not_read = [f"  not read: {what}" for what in judgement.truncations]
+    if len(totals.classes) < 2:  # a single class has probability 1 whatever the message holds, which says nothing
+        known = "nothing yet; 'spamnb learn' adds messages"
+        for name in totals.classes:
+            known = f"class {name!r} alone, and nothing to tell it from; 'spamnb learn' adds another class"
+        return "\n".join([*lines, f"  the model has learned {known}", *not_read])
     ranked = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])[:5]
     lines += [
         f"  {name}: probability {judgement.probabilities[name]:.4f} (calibrated), "
@@ -30,7 +36,7 @@ def explanation(
     ]
     if not judgement.enough:
         lines.append("  the model has seen too few messages for these probabilities to mean much")
-    lines += [f"  not read: {what}" for what in judgement.truncations]
+    lines += not_read
     if not judgement.evidence:
         return "\n".join([*lines, "no token of this message is evidence"])
     other = f" (+) against {ranked[1]} (−)" if len(ranked) > 1 else ""

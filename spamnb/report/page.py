@@ -108,7 +108,8 @@ def unsure_line(result: Result) -> str:
     said = []
     if unsure.any():
         good_unsure = count(int(unsure.sum() - unsure[spam]), "good message")
-        said.append(f"Called unsure, and delivered: {good_unsure} and {count(int(unsure[spam]))} spam.")
+        let_through = f"{count(int(unsure[spam]))} spam, counted as let through"
+        said.append(f"Called unsure, and delivered: {good_unsure}, not counted as lost, and {let_through}.")
     good = np.delete(np.delete(cells[:, :-1], spam, axis=0), spam, axis=1)
     if other := int(good.sum() - np.trace(good)):
         said.append(f"Good mail called another class of good mail: {count(other)}.")

@@ -44,11 +44,16 @@ def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: in
             row = [int((verdicts[truth == name] == action).sum()) for action in actions]
             lines.append(f"  {name}{gap[name]} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
     wrong = (verdicts != truth) & (verdicts != UNSURE)
-    lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %)")
+    unsure = verdicts == UNSURE
+    also = f", unsure: {unsure.sum():,} ({percent(100 * unsure.mean())} %)" if unsure.any() else ""
+    lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %){also}")
     if spam in left_out.classes:
         good = truth != spam
         lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
-        lines.append(f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %")
+        doubted = unsure[~good].mean()  # delivered, so let through, and yet not wrong
+        of_it = f" ({percent(100 * (through - doubted))} % called good, {percent(100 * doubted)} % unsure)"
+        said = f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %"
+        lines.append(said + (of_it if doubted else ""))
     else:
         lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import io
 
 import numpy as np
+import pytest
 from rich.console import Console
 from scipy.special import log_softmax
 
 from spamnb.evaluate.figures import figures
 from spamnb.evaluate.result import Result
 from spamnb.report.evaluation import headline, tables
+from spamnb.report.numbers import percent
 
 
-def printed(classes: tuple[str, ...], n: int = 500) -> tuple[Result, str]:
+def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4) -> tuple[Result, str]:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, len(classes), n)
     log_p = log_softmax(rng.normal(size=(n, len(classes))) + 2 * np.eye(len(classes))[truth], axis=1)
-    verdicts = np.where(log_p.max(axis=1) > np.log(0.4), log_p.argmax(axis=1), -1)
+    verdicts = np.where(log_p.max(axis=1) > np.log(sure), log_p.argmax(axis=1), -1)
     names = [str(i) for i in range(n)]
     result = Result("[red]made up[/red]", classes, names, truth, log_p, np.exp(log_p), verdicts)
     out = io.StringIO()
@@ -36,6 +38,15 @@ def test_two_classes():
         assert any(name in line and value in line and bounds in line for line in text.splitlines())
     assert {name.split("%")[0] for name, *_ in headline(found)} >= {"hm", "sm", "lam", "1-ROCA"}
     assert all(str(n) in text for row in found.confusion for n in row[:2])
+
+
+@pytest.mark.parametrize(("sure", "said"), [(0.4, "sm%  spam let through  "), (0.8, "let through, unsure included")])
+def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: str) -> None:
+    result, text = printed(("ham", "spam"), sure=sure)
+    spam = result.classes.index("spam")
+    through = 100 * (result.verdicts[result.truth == spam] != spam).mean()
+    assert any(said in line and percent(through) in line for line in text.splitlines())
+    assert ("unsure" in text) == (sure == 0.8)
 
 
 def test_many_classes_have_no_matrix_and_no_spam_figures():

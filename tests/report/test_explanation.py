@@ -59,10 +59,20 @@ def test_few_messages_are_told_and_enough_are_not() -> None:
     assert few not in told(learned(mail(30)), message("spam", 70), 5)
 
 
-def test_one_class_is_against_nothing() -> None:
-    lines = told(learned([("ham", message("ham", n)) for n in range(5)]), message("ham", 70), 3)
-    assert lines[:2] == ["verdict: unsure", "  ham: probability 1.0000 (calibrated), 1 (textbook naive Bayes)"]
-    assert not [line for line in lines if "against" in line]
+@pytest.mark.parametrize("messages", [1, 100])
+def test_one_class_is_against_nothing_and_that_is_all_that_is_said(messages: int) -> None:
+    classifier = learned([("ham", message("ham", n)) for n in range(messages)])
+    said = "  the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
+    assert told(classifier, message("ham", 70), 3) == ["verdict: unsure", said]
+    judgement = classifier.classify(b"x")._replace(truncations=("text after 9 bytes",))
+    found, totals = classifier.store.look_up([]), classifier.store.totals()
+    lines = explanation(judgement, classifier.settings, totals, found, [], 3).split("\n")
+    assert lines == ["verdict: unsure", said, "  not read: text after 9 bytes"]
+
+
+def test_a_model_that_has_learned_nothing_says_so() -> None:
+    lines = told(learned([]), message("ham", 70), 3)
+    assert lines == ["verdict: unsure", "  the model has learned nothing yet; 'spamnb learn' adds messages"]
 
 
 def test_without_evidence_that_is_said_and_what_was_not_read() -> None:

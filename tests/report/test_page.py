@@ -141,7 +141,7 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
             ("ham", "spam"),
             "hh hu ss su su",
             "0 of 2 good messages lost, 2 of 3 spam let through",
-            "Called unsure, and delivered: 1 good message and 2 spam.",
+            "Called unsure, and delivered: 1 good message, not counted as lost, and 2 spam, counted as let through.",
         ),
         (
             ("ham", "list", "spam"),
