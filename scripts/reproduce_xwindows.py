@@ -65,8 +65,8 @@ def ours(posts: Posts) -> dict[str, Any]:
     X_train, y_train, X_test, y_test, vocabulary = posts
     report = top_words(ClassCounts.from_matrix(X_train, y_train), vocabulary, n=5, alpha=1.0)
     found: dict[str, Any] = {
-        name: [(word, round(theta, 3)) for word, theta in likeliest]
-        for name, likeliest in [*report.likeliest.items(), ("information", report.informative)]
+        name: [(word.token, round(word.value, 3)) for word in words]
+        for name, words in [*report.likeliest.items(), ("information", report.informative)]
     }
     for name, model in (("Bernoulli", BernoulliNB(alpha=1.0)), ("multinomial", MultinomialNB(alpha=1.0))):
         model.fit(X_train, y_train)

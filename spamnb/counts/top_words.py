@@ -18,12 +18,24 @@ class Word(NamedTuple):
     value: float
 
 
+class TellingWord(NamedTuple):
+    """A token, its mutual information with the class in bits, and the class that it speaks for."""
+
+    token: str
+    value: float
+    label: str
+
+
 class TopWords(NamedTuple):
     """The words report: ``likeliest`` words of each class with θ_jc, the probability that a message of the
-    class contains them, and the ``informative`` ones with their mutual information in bits."""
+    class contains them, and the ``informative`` ones with their mutual information in bits.
+
+    An informative word speaks for the class with the highest θ_jc: of two messages that hold it, one of each of two
+    classes, it is the likelier for that one. A single class has no informative words: there is nothing to tell.
+    """
 
     likeliest: dict[str, list[Word]]
-    informative: list[Word]
+    informative: list[TellingWord]
 
 
 def top_words(counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0) -> TopWords:
@@ -37,18 +49,21 @@ def top_words(counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: fl
     >>> report = top_words(ClassCounts.from_matrix(X, ["spam", "ham", "spam"]), tokens, n=1)
     >>> report.likeliest["spam"]
     [Word(token='pills', value=0.75)]
-    >>> report.informative[0].token
-    'lunch'
+    >>> report.informative
+    [TellingWord(token='lunch', value=0.117..., label='ham')]
     """
     likeliest = {}
+    highest = np.full(counts.vocabulary_size, -1.0)
+    speaks_for = np.zeros(counts.vocabulary_size, np.intp)
     for c, (name, row) in enumerate(zip(counts.classes, counts.rows)):
         theta = np.full(counts.vocabulary_size, float(alpha))
         theta[row.columns] += row.document_counts
         theta /= counts.documents[c] + 2 * alpha
-        likeliest[name] = _table(theta, n, tokens)
-    information = mutual_information(counts.document_counts, counts.documents, alpha)
-    return TopWords(likeliest, _table(information, n, tokens))
-
-
-def _table(values: np.ndarray, n: int, tokens: Sequence[str]) -> list[Word]:
-    return [Word(tokens[j], float(values[j])) for j in top_columns(values, n, tokens)]
+        likeliest[name] = [Word(tokens[j], float(theta[j])) for j in top_columns(theta, n, tokens)]
+        higher = theta > highest
+        speaks_for[higher], highest[higher] = c, theta[higher]
+    if len(counts.classes) < 2:
+        return TopWords(likeliest, [])
+    bits = mutual_information(counts.document_counts, counts.documents, alpha)
+    told = top_columns(bits, n, tokens)
+    return TopWords(likeliest, [TellingWord(tokens[j], float(bits[j]), counts.classes[speaks_for[j]]) for j in told])

@@ -4,45 +4,61 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from spamnb.counts.top_words import TopWords, Word
+from spamnb.counts.top_words import TopWords
 from spamnb.naming import escape, escape_json
 
 
+class _Columns(NamedTuple):
+    """Columns of the table that stay together: their headings, and a tuple of cells for each word."""
+
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+    def width(self) -> int:
+        from rich.cells import cell_len
+
+        return sum(max(map(cell_len, cells)) + len("  ") for cells in zip(self.headings, *self.rows))
+
+
 def words_text(report: TopWords, width: int | None = None) -> str:
-    """A table: a pair of columns per class, and one for mutual information. Pairs that do not fit into ``width`` (by
-    default the terminal's, 80 where there is none) go below the others."""
-    from rich.cells import cell_len
+    """A table: a pair of columns per class, and three for mutual information, the last the class that the word speaks
+    for. Columns that do not fit into ``width`` (by default the terminal's, 80 where there is none) go below the others.
+    """
     from rich.console import Console
 
     width = width or Console().width
-    bands: list[list[_Column]] = []
+    every = [
+        _Columns((escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
+        for name, words in report.likeliest.items()
+    ]
+    if report.informative:
+        told = [(escape(word.token), f"{word.value:.3f}", escape(word.label)) for word in report.informative]
+        every.append(_Columns(("highest MI", "bits", "speaks for"), told))
+    bands: list[list[_Columns]] = []
     filled = 0
-    likeliest: list[_Column] = [(name, "p", words) for name, words in report.likeliest.items()]
-    for column in [*likeliest, ("highest MI", "bits", report.informative)]:
-        name, _, words = column
-        needed = max(cell_len(escape(text)) for text in [name, *(word.token for word in words)]) + len("  0.000  ")
-        if not bands or filled + needed > width + 2:
+    for columns in every:
+        needed = columns.width()
+        if not bands or filled + needed > width + len("  "):
             bands.append([])
             filled = 0
-        bands[-1].append(column)
+        bands[-1].append(columns)
         filled += needed
     return "\n".join(map(_band, bands))
 
 
-_Column = tuple[str, str, list[Word]]  # heading, heading of the values, words
-
-
-def _band(columns: list[_Column]) -> str:
+def _band(every: list[_Columns]) -> str:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for name, unit, _ in columns:
-        table.add_column(name)
-        table.add_column(unit, justify="right")
-    for words in zip(*(words for _, _, words in columns)):
-        table.add_row(*(cell for word in words for cell in (escape(word.token), f"{word.value:.3f}")))
+    for columns in every:
+        for place, heading in enumerate(columns.headings):
+            table.add_column(heading, justify="right" if place == 1 else "left")
+    for row in zip(*(columns.rows for columns in every)):
+        table.add_row(*(cell for cells in row for cell in cells))
     text = io.StringIO()
     # As wide as the columns need: one class with a very long token may be wider than the terminal.
     Console(file=text, width=10_000, markup=False, highlight=False, emoji=False).print(table)
@@ -50,22 +66,27 @@ def _band(columns: list[_Column]) -> str:
 
 
 def words_json(report: TopWords) -> str:
-    """One object: likeliest {class: [{token, probability}]}, informative [{token, bits}]."""
+    """One object: likeliest {class: [{token, probability}]}, informative [{token, bits, class}]."""
     record = {
         "likeliest": {
             name: [{"token": word.token, "probability": word.value} for word in column]
             for name, column in report.likeliest.items()
         },
-        "informative": [{"token": word.token, "bits": word.value} for word in report.informative],
+        "informative": [
+            {"token": word.token, "bits": word.value, "class": word.label} for word in report.informative
+        ],
     }
     return escape_json(record) + "\n"
 
 
 def words_csv(report: TopWords) -> str:
-    """Lines of list, rank, token and value; the list is a class or "mutual information"."""
+    """Lines of list, rank, token, value and class: the list is a class or "mutual information", the class the one that
+    the token speaks for, or that of the list."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["list", "rank", "token", "value"])
-    for name, column in [*report.likeliest.items(), ("mutual information", report.informative)]:
-        writer.writerows([name, rank, escape(word.token), f"{word.value:.6g}"] for rank, word in enumerate(column, 1))
+    writer.writerow(["list", "rank", "token", "value", "class"])
+    rows = [(name, rank, *word, name) for name, words in report.likeliest.items() for rank, word in enumerate(words, 1)]
+    rows += [("mutual information", rank, *word) for rank, word in enumerate(report.informative, 1)]
+    for kind, rank, token, value, label in rows:
+        writer.writerow([kind, rank, escape(token), f"{value:.6g}", label])
     return text.getvalue()

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from mail import folders, mail, message, sums
+from mail import SPAM, folders, mail, message, sums
 from rich.cells import cell_len
 
 from spamnb.classifier import Classifier
@@ -195,19 +195,37 @@ def test_one_message_is_no_messages(tmp_path: Path) -> None:
 
 
 def test_words_in_every_format(model: Path) -> None:
-    text = run("words", "-m", model, "--top", "5", "--body").output
+    text = run("words", "-m", model, "--top", "5").output
     assert len(text.splitlines()) == 6
     assert text.startswith("ham ")
-    assert "highest MI" in text
+    assert text.splitlines()[0].split()[-5:] == ["highest", "MI", "bits", "speaks", "for"]
     record = json.loads(run("words", "-m", model, "--top", "5", "--format", "json").output)
     assert set(record["likeliest"]) == {"ham", "spam"}
     assert len(record["informative"]) == 5
     rows = list(csv.DictReader(io.StringIO(run("words", "-m", model, "--top", "5", "--format", "csv").output)))
     assert len(rows) == 15
-    assert not any(
-        ":" in row["token"]
-        for row in csv.DictReader(io.StringIO(run("words", "-m", model, "--body", "--format", "csv").output))
-    )
+    speaks_for = {row["token"]: row["class"] for row in rows if row["list"] == "mutual information"}
+    assert speaks_for == {word["token"]: word["class"] for word in record["informative"]}
+    assert all((name == "spam") == (token in SPAM) for token, name in speaks_for.items())
+
+
+def test_words_are_those_of_the_text_unless_all_are_asked_for(model: Path) -> None:
+    def tokens(*options: str) -> set[str]:
+        lines = io.StringIO(run("words", "-m", model, "--format", "csv", "--top", "9999", *options).output)
+        return {row["token"] for row in csv.DictReader(lines)}
+
+    text, every = tokens(), tokens("--all")
+    assert text == tokens("--body") and text < every
+    assert text == {token for token in every if ":" not in token and not token.startswith("#")}
+    assert {"from:spam.example", "header:from", "subject:pills"} <= every - text and {"pills", "meeting"} <= text
+
+
+def test_a_model_without_words_of_text_says_so(tmp_path: Path) -> None:
+    folders(tmp_path / "mail", [("ham", b"From: a@x.example\n\n"), ("spam", b"From: b@y.example\n\n")])
+    assert run("train", "-m", tmp_path / "m", tmp_path / "mail").exit_code == 0
+    told = run("words", "-m", tmp_path / "m")
+    assert told.exit_code == 0 and told.stderr.count("\n") == 1 and "--all" in told.stderr
+    assert "header:from" in run("words", "--all", "-m", tmp_path / "m").stdout
 
 
 def test_explain_shows_counts_beside_weights(model: Path, folder: Path) -> None:
@@ -316,8 +334,8 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
     token = f'{{"token": {escape}, "counts": {{"spam": [60, 60]}}}}'
     other.write_text("\n".join([head, *lines[:-1], token, lines[-1]]))
     assert run("import", "-m", tmp_path / "copy", other).exit_code == 0
-    for arguments in (["info"], ["info", "--format", "json"], ["words"], ["words", "--format", "json"]):
-        output = run(*arguments, "-m", tmp_path / "copy").output
+    for command in ("info", "info --format json", "words --all", "words --all --format json"):
+        output = run(*command.split(), "-m", tmp_path / "copy").output
         assert "x9b2J" in output or "u009b2J" in output
         assert output.replace("\n", "").isprintable()
 

@@ -23,7 +23,8 @@ def options(name: str) -> set[str]:
     """The long options of a command."""
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    words = [word for option in command.params if isinstance(option, click.Option) for word in option.opts]
+    every = [option for option in command.params if isinstance(option, click.Option)]
+    words = [word for option in every for word in (*option.opts, *option.secondary_opts)]
     return {word for word in words if word.startswith("--")}
 
 
