@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from spamnb.cli.options import format_option, model_option
+
+MAX_SOURCES = 8  # of those that a model was trained from: a shell may have made thousands of one word
+MAX_TEXT = 400  # characters of a command line
 
 
 @click.command("info", short_help="Say what the model is, and how much it has learned.")
@@ -20,31 +25,75 @@ def info_command(model: Path, form: str) -> None:
       spamnb info --format json
     """
     from spamnb.naming import escape, escape_json, pluralize
+    from spamnb.report.numbers import percent
+    from spamnb.store import facts
     from spamnb.store.lessons import holding, is_public, learned_and_not_kept
     from spamnb.store.store import Store
     from spamnb.tokens.vectorizer import kernel_status
 
-    with Store.open(model) as store:
+    with Store.open(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
         kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
-    size, tokens = model.stat().st_size, totals.vocabulary_size
+        origin, lessons, months = facts.origin(store), facts.lessons(store), facts.lessons_by_month(store)
+        rare = facts.tokens_of_one_message(store)
+    size, tokens = facts.size(model), totals.vocabulary_size
     messages = dict(zip(totals.classes, totals.documents.tolist()))
-    settings = {key: value for key, value in sorted(meta.items()) if key != "vocabulary_size"}
+    settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if form == "json":
-        facts = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
-        facts["lessons"] = {**kept._asdict(), "not_kept": not_kept}
-        click.echo(escape_json({**facts, "kernel": kernel_status()}))
+        found = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
+        learned = {name: each._asdict() for name, each in lessons.items()}
+        found |= {"tokens_of_one_message": rare, "learned_one_by_one": learned, "lessons_by_month": months}
+        found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
+        click.echo(escape_json({**found, "origin": origin, "kernel": kernel_status()}))
         return
-    click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}")
+    share = f", {percent(100 * rare / tokens)} % of them in one message alone" if tokens else ""
+    click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}{share}")
+    for line in _origin(origin):
+        click.echo(escape(line))
     for name, documents in messages.items():
-        click.echo(f"  {name}: {pluralize(documents, 'message')}")
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{_of_them(lessons.get(name, facts.Lessons(0, 0)))}")
     room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
     missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
     why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
     click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}{why}")
+    for line in _months(months):
+        click.echo(line)
     for key, value in settings.items():
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
     click.echo(f"this installation's kernel: {kernel_status()}")
+
+
+def _origin(origin: Mapping[str, Any]) -> list[str]:
+    """When, with which command and from what it was trained; nothing of what the file does not say."""
+    lines = []
+    if "trained_at" in origin:
+        lines.append(f"  trained: {_plain(origin['trained_at']).replace('T', ' ', 1)}")
+    if "command" in origin:
+        lines.append(f"  by: {_plain(origin['command'])}")
+    sources = origin.get("trained_from", [])
+    sources = sources if isinstance(sources, list) else [sources]
+    lines += [f"  from: {_plain(source)}" for source in sources[:MAX_SOURCES]]
+    if len(sources) > MAX_SOURCES:
+        lines.append(f"  … and from {len(sources) - MAX_SOURCES:,} more")
+    return [line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…" for line in lines]
+
+
+def _of_them(learned: Any) -> str:
+    """How many of a class's messages were learned one by one, and by whom."""
+    said = []
+    if learned.taught:
+        said.append(f"{learned.taught:,} taught one by one")
+    if learned.autolearned:
+        said.append(f"{learned.autolearned:,} learned by the filter itself")
+    return f", of them {' and '.join(said)}" if said else ""
+
+
+def _months(months: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """A line for each month with the lessons of each class."""
+    if not months:
+        return []
+    told = {month: ", ".join(f"{n:,} {name}" for name, n in found.items()) for month, found in months.items()}
+    return ["  lessons kept, by month:", *(f"    {month}: {what}" for month, what in told.items())]
 
 
 def _plain(value: object) -> str:

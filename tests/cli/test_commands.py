@@ -313,6 +313,44 @@ def test_info_says_whether_the_compiled_kernel_is_used(model: Path) -> None:
     assert run("info", "-m", model).output.splitlines()[-1] == f"this installation's kernel: {told}"
 
 
+def test_info_says_when_and_from_what_a_model_was_trained_where_its_file_does(model: Path) -> None:
+    assert run("info", "-m", model).output.splitlines()[1] == "  ham: 60 messages"
+    assert json.loads(run("info", "--format", "json", "-m", model).output)["origin"] == {}
+    origin = {
+        "trained_at": "2026-11-22T05:48:07+01:00",
+        "trained_from": [f"c{n}=/mail/\x1b[2J{n}" for n in range(9)],
+        "command": "spamnb train " + "x" * 999,
+    }
+    with Store.open(model, writable=True) as store:
+        store.put_meta(origin)
+    lines = run("info", "-m", model).output.splitlines()
+    assert lines[1] == "  trained: 2026-11-22 05:48:07+01:00" and lines[2].startswith("  by: spamnb train xxx")
+    assert lines[3:11] == [f"  from: c{n}=/mail/\\x1b[2J{n}" for n in range(8)] and lines[11] == "  … and from 1 more"
+    assert max(map(len, lines)) <= 400 and lines[12] == "  ham: 60 messages"
+    assert not [line for line in lines[12:] if "trained" in line or "command" in line]
+    assert json.loads(run("info", "--format", "json", "-m", model).output)["origin"] == origin
+    for odd in (None, 7, {"a": [1]}, "", [["x"]]):  # a file of somebody else may hold anything
+        with Store.open(model, writable=True) as store:
+            store.put_meta(dict.fromkeys(origin, odd))
+        assert run("info", "-m", model).exit_code == run("info", "--format", "json", "-m", model).exit_code == 0
+
+
+def test_info_says_what_was_learned_one_by_one_and_what_fills_the_file(model: Path) -> None:
+    before = json.loads(run("info", "--format", "json", "-m", model).output)
+    assert before["learned_one_by_one"] == before["lessons_by_month"] == {}
+    with Classifier.open(model, writable=True) as classifier:
+        for number in range(900, 903):
+            classifier.learn("spam", message("spam", number), taught=number > 900)
+    lines = run("info", "-m", model).output.splitlines()
+    assert "  spam: 63 messages, of them 2 taught one by one and 1 learned by the filter itself" in lines
+    assert "  ham: 60 messages" in lines
+    found = json.loads(run("info", "--format", "json", "-m", model).output)
+    assert found["learned_one_by_one"] == {"spam": {"taught": 2, "autolearned": 1}}
+    assert 0 < found["tokens_of_one_message"] < found["tokens"]
+    share = 100 * found["tokens_of_one_message"] / found["tokens"]
+    assert float(lines[0].split()[-8]) == pytest.approx(share, abs=0.01)
+
+
 def test_models_of_parts_merge_into_the_model_of_all(folder: Path, model: Path, tmp_path: Path) -> None:
     paths = sorted(folder.rglob("*.eml"))
     for part, own in (("a", paths[::3]), ("b", [path for path in paths if path not in paths[::3]])):
