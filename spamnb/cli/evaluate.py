@@ -102,8 +102,8 @@ def evaluate_command(
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
 
-    SOURCE is as for train. hm% is good mail called spam, sm% spam let through, 1-ROCA% the chance that a good message
-    scores above a spam; intervals are 95 %.
+    SOURCE is as for train. hm% is good mail called spam; sm% is spam let through, which mail called unsure is too;
+    1-ROCA% is the chance that a good message scores above a spam; intervals are 95 %.
 
     \b
     Example:
