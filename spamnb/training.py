@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from spamnb.counts.newest import split_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import FitResult, learner_for
 from spamnb.naming import check_cases
-from spamnb.settings import Settings
+from spamnb.settings import COUNT_MODELS, Settings
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
 from spamnb.store.store import Store
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 N_FOLDS = 10  # where features are selected
+
+
+class NewestResult(NamedTuple):
+    """How the newest n messages are judged by a model of the older ones."""
+
+    since: int  # when the first of them was received, in seconds since 1970
+    labels: np.ndarray  # (n,) true class numbers
+    verdicts: list[str]
 
 
 class LeaveOneOutResult(NamedTuple):
@@ -43,6 +52,7 @@ class LeaveOneOutResult(NamedTuple):
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
+    newest: NewestResult | None = None  # where this was asked for, and there is enough to tell
 
 
 def prepare(training_set: TrainingSet) -> TrainingSet:
@@ -139,6 +149,27 @@ def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> Lea
     return LeaveOneOutResult(*trained_on, labels, scores, p, verdicts)
 
 
+def judge_newest(training_set: TrainingSet, settings: Settings) -> NewestResult | None:
+    """The newest fifth of a prepared training set judged by a model of the older messages, calibrated on their
+    left-out scores as any model is.
+
+    None where it would tell little (``split_newest``), and where the model is no sum or its words are chosen: another
+    training would be the price.
+    """
+    if settings.model_type not in COUNT_MODELS or settings.top_words is not None:
+        return None
+    from spamnb.learners.leave_one_out import leave_one_out_scores, scores_by_others
+
+    if (parts := split_newest(training_set, settings.spam)) is None:
+        return None
+    classes = parts.older.counts.classes
+    calibration = _calibration(FitResult(*leave_one_out_scores(settings, parts.older)), classes)
+    labels, scores = scores_by_others(settings, parts.older, parts.newest)
+    enough = calibration.enough(settings.spam_column(classes))
+    verdicts = settings.loss.verdicts(classes, calibration.probabilities(scores), settings.spam, enough)
+    return NewestResult(parts.since, labels, verdicts)
+
+
 def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
     """The calibration that the left-out scores give."""
     calibration = Calibration(len(classes))
@@ -179,7 +210,8 @@ def train(
     executor: Executor | None = None,
     finish: Callable[[Store], None] = lambda store: None,
 ) -> LeaveOneOutResult:
-    """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate.
+    """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate, and how the newest
+    messages are judged by a model of the older ones.
 
     Where there is an ``executor`` the learner works in it while the sums are being written. ``finish`` writes what else
     the file shall hold, before it takes its place. Raises SpamnbError where
@@ -193,6 +225,7 @@ def train(
         _check_classes(training_set, settings, one_class)
         selected = select_features(training_set, settings)
         future = executor.submit(_fit, training_set, selected, settings) if executor else None
+        on_newest = executor.submit(judge_newest, training_set, settings) if executor else None
         snapshot = snapshot_of(selected, settings)
         with store.writing():
             write_counts(store, snapshot)
@@ -200,4 +233,5 @@ def train(
             result = future.result() if future else _fit(training_set, selected, settings)
             write_rest(store, with_fit_result(snapshot, result))
             finish(store)
-    return _judged(result, selected, settings)
+    newest = on_newest.result() if on_newest else judge_newest(training_set, settings)
+    return _judged(result, selected, settings)._replace(newest=newest)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     type=ModelPath(),
     help="Judge by this model as it is; the mail must be new to it.",
 )
-@click.option("--by-date", is_flag=True, help="With --online: in the order of the Date headers.")
+@click.option("--by-date", is_flag=True, help="With --online: in the order in which the messages were received.")
 @click.option("--feedback-for", type=int, metavar="N", help="With --online: learn only the first N messages.")
 @click.option(
     "--feedback-delay", type=int, metavar="N", default=0, help="With --online: learn each message N messages later."

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
-from spamnb.counts.shard import Shard, ShardReader, count_shards, write_cells
+from spamnb.counts.shard import UNDATED, Shard, ShardReader, count_shards, write_cells
+from spamnb.message.dates import arrival
 from spamnb.sources.entries import Entry
 from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
@@ -186,7 +187,7 @@ def count_messages(
     """Read, parse and count labelled messages, each with its place in the mail, in one pass; rows go to ``path``."""
     vectorizer = Vectorizer(tokenizer)
     class_numbers: dict[str, int] = {}
-    positions, labels, digests = array("q"), array("i"), bytearray()
+    positions, labels, digests, dates = array("q"), array("i"), bytearray(), array("q")
     lengths = array("i")
     buffered = 0
     with path.open("wb") as file:
@@ -204,6 +205,8 @@ def count_messages(
             assert entry.label is not None
             labels.append(class_numbers.setdefault(entry.label, len(class_numbers)))
             digests += row.digest
+            received = arrival(raw)
+            dates.append(UNDATED if received is None else received)
             if buffered > MAX_BUFFERED:
                 write_cells(vectorizer.take_rows(), file)
                 buffered = 0
@@ -224,5 +227,6 @@ def count_messages(
         np.frombuffer(bytes(digests), np.uint8).reshape(-1, 16),
         column_of,
         np.ones(len(positions), bool),
+        np.array(dates, np.int64),
     )
     return TrainingSet(tokens, count_shards([shard], classes, len(tokens)), (shard,))

@@ -10,8 +10,6 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from itertools import islice
 
 from spamnb.classifier import Classifier
@@ -19,6 +17,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import BATCH, EVIDENCE
 from spamnb.evaluate.result import Answer, Recorder, Result
 from spamnb.judgement import Judgement
+from spamnb.message.dates import arrival
 from spamnb.message.parse import header_of
 from spamnb.naming import pluralize
 from spamnb.settings import Settings
@@ -142,28 +141,16 @@ def answer(judgement: Judgement, subject: str) -> Answer:
 
 
 def by_date(entries: Iterable[Entry], on_unreadable: Report) -> list[Entry]:
-    """Entries in the order of their Date headers; a message without a readable one stands where its neighbour does.
+    """Entries in the order in which they were received (``message.dates``); a message that does not say when stands
+    where its neighbour does.
 
-    Neighbour: the message before it in the given order. Dates are whatever the sender wrote, years in the future
-    included, so this is the order of a stream that might have been, and the same on every run.
+    Neighbour: the message before it in the given order. The order is the same on every run.
     """
-    last = datetime(1970, 1, 1, tzinfo=UTC)
-    dated: list[tuple[datetime, int, Entry]] = []
+    last = 0
+    dated: list[tuple[int, int, Entry]] = []
     for place, (entry, raw) in enumerate(messages(entries, on_unreadable)):
-        last = sent(raw) or last
+        received = arrival(raw)
+        last = last if received is None else received
         dated.append((last, place, entry))
     dated.sort(key=lambda item: item[:2])
     return [entry for _, _, entry in dated]
-
-
-def sent(raw: bytes) -> datetime | None:
-    """When a message says it was sent; None where it does not say so legibly.
-
-    >>> sent(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\\n\\n")
-    datetime.datetime(2002, 8, 22, 11, 26, 25, tzinfo=datetime.timezone.utc)
-    """
-    try:
-        date = parsedate_to_datetime(header_of(raw, "date"))
-        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None

@@ -18,7 +18,7 @@ from spamnb.formulas.naive_bayes import (
     token_absence_log_probability,
 )
 from spamnb.formulas.priors import class_log_prior
-from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, log_likelihoods, pooled_scores
+from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.vectorizer import token_groups
@@ -42,6 +42,22 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
             for batch in own.batches():
                 labels.append(batch.labels)
                 scores.append(loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
+    return np.concatenate(labels), np.concatenate(scores)
+
+
+def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
+    """Class numbers (n,) and scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no
+    part. Both have the same columns; every one of these occurs in ``others``."""
+    counts, totals = others.counts, others.counts.totals()
+    classes = len(totals.classes)
+    table, groups = count_table(counts, settings), token_groups(others.tokens)
+    start = intercept(settings, totals, frequencies_of(counts) if settings.model_type == "bernoulli" else ())
+    labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, classes))]
+    for batch in asked.batches():
+        found = np.ascontiguousarray(np.take(table, batch.rows.ids, axis=0).T)
+        contributions = log_likelihoods(settings, totals, found[:classes], found[classes:])
+        labels.append(batch.labels)
+        scores.append(pooled_scores(settings, contributions, batch.rows, start, groups[batch.rows.ids])[0])
     return np.concatenate(labels), np.concatenate(scores)
 
 

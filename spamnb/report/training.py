@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from unicodedata import combining, east_asian_width
 
@@ -43,23 +44,36 @@ def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: in
         for name, n in zip(left_out.classes, documents):
             row = [int((verdicts[truth == name] == action).sum()) for action in actions]
             lines.append(f"  {name}{gap[name]} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
+    lines += _errors(truth, verdicts, spam)
+    if spam not in left_out.classes:
+        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
+    few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
+    if few:
+        lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
+    if newest := left_out.newest:
+        since = datetime.fromtimestamp(newest.since, UTC).date()
+        lines.append(
+            f"The newest fifth, {pluralize(len(newest.labels), 'message')} since {since}, judged by a model of the older ones:"
+        )
+        lines += _errors(np.array(left_out.classes)[newest.labels], np.array(newest.verdicts), spam)
+        lines.append("  Believe these for mail to come: mail changes, and above each message was judged with newer ones known.")
+    return "\n".join(lines)
+
+
+def _errors(truth: np.ndarray, verdicts: np.ndarray, spam: str) -> list[str]:
+    """How many verdicts are wrong, and what that means for good mail and spam."""
     wrong = (verdicts != truth) & (verdicts != UNSURE)
     unsure = verdicts == UNSURE
     also = f", unsure: {unsure.sum():,} ({percent(100 * unsure.mean())} %)" if unsure.any() else ""
-    lines.append(f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %){also}")
-    if spam in left_out.classes:
-        good = truth != spam
+    lines = [f"  wrong: {wrong.sum():,} of {len(truth):,} ({percent(100 * wrong.mean())} %){also}"]
+    good = truth != spam
+    if not good.all():
         lost, through = (verdicts[good] == spam).mean(), (verdicts[~good] != spam).mean()
         doubted = unsure[~good].mean()  # delivered, so let through, and yet not wrong
         of_it = f" ({percent(100 * (through - doubted))} % called good, {percent(100 * doubted)} % unsure)"
         said = f"  good mail lost {percent(100 * lost)} %, spam let through {percent(100 * through)} %"
         lines.append(said + (of_it if doubted else ""))
-    else:
-        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
-    few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
-    if few:
-        lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
-    return "\n".join(lines)
+    return lines
 
 
 def _cells(name: str) -> int:

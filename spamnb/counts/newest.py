@@ -1,0 +1,71 @@
+"""The newest messages of a training set: what a model of the older ones may be asked about, as a filter is about mail
+to come.
+
+Sums give the older ones' model for nothing: the sums of all less those of the newest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.counts.shard import UNDATED
+from spamnb.counts.training_set import TrainingSet
+
+SHARE = 1 / 5  # of the messages that say when they were received
+MIN_DATED = 1 / 2  # of all messages: fewer may be those of one mailing list
+MIN_OF_SIDE = 50  # messages, of spam and of all other mail, among the newest: one error is 2 % of these
+MIN_OLDER = 1 / 2  # of each of these sides, among the older: a folder for junk that is emptied each month has none
+
+
+class OlderAndNewest(NamedTuple):
+    """Two parts of a training set, over the columns that occur in the first."""
+
+    older: TrainingSet  # with the sums of its own messages alone, those that do not say when among them
+    newest: TrainingSet  # its messages, beside the sums of the older
+    since: int  # when the first of the newest was received, in seconds since 1970
+
+
+def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray:
+    """Which of n messages are the newest ``share`` of those that have a date, (n,); of one second the last in the mail.
+
+    >>> newest(np.array([5, UNDATED, 9, 9, 1]), np.arange(5), 0.25)
+    array([False, False, False,  True, False])
+    """
+    order = np.lexsort((positions, dates))
+    count = round(share * int((dates != UNDATED).sum()))
+    chosen = np.zeros(len(dates), bool)
+    chosen[order[len(order) - count :]] = True
+    return chosen
+
+
+def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
+    """The older and the newest messages of a training set without copies and empty classes, or None where they would
+    tell little: see the limits above. Without a class ``spam`` every class is a side of its own."""
+    none = np.zeros(0, np.int64)
+    included = [own.included for own in training_set.shards]
+    dates, positions, labels = (
+        np.concatenate([none, *(values[kept] for values, kept in zip(of_shards, included))])
+        for of_shards in zip(*((own.dates, own.positions, own.labels) for own in training_set.shards))
+    )
+    if (dates != UNDATED).sum() < MIN_DATED * len(dates):
+        return None
+    chosen = newest(dates, positions, SHARE)
+    classes = training_set.counts.classes
+    among, whole = (np.bincount(of, minlength=len(classes)) for of in (labels[chosen], labels))
+    if (among == whole).any():
+        return None
+    if spam in classes:
+        is_spam = np.array(classes) == spam
+        among, whole = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (among, whole))
+    if len(among) < 2 or (among < MIN_OF_SIDE).any() or (whole - among < MIN_OLDER * whole).any():
+        return None
+    places = np.zeros(1 + max(int(own.positions.max(initial=-1)) for own in training_set.shards), bool)
+    places[positions[chosen]] = True
+    older = training_set.minus(places).select_columns()
+    shards = tuple(
+        own._replace(included=every.included & places[own.positions])
+        for every, own in zip(training_set.shards, older.shards)
+    )
+    return OlderAndNewest(older, older._replace(shards=shards), int(dates[chosen].min()))
