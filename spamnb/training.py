@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 N_FOLDS = 10  # where features are selected
+MAX_CALIBRATED = 10_000  # older messages left out to calibrate what judges the newest: more take time and tell no more
 
 
 class NewestResult(NamedTuple):
@@ -163,7 +164,11 @@ def judge_newest(training_set: TrainingSet, settings: Settings) -> NewestResult 
     if (parts := split_newest(training_set, settings.spam)) is None:
         return None
     classes = parts.older.counts.classes
-    calibration = _calibration(FitResult(*leave_one_out_scores(settings, parts.older)), classes)
+    every = 1 + int(parts.older.counts.documents.sum()) // MAX_CALIBRATED  # of many messages every so manieth tells
+    some = parts.older if every == 1 else parts.older.select(parts.older.stratified_folds(every) == 0)
+    of_some, scores = leave_one_out_scores(settings, some)
+    calibration = Calibration(len(classes))
+    calibration.add(scores, of_some, every)
     labels, scores = scores_by_others(settings, parts.older, parts.newest)
     enough = calibration.enough(settings.spam_column(classes))
     verdicts = settings.loss.verdicts(classes, calibration.probabilities(scores), settings.spam, enough)
