@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.cli.mislabelled import doubtful_lines_of, doubtful_option, noting_names
 from spamnb.cli.options import (
     SOURCE,
     ModelPath,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Write a page with figures."
 )
+@doubtful_option
 @settings_options
 @workers_option
 def evaluate_command(
@@ -97,6 +99,7 @@ def evaluate_command(
     scores: Path | None,
     compare: Path | None,
     report: Path | None,
+    doubtful: int,
     settings: Settings,
     workers: int | None,
 ) -> None:
@@ -133,7 +136,7 @@ def evaluate_command(
         result, settings = _as_it_is(sources, model, unreadable)
     else:
         way = "leave-one-out" if leave_one_out else split or (folds if folds is not None else 10)
-        result = _held_out(sources, settings, unreadable, way, seed, report is not None, workers)
+        result = _held_out(sources, settings, unreadable, way, seed, report is not None, doubtful, workers)
     found = figures(result, seed=seed)
     test = _compared(result, other, compare) if other and compare else None
     try:
@@ -153,6 +156,8 @@ def evaluate_command(
             click.echo(escape_json({**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}))
         else:
             _print(found, test, compare)
+            for line in doubtful_lines_of(sources, result, doubtful):
+                click.echo(line)
 
 
 def _print(found: Figures, test: McNemar | None, compare: Path | None) -> None:
@@ -212,6 +217,7 @@ def _held_out(
     way: str | int,
     seed: int,
     explained: bool,
+    doubtful: int,
     workers: int | None,
 ) -> Result:
     """The result of one ``way``: a number of folds, "leave-one-out", "md5", or a fraction to train on."""
@@ -222,22 +228,18 @@ def _held_out(
 
     names: list[str] = []
 
-    def named() -> Iterator[Entry]:
-        for entry in _entries(sources, unreadable):
-            names.append(entry.name)
-            yield entry
-
+    named = noting_names(_entries(sources, unreadable), names)
     subjects = _subjects(sources) if explained else protocols.no_subjects
     with scratch() as folder:
         with progress("Reading") as show:
-            training_set = count_parallel(named(), settings.tokens, folder, unreadable, show, workers)
+            training_set = count_parallel(named, settings.tokens, folder, unreadable, show, workers)
         mail = mail_of(training_set, names)
         if not len(mail.positions):
             raise SpamnbError("no messages in the sources: nothing to evaluate on")
         if len(mail.classes) < 2:
             raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
         if way == "leave-one-out":
-            return protocols.evaluate_leave_one_out(mail, settings, subjects)
+            return protocols.evaluate_leave_one_out(mail, settings, subjects, doubtful)
         if isinstance(way, int):
             return protocols.evaluate_folds(mail, settings, way, seed, subjects)
         if way == "md5":

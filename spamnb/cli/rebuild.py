@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.mislabelled import conflict_lines_of, doubtful_lines_of_training
 from spamnb.cli.options import Unreadable, progress, read_options, scratch, tell
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def make_model(
     *,
     force: bool = False,
     one_class: bool = False,
+    doubtful: int = 0,
     options: ReadOptions | None = None,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
 ) -> None:
@@ -44,6 +46,7 @@ def make_model(
     options = options or read_options()
     not_kept = _learned_and_not_kept(model, keep_lessons)
     unreadable = Unreadable()
+    names: list[str] | None = [] if doubtful else None
     lessons = Lessons(None if not_kept is None else model, keep_lessons, unreadable)
     with scratch() as folder, progress("Reading") as show:
         made = rebuild(
@@ -58,14 +61,20 @@ def make_model(
             workers,
             force=force,
             one_class=one_class,
+            names=names,
             check=check,
+        )
+        suspects = doubtful_lines_of_training(
+            sources, model, made.training_set, names or [], made.left_out, settings, doubtful
         )
     _tell_of_lessons(made.lessons, made.in_sources, made.other_class, not_kept or 0)
     training_set, left_out = made.training_set, made.left_out
     for name in sorted({*training_set.counts.classes} - {*left_out.classes}):
         tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
     read = int(training_set.counts.documents.sum())
-    click.echo(training_report(model, left_out, settings.spam, read, unreadable.count))
+    click.echo(training_report(model, left_out, settings.spam, read, unreadable.count, doubtful > 0))
+    for line in [*suspects, *conflict_lines_of(sources, training_set, made.messages)]:
+        click.echo(line)
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.cli.mislabelled import doubtful_option
 from spamnb.cli.options import (
     SOURCE,
     model_option,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @source_options
 @model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there; what it was taught is taught again.")
+@doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @keep_lessons_option
 @settings_options
@@ -34,6 +36,7 @@ def train_command(
     sources: tuple[str, ...],
     model: Path,
     force: bool,
+    doubtful: int,
     one_class: bool,
     keep_lessons: float | None,
     settings: Settings,
@@ -56,4 +59,6 @@ def train_command(
 
     check_replaceable(model, force=force)
     tell_of_folders_too_high(sources)
-    make_model(model, sources, settings, keep_lessons, workers, force=force, one_class=one_class)
+    make_model(
+        model, sources, settings, keep_lessons, workers, force=force, one_class=one_class, doubtful=doubtful
+    )

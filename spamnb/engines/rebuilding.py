@@ -29,6 +29,7 @@ class Rebuilt(NamedTuple):
 
     training_set: TrainingSet
     left_out: LeaveOneOutResult
+    messages: int  # of the sources; lessons follow them
     lessons: int  # that were taught again
     in_sources: int  # of them, messages that are in the sources too
     other_class: int  # and of these, in another class there
@@ -104,12 +105,13 @@ def rebuild(
     *,
     force: bool = False,
     one_class: bool = False,
+    names: list[str] | None = None,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
 ) -> Rebuilt:
     """Make the model at ``path`` of labelled mail and lessons; the one that was there stays whole until then.
 
-    ``origin`` is kept in the file's meta; ``check`` may raise SpamnbError for what was counted; scratch files lie in
-    ``folder``.
+    ``origin`` is kept in the file's meta; ``names`` is filled with the messages' names; ``check`` may raise SpamnbError
+    for what was counted; scratch files lie in ``folder``.
     """
     sources = 0
 
@@ -120,7 +122,13 @@ def rebuild(
             yield entry
         yield from lessons.entries()
 
-    training_set = count_parallel(entries(), settings.tokens, folder, on_unreadable, on_progress, workers)
+    def noted(found: Iterator[Entry]) -> Iterator[Entry]:
+        for entry in found:
+            if names is not None:
+                names.append(entry.name)
+            yield entry
+
+    training_set = count_parallel(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers)
     check(training_set)
 
     def finish(store: Store) -> None:
@@ -132,7 +140,8 @@ def rebuild(
         left_out = train(
             path, training_set, settings, force=force, one_class=one_class, executor=executor, finish=finish
         )
-    return Rebuilt(training_set, left_out, len(lessons.labels), *_overlap(training_set, lessons.labels, sources))
+    overlap = _overlap(training_set, lessons.labels, sources)
+    return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
 
 
 def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: int) -> tuple[int, int]:

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from spamnb.counts.training_set import TrainingSet
 from spamnb.evaluate.metrics import UNSURE
+from spamnb.evaluate.mislabelled import surest
 from spamnb.evaluate.result import ErrorDetail, Result
 from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import learner_for
+from spamnb.learners.without_message import WithoutMessage
 from spamnb.settings import Settings
+from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, model_of
 
 EVIDENCE = 12  # tokens kept of a wrong verdict
@@ -84,24 +87,24 @@ class Answers:
                 for i in np.flatnonzero(self._verdicts[rows] != self._mail.labels[rows]):
                     self._details[int(rows[i])] = ErrorDetail("", scored.heaviest(int(i), p[i], EVIDENCE))
 
-    def explain(self, trained: TrainingSet, rows: Iterable[int]) -> None:
-        """Keep what decided these rows, whose answers are known, in a model of ``trained`` without each of them."""
-        with model_of(trained, self._settings) as store:
-            learner = learner_for(self._settings)
-            column = self._columns(store.totals().classes)
-            for row in rows:
-                places = np.zeros(len(self._mail.names), bool)
-                places[self._mail.positions[row]] = True
-                (batch,) = self._mail.training_set.select(places).batches()
-                columns, sparse = batch.rows.renumbered()
-                tokens = list(self._mail.training_set.tokens.take(columns))
-                counted = {tokens[j]: int(n) for j, n in zip(sparse.ids, sparse.counts)}
-                label = self._mail.classes[self._mail.labels[row]]
-                store.add(label, counted, -1)
-                if store.totals().classes == tuple(self._mail.classes[c] for c in column):
-                    scored = learner.score(store, store.totals(), tokens, sparse)
-                    self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
-                store.add(label, counted)
+    def explain(self, store: Store, rows: Iterable[int]) -> None:
+        """Keep what decided these rows, whose answers are known, in the model in ``store`` without each of them: it
+        holds them, and stays as it is."""
+        learner = learner_for(self._settings)
+        totals = store.totals()
+        column = self._columns(totals.classes)
+        for row in rows:
+            places = np.zeros(len(self._mail.names), bool)
+            places[self._mail.positions[row]] = True
+            (batch,) = self._mail.training_set.select(places).batches()
+            columns, sparse = batch.rows.renumbered()
+            tokens = list(self._mail.training_set.tokens.take(columns))
+            counted = {tokens[j]: int(n) for j, n in zip(sparse.ids, sparse.counts)}
+            own = totals.classes.index(self._mail.classes[self._mail.labels[row]])
+            if totals.documents[own] > 1:
+                rest = WithoutMessage(store, own, counted)
+                scored = learner.score(rest, rest.totals(totals), tokens, sparse)
+                self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
 
     def _columns(self, classes: Sequence[str]) -> NDArray[np.intp]:
         """Columns of a model's classes among all classes of the mail."""
@@ -118,6 +121,12 @@ class Answers:
         """Rows whose verdict is not the true class, the worst first: those that gave it the least probability."""
         rows = np.flatnonzero(self._asked & (self._verdicts != self._mail.labels))
         return rows[np.argsort(self._probabilities[rows, self._mail.labels[rows]], kind="stable")]
+
+    def suspects(self) -> NDArray[np.intp]:
+        """Rows that look mislabelled, the surest first."""
+        rows = np.flatnonzero(self._asked)
+        told = self._scores, self._probabilities, self._mail.labels, self._verdicts
+        return rows[surest(*(values[rows] for values in told))]
 
     def result(self, protocol: str, subjects: Callable[[set[int]], dict[int, str]]) -> Result:
         """The messages that were asked about, in the given order; ``subjects`` finds those at the given places."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,9 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import Answers, Mail
 from spamnb.evaluate.result import Result
 from spamnb.settings import Settings
+from spamnb.store.store import Store
+from spamnb.training import LeaveOneOutResult, model_of, prepare
 from spamnb.training import leave_one_out_estimate as estimate
-from spamnb.training import prepare
 
 Subjects = Callable[[set[int]], dict[int, str]]
 WORST = 36  # errors of a leave-one-out estimate whose evidence is worked out: a page shows no more
@@ -96,19 +98,40 @@ def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjec
     return answers.result(f"{k} folds", subjects)
 
 
-def evaluate_leave_one_out(mail: Mail, settings: Settings, subjects: Subjects = no_subjects) -> Result:
+def evaluate_leave_one_out(
+    mail: Mail, settings: Settings, subjects: Subjects = no_subjects, suspects: int = 0
+) -> Result:
     """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
-    model is more than sums, or its words are chosen."""
+    model is more than sums, or its words are chosen.
+
+    The evidence is worked out for so many ``suspects``, which look mislabelled, and where there are ``subjects`` for the
+    worst errors.
+    """
     distinct = prepare(mail.training_set)
     left_out = estimate(distinct, settings)
     if not len(left_out.labels):
         raise SpamnbError("leave-one-out needs messages of two classes at least")
-    numbers = np.concatenate([batch.positions for batch in distinct.batches()])
-    rows = np.searchsorted(mail.positions, numbers)
+    worst = WORST if subjects is not no_subjects else 0
+    with model_of(distinct, settings) if worst or suspects else nullcontext() as store:
+        return left_out_result(mail, settings, left_out, store, subjects, worst, suspects)
+
+
+def left_out_result(
+    mail: Mail,
+    settings: Settings,
+    left_out: LeaveOneOutResult,
+    store: Store | None,
+    subjects: Subjects = no_subjects,
+    worst: int = 0,
+    suspects: int = 0,
+) -> Result:
+    """The estimate ``left_out`` of a model of all ``mail`` as a result. Where that model is given as ``store``, with the
+    evidence for the ``worst`` errors and so many ``suspects``."""
+    numbers = np.concatenate([batch.positions for batch in prepare(mail.training_set).batches()])
     answers = Answers(mail, settings)
-    answers.take(rows, left_out)
-    if subjects is not no_subjects:
-        answers.explain(mail.training_set.deduplicate(), answers.wrong()[:WORST].tolist())
+    answers.take(np.searchsorted(mail.positions, numbers), left_out)
+    if store:
+        answers.explain(store, {*answers.wrong()[:worst].tolist(), *answers.suspects()[:suspects].tolist()})
     parts = left_out.n_folds
     return answers.result(f"Left out in {parts} parts" if parts else "Leave-one-out", subjects)
 

@@ -8,6 +8,7 @@ from unicodedata import combining, east_asian_width
 
 import numpy as np
 
+from spamnb.evaluate.mislabelled import surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.report.numbers import percent
@@ -16,8 +17,9 @@ from spamnb.training import LeaveOneOutResult
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
-def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: int, unreadable: int) -> str:
-    """Lines of text; ``read`` messages were counted for the model at ``path``."""
+def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: int, unreadable: int, named: bool = False) -> str:
+    """Lines of text; ``read`` messages were counted for the model at ``path``. How many look mislabelled is said where
+    these are not ``named`` beside it."""
     documents = left_out.documents
     lines = [f"{path}: {pluralize(documents.sum(), 'message')}, {pluralize(left_out.tokens, 'different token')}"]
     if copies := read - int(documents.sum()):
@@ -47,6 +49,11 @@ def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: in
     lines += _errors(truth, verdicts, spam)
     if spam not in left_out.classes:
         lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
+    number = {name: c for c, name in enumerate(left_out.classes)}
+    said = np.array([number.get(verdict, -1) for verdict in left_out.verdicts])
+    if suspects := 0 if named else len(surest(left_out.scores, left_out.probabilities, left_out.labels, said)):
+        verb = "looks" if suspects == 1 else "look"
+        lines.append(f"  {pluralize(suspects, 'message')} {verb} mislabelled; --doubtful {suspects} tells which and why")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
     if few:
         lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")

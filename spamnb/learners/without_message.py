@@ -1,0 +1,72 @@
+"""A model file as if one of its messages had never been in it: to ask what the others say of that message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spamnb.counts.class_counts import ClassTotals, TokenCounts
+from spamnb.learners.learner import ModelFile
+
+
+class WithoutMessage:
+    """What a learner asks of a model file, less the counts of one message; the file stays as it is.
+
+    That holds for sums. What is no sum (vectors, weights of logistic regression) and ``frequencies``, which move the
+    score of a message and not what its tokens give to it, are those of all messages.
+    """
+
+    def __init__(self, file: ModelFile, own: int, counted: Mapping[str, int]) -> None:
+        """The file without a message of class number ``own`` of its totals, which holds tokens as ``counted``."""
+        self.path = file.path
+        self._file, self._own, self._counted = file, own, counted
+
+    def totals(self, totals: ClassTotals) -> ClassTotals:
+        """The file's ``totals`` without the message."""
+        found = self._file.look_up(list(self._counted))
+        held = len(found.positions)
+        occurring = sum(np.fromiter(self._counted.values(), np.int64)[found.positions].tolist())
+        is_own = np.arange(len(totals.classes)) == self._own
+        return totals._replace(
+            documents=totals.documents - is_own,
+            document_counts=totals.document_counts - is_own * held,
+            occurrences=totals.occurrences - is_own * occurring,
+            vocabulary_size=totals.vocabulary_size - (held - int(self._kept(found).sum())),
+        )
+
+    def look_up(self, tokens: Sequence[str]) -> TokenCounts:
+        """The counts of those of ``tokens`` that the other messages hold."""
+        found = self._file.look_up(tokens)
+        kept = self._kept(found)
+        counts = np.array([self._counted.get(tokens[place], 0) for place in found.positions.tolist()], np.int64)
+        documents, occurrences = found.document_counts.astype(np.int64), found.occurrences.astype(np.int64)
+        documents[self._own] -= counts > 0
+        occurrences[self._own] -= counts
+        return TokenCounts(found.positions[kept], documents[:, kept], occurrences[:, kept], found.groups[kept])
+
+    def _kept(self, found: TokenCounts) -> np.ndarray:
+        """Which of the message's tokens stay in the vocabulary: chosen words, and those that another message holds."""
+        return (found.document_counts.sum(axis=0) > 1) | (self._file.meta().get("top_words") is not None)
+
+    def meta(self) -> dict[str, Any]:
+        return self._file.meta()
+
+    def frequencies(self) -> list[dict[int, int]]:
+        return self._file.frequencies()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return self._file.arrays()
+
+    def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
+        return self._file.look_up_vectors(tokens)
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None:
+        raise TypeError("a model without one of its messages is for asking")
+
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        raise TypeError("a model without one of its messages is for asking")
+
+    def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
+        raise TypeError("a model without one of its messages is for asking")
