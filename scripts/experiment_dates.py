@@ -63,7 +63,7 @@ def rates(classes: Sequence[str], labels: np.ndarray, verdicts: Sequence[str], s
     """Good mail lost and spam let through, in %."""
     is_spam, said = np.array(classes)[labels] == spam, np.array(verdicts) == spam
     lost, through = said[~is_spam], ~said[is_spam]
-    return f"{lost.sum()}/{len(lost)} {100 * lost.mean():.2f} %, {through.sum()}/{len(through)} {100 * through.mean():.2f} %"
+    return ", ".join(f"{part.sum()} of {len(part)} ({100 * part.mean():.2f} %)" for part in (lost, through))
 
 
 def promises(mail: Sequence[Entry], settings: Settings) -> None:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     type=ModelPath(),
     help="Judge by this model as it is; the mail must be new to it.",
 )
-@click.option("--by-date", is_flag=True, help="With --online: in the order in which the messages were received.")
+@click.option("--by-date", is_flag=True, help="With --online, --split: in order of receipt.")
 @click.option("--feedback-for", type=int, metavar="N", help="With --online: learn only the first N messages.")
 @click.option(
     "--feedback-delay", type=int, metavar="N", default=0, help="With --online: learn each message N messages later."
@@ -120,8 +120,10 @@ def evaluate_command(
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
     if sum(chosen) > 1:
         raise click.UsageError("--folds, --split, --leave-one-out, --online and --model exclude each other")
-    if not online and (by_date or feedback_for is not None or feedback_delay or feedback_share != 1):
-        raise click.UsageError("--by-date and --feedback-… go with --online")
+    if not online and (feedback_for is not None or feedback_delay or feedback_share != 1):
+        raise click.UsageError("--feedback-… goes with --online")
+    if by_date and not online and split in (None, "md5"):
+        raise click.UsageError("--by-date goes with --online, or with --split FRACTION")
     if model is not None and (own := settings_given()):
         raise click.UsageError(f"{', '.join(own)}: --model takes the model as it was trained")
     other = read_scores(compare) if compare else None
@@ -136,7 +138,7 @@ def evaluate_command(
         result, settings = _as_it_is(sources, model, unreadable)
     else:
         way = "leave-one-out" if leave_one_out else split or (folds if folds is not None else 10)
-        result = _held_out(sources, settings, unreadable, way, seed, report is not None, doubtful, workers)
+        result = _held_out(sources, settings, unreadable, way, seed, report is not None, doubtful, by_date, workers)
     found = figures(result, seed=seed)
     test = _compared(result, other, compare) if other and compare else None
     try:
@@ -218,6 +220,7 @@ def _held_out(
     seed: int,
     explained: bool,
     doubtful: int,
+    by_date: bool,
     workers: int | None,
 ) -> Result:
     """The result of one ``way``: a number of folds, "leave-one-out", "md5", or a fraction to train on."""
@@ -249,8 +252,11 @@ def _held_out(
             fraction = float(way)
         except ValueError:
             raise SpamnbError(f"--split {way}: give a fraction between 0 and 1, or md5") from None
-        learned = protocols.halves(mail, fraction, seed)
-        return protocols.evaluate_split(mail, settings, learned, f"Trained on {fraction:g} of the mail", subjects)
+        if by_date:
+            learned, protocol = protocols.oldest(mail, fraction), f"Trained on the oldest {fraction:g} of the mail"
+        else:
+            learned, protocol = protocols.halves(mail, fraction, seed), f"Trained on {fraction:g} of the mail"
+        return protocols.evaluate_split(mail, settings, learned, protocol, subjects)
 
 
 def _subjects(sources: tuple[str, ...]) -> Callable[[set[int]], dict[int, str]]:

@@ -20,7 +20,5 @@ def in_several_classes(training_set: TrainingSet) -> list[list[tuple[int, str]]]
     of_one = np.minimum.reduceat(labels[order], begins) == np.maximum.reduceat(labels[order], begins)
     groups = [order[begin:end] for begin, end in zip(begins, [*begins[1:], len(order)])] if not of_one.all() else []
     names = training_set.counts.classes
-    found = [
-        [(int(positions[i]), names[labels[i]]) for i in group] for group, same in zip(groups, of_one) if not same
-    ]
+    found = [[(int(positions[i]), names[labels[i]]) for i in group] for group, same in zip(groups, of_one) if not same]
     return sorted(found)

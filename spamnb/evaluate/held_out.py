@@ -36,6 +36,7 @@ class Mail(NamedTuple):
     positions: NDArray[np.int64]  # (n,) places of the messages that are there, rising
     labels: NDArray[np.intp]  # (n,) index into the training set's classes
     digests: NDArray[np.void]  # (n,) 16 bytes: equal for copies of a message
+    dates: NDArray[np.int64]  # (n,) when each was received, in seconds since 1970; UNDATED where it does not say
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -47,9 +48,10 @@ def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
     positions = np.concatenate([np.zeros(0, np.int64), *(shard.positions for shard in training_set.shards)])
     labels = np.concatenate([np.zeros(0, np.intp), *(shard.labels for shard in training_set.shards)])
     digests = np.concatenate([np.zeros((0, 16), np.uint8), *(shard.digests for shard in training_set.shards)])
+    dates = np.concatenate([np.zeros(0, np.int64), *(shard.dates for shard in training_set.shards)])
     order = np.argsort(positions)
     keys = np.ascontiguousarray(digests[order]).view("V16").ravel()
-    return Mail(training_set, names, positions[order], labels[order].astype(np.intp), keys)
+    return Mail(training_set, names, positions[order], labels[order].astype(np.intp), keys, dates[order])
 
 
 class Answers:

@@ -14,6 +14,8 @@ from contextlib import nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
+from spamnb.counts.newest import newest
+from spamnb.counts.shard import UNDATED
 from spamnb.errors import SpamnbError
 from spamnb.evaluate.held_out import Answers, Mail
 from spamnb.evaluate.result import Result
@@ -51,6 +53,17 @@ def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
     learned = np.zeros(len(order), bool)
     learned[order] = crossed
     return learned[group]
+
+
+def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
+    """Which messages (n,) to learn: all but the newest of those that say when they were received; ``fraction`` of these
+    is learned. Copies stand where the newest of them does."""
+    if not 0 < fraction < 1:
+        raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
+    latest = np.full(len(first), UNDATED)
+    np.maximum.at(latest, group, mail.dates)
+    return ~newest(latest, first, 1 - fraction)[group]
 
 
 def even_names(names: list[str]) -> NDArray[np.bool_]:
@@ -104,8 +117,8 @@ def evaluate_leave_one_out(
     """Every message judged by the total minus itself, copies of it counted once; by the total minus its part where the
     model is more than sums, or its words are chosen.
 
-    The evidence is worked out for so many ``suspects``, which look mislabelled, and where there are ``subjects`` for the
-    worst errors.
+    The evidence is worked out for so many ``suspects``, which look mislabelled, and where there are ``subjects`` for
+    the worst errors.
     """
     distinct = prepare(mail.training_set)
     left_out = estimate(distinct, settings)
@@ -125,8 +138,8 @@ def left_out_result(
     worst: int = 0,
     suspects: int = 0,
 ) -> Result:
-    """The estimate ``left_out`` of a model of all ``mail`` as a result. Where that model is given as ``store``, with the
-    evidence for the ``worst`` errors and so many ``suspects``."""
+    """The estimate ``left_out`` of a model of all ``mail`` as a result. Where that model is given as ``store``, with
+    the evidence for so many of the ``worst`` errors and of the ``suspects``."""
     numbers = np.concatenate([batch.positions for batch in prepare(mail.training_set).batches()])
     answers = Answers(mail, settings)
     answers.take(np.searchsorted(mail.positions, numbers), left_out)

@@ -25,30 +25,26 @@ class WithoutMessage:
 
     def totals(self, totals: ClassTotals) -> ClassTotals:
         """The file's ``totals`` without the message."""
-        found = self._file.look_up(list(self._counted))
-        held = len(found.positions)
-        occurring = sum(np.fromiter(self._counted.values(), np.int64)[found.positions].tolist())
+        tokens = list(self._counted)
+        held = self._file.look_up(tokens).positions
+        occurring = np.fromiter(self._counted.values(), np.int64)[held].sum()
         is_own = np.arange(len(totals.classes)) == self._own
         return totals._replace(
             documents=totals.documents - is_own,
-            document_counts=totals.document_counts - is_own * held,
+            document_counts=totals.document_counts - is_own * len(held),
             occurrences=totals.occurrences - is_own * occurring,
-            vocabulary_size=totals.vocabulary_size - (held - int(self._kept(found).sum())),
+            vocabulary_size=totals.vocabulary_size - (len(held) - len(self.look_up(tokens).positions)),
         )
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
-        """The counts of those of ``tokens`` that the other messages hold."""
+        """The counts of those of ``tokens`` that the other messages hold, or that are the model's chosen words."""
         found = self._file.look_up(tokens)
-        kept = self._kept(found)
         counts = np.array([self._counted.get(tokens[place], 0) for place in found.positions.tolist()], np.int64)
         documents, occurrences = found.document_counts.astype(np.int64), found.occurrences.astype(np.int64)
         documents[self._own] -= counts > 0
         occurrences[self._own] -= counts
+        kept = documents.any(axis=0) | (self._file.meta().get("top_words") is not None)
         return TokenCounts(found.positions[kept], documents[:, kept], occurrences[:, kept], found.groups[kept])
-
-    def _kept(self, found: TokenCounts) -> np.ndarray:
-        """Which of the message's tokens stay in the vocabulary: chosen words, and those that another message holds."""
-        return (found.document_counts.sum(axis=0) > 1) | (self._file.meta().get("top_words") is not None)
 
     def meta(self) -> dict[str, Any]:
         return self._file.meta()

@@ -33,7 +33,8 @@ def doubtful_lines(found: Sequence[Doubtful], heads: Mapping[tuple[str, str], He
         sure = percent(100 * message.probability)
         lines.append(f"  {escape(message.name)}: labelled {message.label}, looks like {message.likeliest} ({sure} %)")
         if head := heads.get((message.name, message.label)):
-            lines.append(f"    From: {shortened(head.sender) or '(none)'}   Subject: {shortened(head.subject) or '(none)'}")
+            sender, subject = (shortened(text) or "(none)" for text in head)
+            lines.append(f"    From: {sender}   Subject: {subject}")
         reasons = [shortened(token) for token, weight in message.evidence if weight > 0][:REASONS]
         if reasons:
             lines.append(f"    because of {', '.join(reasons)}")

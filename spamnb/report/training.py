@@ -17,7 +17,9 @@ from spamnb.training import LeaveOneOutResult
 FEW = 50  # messages of a class below which its error estimate is worth little
 
 
-def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: int, unreadable: int, named: bool = False) -> str:
+def training_report(
+    path: Path, left_out: LeaveOneOutResult, spam: str, read: int, unreadable: int, named: bool = False
+) -> str:
     """Lines of text; ``read`` messages were counted for the model at ``path``. How many look mislabelled is said where
     these are not ``named`` beside it."""
     documents = left_out.documents
@@ -52,18 +54,17 @@ def training_report(path: Path, left_out: LeaveOneOutResult, spam: str, read: in
     number = {name: c for c, name in enumerate(left_out.classes)}
     said = np.array([number.get(verdict, -1) for verdict in left_out.verdicts])
     if suspects := 0 if named else len(surest(left_out.scores, left_out.probabilities, left_out.labels, said)):
-        verb = "looks" if suspects == 1 else "look"
-        lines.append(f"  {pluralize(suspects, 'message')} {verb} mislabelled; --doubtful {suspects} tells which and why")
+        told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
+        lines.append(f"  {told}: --doubtful {suspects} says which and why")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
     if few:
         lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
     if newest := left_out.newest:
         since = datetime.fromtimestamp(newest.since, UTC).date()
-        lines.append(
-            f"The newest fifth, {pluralize(len(newest.labels), 'message')} since {since}, judged by a model of the older ones:"
-        )
+        number_of = pluralize(len(newest.labels), "message")
+        lines.append(f"The newest fifth, {number_of} since {since}, judged by a model of the older ones:")
         lines += _errors(np.array(left_out.classes)[newest.labels], np.array(newest.verdicts), spam)
-        lines.append("  Believe these for mail to come: mail changes, and above each message was judged with newer ones known.")
+        lines.append("  For mail to come believe these: above, messages were judged by a model that knew newer mail.")
     return "\n".join(lines)
 
 

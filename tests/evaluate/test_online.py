@@ -121,7 +121,8 @@ def test_by_date_sorts_across_zones_and_keeps_the_undated_beside_their_neighbour
 def test_by_date_goes_by_the_readers_own_server_and_not_by_what_senders_write():
     own = "Received: from there by here; Thu, 22 Aug 2002 {}:00:00 +0000\nReceived: from x by there; {}\nDate: {}\n\nx"
     forged = ["Fri, 1 Jan 2038 00:00:00 +0000", "Thu, 1 Jan 1998 00:00:00 +0000"]
-    entries = stream([("spam", own.format(hour, forged[hour % 2], forged[hour % 2]).encode()) for hour in (15, 12, 14, 13)])
+    told = [own.format(hour, forged[hour % 2], forged[hour % 2]).encode() for hour in (15, 12, 14, 13)]
+    entries = stream([("spam", raw) for raw in told])
     assert [int(entry.name) for entry in by_date(entries, never)] == [1, 3, 2, 0]
 
 

@@ -1,0 +1,137 @@
+"""The newest fifth: which messages it is, when it tells enough, and that its judge is a model of the older ones."""
+
+from __future__ import annotations
+
+import random
+from email.utils import formatdate
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message, never, same_counts
+
+from spamnb.classifier import Classifier
+from spamnb.counts.newest import newest, split_newest
+from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.engines.counting import count_parallel
+from spamnb.formulas.decision import Loss
+from spamnb.settings import Settings
+from spamnb.sources.entries import Entry
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.training import judge_newest, prepare, train
+
+HOUR = 3600
+BEGIN = 1_600_000_000
+
+
+def dated(raw: bytes, hour: int | None) -> bytes:
+    """The message as received at this hour, with a forged Date."""
+    if hour is None:
+        return raw
+    forged = formatdate(BEGIN - hour * HOUR).encode()
+    return b"Received: from there by here; %s\nDate: %s\n" % (formatdate(BEGIN + hour * HOUR).encode(), forged) + raw
+
+
+def drifting(each: int, undated: int = 0) -> list[tuple[str, bytes]]:
+    """Mail in no order of time; of the newer half each third message is made of the other class's words."""
+    found = []
+    for number, (label, raw) in enumerate(mail(each)):
+        if number > each and number % 3 == 0:
+            raw = message("ham" if label == "spam" else "spam", 10_000 + number)
+        found.append((label, dated(raw, None if number < undated else number)))
+    random.Random(1).shuffle(found)
+    return found
+
+
+def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
+    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
+    folder.mkdir(exist_ok=True)
+    return count_messages(entries, Tokenizer(), folder / "rows", never)
+
+
+def hour_of(raw: bytes) -> int:
+    found = next((hour for hour in range(2000) if dated(b"", hour).split(b"\n")[0] in raw), None)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
+@pytest.mark.parametrize("pooling", ["sum", "mean"])
+def test_the_newest_are_judged_as_by_a_model_that_was_trained_without_them(
+    tmp_path: Path, model_type: str, pooling: str
+) -> None:
+    settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=0.4))
+    messages = drifting(300, undated=40)
+    messages += messages[:30]  # copies count once
+    left_out = train(tmp_path / "all", counted(tmp_path / "a", messages), settings)
+    found = left_out.newest
+    assert found is not None
+    begin = 600 - round((600 - 40) / 5)
+    assert found.since == BEGIN + begin * HOUR and len(found.labels) == 112
+    last = {raw: n for n, (_, raw) in enumerate(messages)}
+    distinct = [pair for n, pair in enumerate(messages) if last[pair[1]] == n]
+    new = [pair for pair in distinct if b"Received" in pair[1] and hour_of(pair[1]) >= begin]
+    older = [pair for pair in distinct if pair not in new]
+    train(tmp_path / "older", counted(tmp_path / "b", older), settings)
+    with Classifier.open(tmp_path / "older") as classifier:
+        judged = [classifier.classify(raw) for _, raw in new]
+    assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
+    assert found.verdicts == [judgement.verdict for judgement in judged]
+    assert len(set(found.verdicts)) > 1 and found.verdicts != [label for label, _ in new], "not all is right"
+
+
+def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(tmp_path: Path) -> None:
+    messages = drifting(300)
+    older = [pair for pair in messages if hour_of(pair[1]) < 480]
+    alone = prepare(counted(tmp_path / "a", older))
+    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
+    (tmp_path / "b").mkdir()
+    shared = count_parallel(entries, TokenOptions(), tmp_path / "b", never, workers=2)
+    parts = split_newest(prepare(shared), "spam")
+    assert parts is not None
+    assert list(parts.older.tokens) == list(alone.tokens) and same_counts(parts.older.counts, alone.counts)
+    hours = sorted(hour_of(messages[n][1]) for batch in parts.newest.batches() for n in batch.positions)
+    assert hours == list(range(480, 600))
+
+
+def test_many_messages_are_calibrated_by_some_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    training_set = prepare(counted(tmp_path / "a", drifting(600)))
+    every = judge_newest(training_set, Settings())
+    monkeypatch.setattr("spamnb.training.MAX_CALIBRATED", 300)
+    some = judge_newest(training_set, Settings())
+    assert every and some and len(every.verdicts) == len(some.verdicts)
+    assert np.mean(np.array(every.verdicts) != np.array(some.verdicts)) < 0.05
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        drifting(300, undated=301),
+        drifting(200),
+        [(label, dated(raw, n + 1000 * (label == "spam"))) for n, (label, raw) in enumerate(mail(300))],
+        [(label, dated(raw, n)) for n, (label, raw) in enumerate(mail(300)) if label == "ham" or n > 400],
+        [("new" if n > 1000 and label == "ham" else label, dated(raw, n)) for n, (label, raw) in enumerate(mail(600))],
+        [("ham", dated(raw, n)) for n, (_, raw) in enumerate(mail(300))],
+    ],
+    ids=["dates are few", "messages are few", "only spam is new", "most spam is new", "a class is new", "one class"],
+)
+def test_nothing_is_said_where_it_would_tell_little(tmp_path: Path, messages: list[tuple[str, bytes]]) -> None:
+    assert split_newest(prepare(counted(tmp_path / "a", messages)), "spam") is None
+
+
+@pytest.mark.parametrize("spam", ["spam", "junk"])
+def test_just_enough_messages_are_enough(tmp_path: Path, spam: str) -> None:
+    assert split_newest(prepare(counted(tmp_path / "a", drifting(300, undated=100))), spam) is not None
+
+
+@pytest.mark.parametrize(
+    "settings", [Settings(top_words=50), Settings(model_type="logistic")], ids=["words", "logistic"]
+)
+def test_models_that_would_have_to_be_trained_again_are_not_asked(tmp_path: Path, settings: Settings) -> None:
+    training_set = prepare(counted(tmp_path / "a", drifting(300)))
+    assert judge_newest(training_set, settings) is None and judge_newest(training_set, Settings()) is not None
+
+
+def test_of_one_second_the_last_in_the_mail_is_the_newest() -> None:
+    assert newest(np.array([7, 7, 7, 7]), np.array([3, 0, 2, 1]), 0.5).tolist() == [True, False, True, False]
+    assert not newest(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.2).any()
