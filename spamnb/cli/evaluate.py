@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mislabelled import doubtful_lines_of, doubtful_option, noting_names
+from spamnb.cli.mislabelled import doubtful_json_of, doubtful_lines_of, doubtful_option, noting_names
 from spamnb.cli.options import (
     SOURCE,
     ModelPath,
@@ -155,7 +155,10 @@ def evaluate_command(
             write_page(result, found, provenance(command, trained, settings), report)
     finally:  # where there is no room for these, the figures are not lost with them
         if form == "json":
-            click.echo(escape_json({**as_json(found), "unreadable": unreadable.count, "mcnemar": as_json(test)}))
+            told = {"unreadable": unreadable.count, "mcnemar": as_json(test)}
+            if doubtful:
+                told["mislabelled"] = as_json(doubtful_json_of(sources, result, doubtful))
+            click.echo(escape_json({**as_json(found), **told}))
         else:
             _print(found, test, compare)
             for line in doubtful_lines_of(sources, result, doubtful):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ from spamnb.cli.options import read_options
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
+    from spamnb.evaluate.mislabelled import Doubtful, Head
     from spamnb.evaluate.result import Result
     from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
@@ -35,11 +36,27 @@ def noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
 
 def doubtful_lines_of(sources: Sequence[str], result: Result, limit: int) -> list[str]:
     """What is said of those messages of a result that look mislabelled; nothing where nobody asked."""
-    from spamnb.evaluate.mislabelled import doubtful, heads
     from spamnb.report.mislabelled import doubtful_lines
 
+    return doubtful_lines(*_found(sources, result, limit)) if limit else []
+
+
+def doubtful_json_of(sources: tuple[str, ...], result: Result, limit: int) -> list[dict[str, Any]]:
+    """The same for programs."""
+    found, heads = _found(sources, result, limit)
+    nothing = {"sender": None, "subject": None}
+    return [
+        {**each._asdict(), **(heads[key]._asdict() if (key := (each.name, each.label)) in heads else nothing)}
+        for each in found
+    ]
+
+
+def _found(sources: tuple[str, ...], result: Result, limit: int) -> tuple[list[Doubtful], dict[tuple[str, str], Head]]:
+    """The messages that look mislabelled, and who sent them."""
+    from spamnb.evaluate.mislabelled import doubtful, heads
+
     found = doubtful(result, limit)
-    return doubtful_lines(found, heads(_again(sources), [(each.name, each.label) for each in found])) if limit else []
+    return found, heads(_again(sources), [(each.name, each.label) for each in found])
 
 
 def doubtful_lines_of_training(

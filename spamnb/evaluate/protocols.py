@@ -60,6 +60,8 @@ def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
     is learned. Copies stand where the newest of them does."""
     if not 0 < fraction < 1:
         raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
+    if (mail.dates == UNDATED).all():
+        raise SpamnbError("--by-date: no message says when it was received")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
     latest = np.full(len(first), UNDATED)
     np.maximum.at(latest, group, mail.dates)

@@ -33,6 +33,23 @@ def counted(folder: Path, messages: list[tuple[str, bytes]], settings: Settings)
     return mail_of(count_parallel(entries, settings.tokens, folder, never), [entry.name for entry in entries])
 
 
+def test_the_oldest_are_learned_and_copies_stay_together(tmp_path: Path) -> None:
+    hours = [5, 1, 4, 2, 3, 9, 8, None, 6, 7]
+    messages = [
+        (label, raw if hour is None else b"Received: by here; Thu, 22 Aug 2002 %02d:00:00 +0000\n" % hour + raw)
+        for (label, raw), hour in zip(mail(5), hours)
+    ]
+    found = counted(tmp_path, [*messages, messages[5]], Settings())
+    learned = protocols.oldest(found, 0.7).tolist()
+    assert [hour for hour, old in zip([*hours, 9], learned) if not old] == [9, 8, 7, 9]
+    assert not (protocols.oldest(found, 0.001)[[n for n, hour in enumerate(hours) if hour]]).any()
+    with pytest.raises(SpamnbError, match="a split of 1 leaves nothing"):
+        protocols.oldest(found, 1)
+    (tmp_path / "undated").mkdir()
+    with pytest.raises(SpamnbError, match="no message says when"):
+        protocols.oldest(counted(tmp_path / "undated", mail(5), Settings()), 0.5)
+
+
 def check(folder: Path, result: Result, settings: Settings, learned: Callable[[int], list[int]]) -> None:
     """Every row of the result is what a model file trained on the messages ``learned(row)`` says."""
     models: dict[tuple[int, ...], Classifier] = {}

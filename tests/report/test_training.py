@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from spamnb.report.training import training_report
-from spamnb.training import LeaveOneOutResult
+from spamnb.training import LeaveOneOutResult, NewestResult
 
 
 def report(
@@ -19,14 +19,43 @@ def report(
     copies: int = 0,
     unreadable: int = 0,
     parts: int | None = None,
+    newest: NewestResult | None = None,
 ) -> list[str]:
     """``judged`` says how many messages of a class got a verdict."""
     truth = [names.index(name) for (name, _), n in judged.items() for _ in range(n)]
     verdicts = [verdict for (_, verdict), n in judged.items() for _ in range(n)]
     nothing = np.zeros((len(truth), len(names)))
     documents = np.bincount(truth, minlength=len(names))
-    left_out = LeaveOneOutResult(names, documents, 1234, parts, np.array(truth), nothing, nothing, verdicts)
+    left_out = LeaveOneOutResult(names, documents, 1234, parts, np.array(truth), nothing, nothing, verdicts, newest)
     return training_report(Path("m"), left_out, spam, len(truth) + copies, unreadable).split("\n")
+
+
+def test_the_newest_fifth_has_its_own_figures_and_they_are_to_be_believed() -> None:
+    truth, verdicts = [0] * 80 + [1] * 60, ["ham"] * 78 + ["spam"] * 2 + ["spam"] * 54 + ["unsure"] * 3 + ["ham"] * 3
+    newest = NewestResult(1032946560, np.array(truth), verdicts)
+    judged = {("ham", "ham"): 400, ("spam", "spam"): 300}
+    assert report(("ham", "spam"), judged, newest=newest)[-4:] == [
+        "The newest fifth, 140 messages since 2002-09-25, judged by a model of the older ones:",
+        "  wrong: 5 of 140 (3.57 %)",
+        "  good mail lost 2.50 %, spam let through 10.00 %",
+        "  For mail to come believe these: above, messages were judged by a model that knew newer mail.",
+    ]
+    lines = report(("a", "b"), {("a", "a"): 60, ("b", "b"): 60}, newest=newest._replace(verdicts=["a"] * 140))
+    assert lines[-2] == "  wrong: 60 of 140 (42.86 %)"
+    assert not [line for line in lines if "good mail" in line]
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(0, ""), (1, "1 message looks"), (3, "3 messages look")])
+def test_how_many_look_mislabelled_is_said_where_they_are_not_named(wrong: int, told: str) -> None:
+    p = np.array([[0.99, 0.01]] * 60 + [[0.01, 0.99]] * 60)
+    labels = np.array([0] * 60 + [1] * 60)
+    labels[:wrong] = 1
+    verdicts = ["ham"] * 60 + ["spam"] * 60
+    left_out = LeaveOneOutResult(("ham", "spam"), np.bincount(labels), 9, None, labels, np.log(p), p, verdicts)
+    lines = training_report(Path("m"), left_out, "spam", 120, 0).split("\n")
+    hints = [line for line in lines if "--doubtful" in line]
+    assert hints == ([f"  {told} mislabelled: --doubtful {wrong} says which and why"] if wrong else [])
+    assert "--doubtful" not in training_report(Path("m"), left_out, "spam", 120, 0, named=True)
 
 
 def test_every_figure_is_that_of_a_count() -> None:

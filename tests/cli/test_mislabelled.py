@@ -1,0 +1,93 @@
+"""What ``train`` and ``evaluate`` say of messages in the wrong folder, in several folders, and of the newest fifth."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from mail import HAM, SPAM, folders, mail, message
+
+from spamnb.cli import cli
+
+EACH = 300
+WRONG = {"ham/0100.eml": "spam", "spam/0251.eml": "ham"}  # what these really are
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    dated = [
+        (label, b"Received: by here; Mon, %02d Nov 2004 %02d:00:00 +0000\n" % (1 + n // 24, n % 24) + raw)
+        for n, (label, raw) in enumerate(mail(EACH))
+    ]
+    root = folders(tmp_path_factory.mktemp("mail"), dated)
+    for name, true in WRONG.items():
+        raw = message(true, 9000).replace(b"Subject: ", b"Subject: \x1b[2J")
+        (root / name).write_bytes(b"Received: by here; Fri, 26 Nov 2004 00:00:00 +0000\n" + raw)
+    return root
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "-m", "m"),
+        ("evaluate", "--leave-one-out"),
+        ("evaluate", "--folds", 4),
+        ("evaluate", "--online", "--by-date"),
+        ("train", "-m", "m", "--model-type", "hybrid"),
+        ("train", "-m", "m", "--top-words", 80),
+    ],
+    ids=lambda command: " ".join(map(str, command)),
+)
+def test_messages_in_the_wrong_folder_are_named_with_sender_subject_and_reason(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run(*command, "--doubtful", 2, folder)
+    assert ran.exit_code == 0, ran.output
+    lines = ran.output[ran.output.index("2 messages may stand in the wrong folder") :].splitlines()
+    assert "--doubtful" not in ran.output
+    for name, true in WRONG.items():
+        (at,) = (n for n, line in enumerate(lines) if f"{folder / name}: " in line)
+        assert f"labelled {name.split('/')[0]}, looks like {true} (" in lines[at]
+        assert lines[at + 1].startswith(f"    From: {true}9000@{true}.example   Subject: \\x1b[2J")
+        reasons = set(re.findall(r"[a-z]+", lines[at + 2].partition("because of ")[2]))
+        assert reasons & {*(SPAM if true == "spam" else HAM)}
+
+
+def test_nothing_is_named_where_nobody_asks_but_train_says_how_many(folder: Path, tmp_path: Path) -> None:
+    ran = run("train", "-m", tmp_path / "m", folder)
+    assert re.search(r"messages? looks? mislabelled: --doubtful [0-9]+ says", ran.output) and "From:" not in ran.output
+    assert "wrong folder" not in run("evaluate", "--folds", 3, folder).output
+    assert "mislabelled" not in json.loads(run("evaluate", "--folds", 3, "--format", "json", folder).output)
+    found = json.loads(run("evaluate", "--folds", 3, "--doubtful", 2, "--format", "json", folder).output)["mislabelled"]
+    assert {str(folder / name) for name in WRONG} == {each["name"] for each in found}
+    assert all(each["probability"] > 0.9 and each["evidence"] and each["subject"][0] == "\x1b" for each in found)
+    assert run("train", "-m", tmp_path / "m", "--force", "--doubtful", -1, folder).exit_code == 2
+
+
+def test_train_ends_with_the_newest_fifth_as_evaluate_judges_it(folder: Path, tmp_path: Path) -> None:
+    said = run("train", "-m", tmp_path / "m", folder).output
+    newest = said[said.index("The newest fifth, 120 messages since 2004-11-21") :]
+    (lost, through) = re.findall(r"good mail lost (\S+) %, spam let through (\S+) %", newest)[0]
+    found = run("evaluate", "--split", 0.8, "--by-date", folder).output
+    assert re.search(rf"hm% .*[^0-9.]{re.escape(lost)} .*\n.*sm% .*[^0-9.]{re.escape(through)} ", found), (
+        newest,
+        found,
+    )
+
+
+def test_mail_that_stands_in_several_classes_is_listed(tmp_path: Path) -> None:
+    root = folders(tmp_path, mail(60))
+    for n in range(12):
+        (root / "spam" / f"copy{n:02}.eml").write_bytes((root / "ham" / f"{2 * n:04}.eml").read_bytes())
+    ran = run("train", "-m", tmp_path / "m", root)
+    lines = ran.output[ran.output.index("12 messages stand in several classes") :].splitlines()
+    assert lines[1] == f"  ham {root}/ham/0000.eml, spam {root}/spam/copy00.eml"
+    assert len(lines) == 12 and lines[-1] == "  … and 2 more"
