@@ -46,7 +46,7 @@ def conflict_lines(groups: Sequence[Sequence[tuple[str, str]]], count: int) -> l
     if not count:
         return []
     verb = "stands" if count == 1 else "stand"
-    lines = [f"{pluralize(count, 'message')} {verb} in several classes, and counted for the last of these:"]
+    lines = [f"{pluralize(count, 'message')} {verb} in several classes; the last that is named counts:"]
     lines += ["  " + ", ".join(f"{label} {escape(name)}" for label, name in group) for group in groups if group]
     if count > len(groups):
         lines.append(f"  … and {count - len(groups):,} more")

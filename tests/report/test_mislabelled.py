@@ -31,7 +31,7 @@ def test_of_messages_in_several_classes_so_many_are_listed() -> None:
     assert conflict_lines([], 0) == []
     groups = [[("ham", f"in/{n}"), ("spam", f"junk/{n}\x1b")] for n in range(LISTED)]
     lines = conflict_lines(groups, LISTED)
-    assert lines[0] == f"{LISTED} messages stand in several classes, and counted for the last of these:"
+    assert lines[0] == f"{LISTED} messages stand in several classes; the last that is named counts:"
     assert lines[1] == "  ham in/0, spam junk/0\\x1b" and len(lines) == 1 + LISTED
     assert conflict_lines(groups, 1234)[-1] == f"  … and {1234 - LISTED:,} more"
     assert conflict_lines(groups[:1], 1)[0].startswith("1 message stands ")
