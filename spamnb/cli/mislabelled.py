@@ -41,7 +41,7 @@ def doubtful_lines_of(sources: Sequence[str], result: Result, limit: int) -> lis
     return doubtful_lines(*_found(sources, result, limit)) if limit else []
 
 
-def doubtful_json_of(sources: tuple[str, ...], result: Result, limit: int) -> list[dict[str, Any]]:
+def doubtful_json_of(sources: Sequence[str], result: Result, limit: int) -> list[dict[str, Any]]:
     """The same for programs."""
     found, heads = _found(sources, result, limit)
     nothing = {"sender": None, "subject": None}
@@ -51,7 +51,7 @@ def doubtful_json_of(sources: tuple[str, ...], result: Result, limit: int) -> li
     ]
 
 
-def _found(sources: tuple[str, ...], result: Result, limit: int) -> tuple[list[Doubtful], dict[tuple[str, str], Head]]:
+def _found(sources: Sequence[str], result: Result, limit: int) -> tuple[list[Doubtful], dict[tuple[str, str], Head]]:
     """The messages that look mislabelled, and who sent them."""
     from spamnb.evaluate.mislabelled import doubtful, heads
 

@@ -23,8 +23,8 @@ from spamnb.naming import check_class_name, escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 # It rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores.
-FORMAT = 5  # with a table of kept lessons
-FORMAT_WITHOUT_LESSONS = 4  # the same without it, which spamnb 0.1.0 reads too
+FORMAT = 5  # with a log of changes or kept lessons
+FORMAT_OF_TRAINING = 4  # as training leaves a file, without either, which spamnb 0.1.0 reads too
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
@@ -50,7 +50,11 @@ class Database:
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """An open database, new where there was none and ``writable``."""
         name = str(path)
-        return cls(name, cls._connect(name, writable))
+        connection = cls._connect(name, writable)
+        if writable:  # the write-ahead log is emptied when lessons are added to the sums (compaction.py), not before
+            connection.execute("PRAGMA wal_autocheckpoint = 4000")
+            connection.execute("PRAGMA journal_size_limit = 4000000")
+        return cls(name, connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -84,7 +88,7 @@ class Database:
             raise SpamnbError(
                 f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
             )
-        if version < FORMAT_WITHOUT_LESSONS:
+        if version < FORMAT_OF_TRAINING:
             raise Outdated(f"{self.path}: made by an older spamnb (format {version}); train again")
 
     def writing(self) -> contextlib.AbstractContextManager[None]:
@@ -103,7 +107,7 @@ class Database:
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
-                    self._drop_cache()
+                    self._drop_outdated()
                     self._data_version = version
                 yield
                 self._before_commit()
@@ -168,7 +172,11 @@ class Database:
         """Write what was held back until the end of the change."""
 
     def _drop_cache(self) -> None:
-        """Forget what was read: the file has changed, or a change was undone."""
+        """Forget what was read: a change was undone, or the file is another."""
+
+    def _drop_outdated(self) -> None:
+        """Forget what was read and may be outdated: the file has changed."""
+        self._drop_cache()
 
 
 def _opened(name: str, how: str) -> sqlite3.Connection:

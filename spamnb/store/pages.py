@@ -1,9 +1,9 @@
 """Counts of tokens: the sums that training wrote, in pages of the file, and those that were looked up, in memory.
 
-In the pages tokens are in the order of their hashes, TOKENS_PER_PAGE of them to a page: writing and reading a row for
-each token takes ten times as long and more (docs/experiments.md#pages-of-tokens). One message's few hundred tokens are
-looked up in at most as many pages and nothing else. Most of them were in the last few hundred messages too, so nearly
-every row that a score or a change needs is in memory.
+In the pages tokens are in the order of their hashes, as many to a page as fill one of SQLite's: writing and reading a
+row for each token takes ten times as long and more (docs/experiments.md#pages-of-tokens). One message's few hundred
+tokens are looked up in at most as many pages and nothing else. Most of them were in the last few hundred messages too,
+so nearly every row that a score or a change needs is in memory.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from spamnb.tokens.vocabulary import Vocabulary
 if TYPE_CHECKING:  # looking tokens up does not need it
     from spamnb.counts.class_counts import ClassCounts
 
-# As many as fill a page of SQLite's own, 4,096 bytes, in a model of two classes: with 64 a model takes a third more.
-TOKENS_PER_PAGE = 88
+# What fits into a page of SQLite's own, 4,096 bytes, beside its header and the row's. With 88 tokens to a page, as in
+# spamnb 0.1.0, a quarter of a model of two classes was empty.
+PAGE_BYTES = 4040
+_TOKEN_BYTES = 8 + 2 + 2  # hash, number of cells, length: beside the cells and the text
 CELL = np.dtype([("class", "<u2"), ("documents", "<u4"), ("occurrences", "<u4")])
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_TOKEN_BYTES = (1 << 16) - 1  # bytes of a token
@@ -96,7 +98,7 @@ def to_pages(tokens: TokenArray, counts: ClassCounts) -> Iterator[Page]:
         place = free[row.columns]
         cells["class"][place], cells["documents"][place], cells["occurrences"][place] = c, *row[1:]
         free[row.columns] += 1
-    bounds = np.append(np.arange(0, counts.vocabulary_size, TOKENS_PER_PAGE), counts.vocabulary_size)
+    bounds = _page_bounds(np.cumsum(_TOKEN_BYTES + held * CELL.itemsize + tokens.lengths))
     columns = [
         _cut(tokens.hashes.astype("<i8"), bounds),
         _cut(held.astype("<u2"), bounds),
@@ -104,7 +106,17 @@ def to_pages(tokens: TokenArray, counts: ClassCounts) -> Iterator[Page]:
         _cut(tokens.lengths.astype("<u2"), bounds),
         _cut(tokens.packed(), np.append(0, np.cumsum(tokens.lengths, dtype=np.int64))[bounds]),
     ]
-    return zip(tokens.hashes[::TOKENS_PER_PAGE].tolist(), *columns)
+    return zip(tokens.hashes[bounds[:-1]].tolist(), *columns)
+
+
+def _page_bounds(ends: np.ndarray) -> np.ndarray:
+    """Where pages begin, and the last one's end: each takes the tokens that fit, at least one. ``ends`` (k,) is where
+    each token would end if they were written one behind the other."""
+    bounds, begin = [0], 0
+    while bounds[-1] < len(ends):
+        bounds.append(max(int(np.searchsorted(ends, begin + PAGE_BYTES, "right")), bounds[-1] + 1))
+        begin = int(ends[bounds[-1] - 1])
+    return np.array(bounds, np.intp)
 
 
 def _cut(values: np.ndarray, bounds: np.ndarray) -> Iterator[bytes]:
@@ -149,10 +161,10 @@ class CountCache:
 
     >>> cache = CountCache(2, Vocabulary())
     >>> at = cache.columns(["a", "b", "c"])
-    >>> cache.load(cache.missing(at), np.array([1]), np.array([[3], [4]]), np.array([[1, 1, 2]]))
+    >>> cache.load(cache.missing(at), np.array([1]), np.array([[3], [4]]), np.array([[0, 0, 1], [0, 0, 2]]))
     >>> cache.table[:, at], cache.in_vocabulary[at]
-    (array([[0, 4, 0],
-           [0, 6, 0]]), array([False,  True, False]))
+    (array([[0, 3, 1],
+           [0, 4, 2]]), array([False,  True,  True]))
     """
 
     def __init__(self, width: int, vocabulary: Vocabulary, fixed_vocabulary: bool = False) -> None:
@@ -161,8 +173,6 @@ class CountCache:
         self.table = np.zeros((width, 1024), np.int64)
         self.in_vocabulary = np.zeros(1024, bool)
         self.groups = np.zeros(1024, np.int8)
-        self.dirty = np.zeros(1024, bool)  # set by whoever changes table, until the next take_changes
-        self._trained = np.zeros((width, 1024), np.int64)
         self._loaded = np.zeros(1024, bool)
 
     def columns(self, tokens: Sequence[str]) -> np.ndarray:
@@ -172,10 +182,11 @@ class CountCache:
         else:
             ids = self.vocabulary.ids(tokens)
         if len(self.vocabulary) > len(self.in_vocabulary):
-            more = max(len(self.vocabulary), 2 * len(self.in_vocabulary)) - len(self.in_vocabulary)
-            self.table, self._trained = (np.pad(table, ((0, 0), (0, more))) for table in (self.table, self._trained))
-            self.in_vocabulary, self.groups, self.dirty, self._loaded = (
-                np.pad(of, (0, more)) for of in (self.in_vocabulary, self.groups, self.dirty, self._loaded)
+            size = max(len(self.vocabulary), len(self.in_vocabulary) * 3 // 2)
+            more = size - len(self.in_vocabulary)
+            self.table = np.pad(self.table, ((0, 0), (0, more)))
+            self.in_vocabulary, self.groups, self._loaded = (
+                np.pad(of, (0, more)) for of in (self.in_vocabulary, self.groups, self._loaded)
             )
         return ids
 
@@ -183,22 +194,25 @@ class CountCache:
         """Those tokens of these columns that are not loaded yet."""
         return TokenIds(self.vocabulary, columns[~self._loaded[columns]])
 
-    def load(self, missing: TokenIds, found: np.ndarray, trained: np.ndarray, learned: np.ndarray | None) -> None:
-        """Fill in ``missing`` tokens: ``trained`` (width, f) is what training wrote of those at the places ``found``
-        (f,); ``learned`` (l, 1 + width) are the place and counts of those that were learned since."""
-        ids = missing.ids[found]
-        self._trained[:, ids] = self.table[:, ids] = trained
-        self.in_vocabulary[ids] = True
-        if learned is not None and len(learned):
-            ids = missing.ids[learned[:, 0]]
-            self.table[:, ids] += learned[:, 1:].T
-            if not self.fixed_vocabulary:
-                self.in_vocabulary[ids] = self.table[:, ids].any(axis=0)
+    def load(self, missing: TokenIds, found: np.ndarray, trained: np.ndarray, since: np.ndarray) -> None:
+        """Fill in m ``missing`` tokens: ``trained`` (width, f) is what training wrote of those at the places ``found``
+        (f,), ``since`` (width, m) what was learned of all since."""
+        self.table[:, missing.ids] = since
+        self.table[:, missing.ids[found]] += trained
+        self.in_vocabulary[missing.ids] = False if self.fixed_vocabulary else self.table[:, missing.ids].any(axis=0)
+        if self.fixed_vocabulary:
+            self.in_vocabulary[missing.ids[found]] = True
         self.groups[missing.ids] = missing.groups
         self._loaded[missing.ids] = True
 
-    def take_changes(self) -> tuple[TokenIds, np.ndarray]:
-        """The k tokens whose counts were changed, and what was learned of them since training (width, k)."""
-        ids = np.flatnonzero(self.dirty)
-        self.dirty[ids] = False
-        return TokenIds(self.vocabulary, ids), self.table[:, ids] - self._trained[:, ids]
+    def add(self, columns: np.ndarray, cells: np.ndarray) -> None:
+        """Follow another process: add its changes, cells of changes.CHANGE whose tokens are places among ``columns``,
+        to what is loaded."""
+        at = columns[cells["token"]]
+        loaded = self._loaded[at]
+        at, cells = at[loaded], cells[loaded]
+        row = 2 * cells["class"].astype(np.intp)
+        np.add.at(self.table, (row, at), cells["documents"].astype(np.int64))
+        np.add.at(self.table, (row + 1, at), cells["occurrences"])
+        if not self.fixed_vocabulary:
+            self.in_vocabulary[at] = self.table[:, at].any(axis=0)

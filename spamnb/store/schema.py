@@ -21,6 +21,13 @@ CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT 
     content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
 """
+# A file gets these with its first change after training: see changes.py and compaction.py.
+CHANGES = (
+    """CREATE TABLE changes (sequence INTEGER PRIMARY KEY, month INTEGER NOT NULL, keys BLOB NOT NULL,
+    rare BLOB NOT NULL, cells BLOB NOT NULL, lengths BLOB NOT NULL, text BLOB NOT NULL)""",
+    "CREATE TABLE compaction (one INTEGER PRIMARY KEY, merged INTEGER NOT NULL)",
+    "CREATE TABLE rare_tokens (month INTEGER PRIMARY KEY, keys BLOB NOT NULL)",
+)
 
 # A file gets it with its first lesson: see lessons.py.
 KEPT_LESSONS = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
+from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
-from spamnb.store.database import checked_rows, int_array, is_text
+from spamnb.store.compaction import log_sums, sums
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.pages import to_pages, tokens_of
+from spamnb.store.pages import to_pages
 from spamnb.store.store import Store
 from spamnb.store.tables import VECTOR
-from spamnb.tokens.token_array import TokenArray, merge_vocabularies
+from spamnb.tokens.token_array import TokenArray
 
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
 
@@ -92,29 +92,12 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
         store.frequencies()  # they are looked at, and what was held back is written
         meta, of_classes = store.meta(), store.class_sums()
         classes = sorted(store.class_ids())
-        row = np.array([classes.index(name) for name in store.class_ids()], np.intp)
-        figures = np.zeros_like(of_classes)
-        figures[row] = of_classes
-        pages = store.pages()
-        execute = store.execute
-        tokens = tokens_of(execute("SELECT lengths, text FROM trained ORDER BY first"), pages.hashes)
-        cells = SparseRow(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
-        counts = ClassCounts.from_cells(classes, figures[:, 0], len(tokens), row[pages.cells["class"]], cells)
-        if learned := execute("SELECT * FROM learned ORDER BY key").fetchall():
-            hashes, since, *changes = zip(*learned)
-            checked_rows("learned", zip(since), token=is_text)
-            added = TokenArray.of(since)
-            if added.hashes.tolist() != list(hashes):
-                raise Damaged("tokens in table learned that are not those of their keys")
-            table = int_array("learned", changes).reshape(-1, 2, len(since))
-            label, column = np.nonzero(table.any(axis=1))
-            cells = SparseRow(column, table[label, 0, column], table[label, 1, column])
-            more = ClassCounts.from_cells(classes, 0 * figures[:, 0], len(since), row[label], cells)
-            tokens, places = merge_vocabularies([tokens, added])
-            counts = ClassCounts.sum([part.reindex(at, len(tokens)) for part, at in zip((counts, more), places)])
-            if meta.get("top_words") is None:
-                held = np.flatnonzero(counts.document_frequency())
-                tokens, counts = tokens.take(held), counts.reindex(inverse_index(held, len(tokens)), len(held))
+        order = [store.class_ids()[name] for name in classes]
+        figures = of_classes[np.array(order, np.intp)]
+        tokens, counts = sums(store, log=log_sums(store))
+        counts = counts._replace(
+            classes=tuple(classes), documents=figures[:, 0], rows=tuple(counts.rows[c] for c in order)
+        )
         negative = any(values.min(initial=0) < 0 for cells in counts.rows for values in cells)
         equal = all(map(np.array_equal, counts.totals()[2:4], figures[:, 1:].T))
         if negative or not equal or len(tokens) != meta["vocabulary_size"]:

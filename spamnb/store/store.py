@@ -4,6 +4,7 @@
     classes      per class: messages, Σ_j N_jc, Σ_j T_jc
     trained      per token and class the messages that hold it and its occurrences: what training wrote, in pages
     learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
+    changes      the same, of the last lessons, one row a transaction: see changes.py and compaction.py
     frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
     messages     digest and class of each message, and its place in the calibration unless training put it there
     lessons      what the filter taught itself lately, with its tokens: another copy of a message can take it back
@@ -24,15 +25,17 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.store.changes import ChangeLog, Pending, join, left_of
+from spamnb.store.compaction import MAX_LOG, fold, follow, logged, make_log, merge, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_array, int_between
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.vectorizer import new_vocabulary
 from spamnb.tokens.vocabulary import Vocabulary
 
-# Tokens whose counts are kept in memory between messages: about 200 bytes each with two classes, so at most some 80 MB,
+# Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
 # however many new words hostile mail brings.
-MAX_CACHED_TOKENS = 400_000
+MAX_CACHED_TOKENS = 100_000
 MAX_CACHED_COUNTS = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
 
 ALL_PAGES = "SELECT first, keys, held, cells FROM trained ORDER BY first"
@@ -53,6 +56,21 @@ class Store(ModelTables):
     def _drop_cache(self) -> None:
         super()._drop_cache()
         self._cache: CountCache | None = None
+        self._log: ChangeLog | None = None
+        self._drop_sums()
+
+    def _drop_outdated(self) -> None:
+        super()._drop_cache()
+        self._drop_sums()
+        self._behind = True  # the rows in memory are right once the log's new changes are added to them
+
+    def forget_sums(self) -> None:
+        """Read all sums anew: they were changed beside ``add``."""
+        self._drop_cache()
+
+    def _drop_sums(self) -> None:
+        self._behind = False
+        self._pending: list[Pending] = []
         self._trained: Pages | None = None
         self._untaught: bool | None = None
         self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
@@ -148,7 +166,7 @@ class Store(ModelTables):
             " JOIN learned ON learned.key = wanted.value",
             (json.dumps(keys.tolist()),),
         )
-        return int_array("learned", found.fetchall())
+        return int_array("learned", found.fetchall()).reshape(-1, 1 + self._width())
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
@@ -171,6 +189,7 @@ class Store(ModelTables):
 
     def _load_counts(self, tokens: Sequence[str]) -> tuple[CountCache, np.ndarray]:
         """The counts in memory, those of ``tokens`` (k,) among them, and the columns where these are."""
+        self._catch_up()
         vocabulary = self.vocabulary
         if self._cache is None:
             self._cache = CountCache(self._width(), vocabulary, self.meta().get("top_words") is not None)
@@ -180,12 +199,31 @@ class Store(ModelTables):
             if self._preload and self._trained is None:
                 self._trained = self._read_pages()
             pages = self._trained or self._read_pages(hashes)
-            learned = None if self._as_trained() else self._read_learned(hashes)
-            self._cache.load(missing, *pages.look_up(hashes, len(self._cache.table)), learned)
+            width = len(self._cache.table)
+            since = self._changes().look_up(hashes, width)
+            if not self._as_trained():
+                learned = self._read_learned(hashes)
+                since[:, learned[:, 0]] += learned[:, 1:].T
+            self._cache.load(missing, *pages.look_up(hashes, width), since)
             held, occurring = self._cache.table[0::2, missing.ids], self._cache.table[1::2, missing.ids]
             if (held < 0).any() or (held > self.class_sums()[:, :1]).any() or (held > occurring).any():
                 raise Damaged("sums of tokens that cannot be")
         return self._cache, columns
+
+    def _changes(self) -> ChangeLog:
+        """The log of changes."""
+        if self._log is None:
+            self._log = ChangeLog()
+            for change in logged(self):
+                self._log.append(change)
+        return self._log
+
+    def _catch_up(self) -> None:
+        """Bring the rows in memory up to what others wrote, or drop them."""
+        if self._behind:
+            self._behind = False
+            if self._cache is None or self._log is None or not follow(self, self._log, self._cache):
+                self._cache = self._log = None
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
@@ -201,6 +239,8 @@ class Store(ModelTables):
             if cache.fixed_vocabulary:  # a model of chosen words keeps to them
                 known = cache.in_vocabulary[columns]
                 columns, counts = columns[known], counts[known]
+            if sign < 0 and "pruned" in meta:
+                columns, counts = left_of(cache.table[2 * number : 2 * number + 2, columns], columns, counts)
             documents = cache.table[2 * number, columns]
             occurring = cache.table[2 * number + 1, columns] + sign * counts
             if len(columns) and (documents.min() + sign < 0 or occurring.min() < 0):
@@ -209,7 +249,7 @@ class Store(ModelTables):
             cache.table[2 * number, columns] = documents + sign
             cache.table[2 * number + 1, columns] = occurring
             cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
-            cache.dirty[columns] = True
+            self._pending.append((columns, number, sign, sign * counts))
             self._move_frequencies(number, documents, sign)
             self.execute(
                 "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
@@ -229,18 +269,21 @@ class Store(ModelTables):
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
 
     def _before_commit(self) -> None:
-        """Write what ``add`` changed. Once a transaction, not once a message: most tokens come back in the next one."""
+        """Write what ``add`` changed: one row of the log a transaction."""
         execute = self.executemany
-        if self._cache is not None and self._cache.dirty.any():
-            tokens, since = self._cache.take_changes()
-            keys, some = tokens.hashes, since.any(axis=0)
-            marks = ", ?" * len(since)
-            execute(
-                f"INSERT OR REPLACE INTO learned VALUES (?, ?{marks})",  # noqa: S608 (question marks only)
-                zip(keys[some].tolist(), tokens.take(np.flatnonzero(some)), *since[:, some].tolist()),
-            )
-            execute("DELETE FROM learned WHERE key = ?", zip(keys[~some].tolist()))
-            self._untaught = None
+        if self._pending and self._cache is not None:
+            log, cache = self._changes(), self._cache
+            if log.sequence is None:
+                log.sequence = make_log(self)
+            change = join(self._pending, cache, log.sequence + 1, this_month())
+            self._pending = []
+            self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", change.row())
+            log.append(change)
+            if log.size > MAX_LOG:
+                log.sequence = fold(self)
+                merge(self)
+                log.drop_before(log.sequence)
+                self._untaught = self._trained = None
         if not self._moved:
             return
         cells = [(number, n, change) for number, moved in self._moved.items() for n, change in moved.items()]

@@ -15,7 +15,7 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
 from spamnb.store.database import (
     APPLICATION_ID,
-    FORMAT_WITHOUT_LESSONS,
+    FORMAT_OF_TRAINING,
     Database,
     checked_rows,
     int_between,
@@ -26,7 +26,7 @@ from spamnb.store.database import (
 )
 from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
-from spamnb.store.schema import KEPT_LESSONS, SCHEMA
+from spamnb.store.schema import CHANGES, KEPT_LESSONS, SCHEMA
 
 VECTOR = np.dtype("<f4")
 MAX_LESSONS = 10_000  # some 4 kB each
@@ -50,7 +50,7 @@ class ModelTables(Database):
                 for statement in SCHEMA.split(";\n"):
                     store.execute(statement)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                store.execute(f"PRAGMA user_version = {FORMAT_WITHOUT_LESSONS}")
+                store.execute(f"PRAGMA user_version = {FORMAT_OF_TRAINING}")
                 store.put_meta({**meta, "vocabulary_size": 0})
         return store
 
@@ -80,6 +80,7 @@ class ModelTables(Database):
             added = "".join(f", {column} INTEGER NOT NULL DEFAULT 0" for column in _columns_of_learned(classes)[2:])
             ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
             ours += [KEPT_LESSONS] if KEPT_LESSONS in found else []
+            ours += CHANGES if CHANGES[0] in found else ()
             if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
                 raise Damaged("other tables, views, triggers or indexes than a model's")
 

@@ -67,7 +67,8 @@ def test_the_table_grows_with_what_is_asked_for() -> None:
     cache = CountCache(4, Vocabulary())
     at = cache.columns([f"t{i}" for i in range(5000)])
     known = np.arange(0, 5000, 7)
-    cache.load(cache.missing(at), known, np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3]), None)
+    trained = np.stack([known, known * 0 + 1, known * 0 + 2, known * 0 + 3])
+    cache.load(cache.missing(at), known, trained, np.zeros((4, 5000), int))
     assert list(cache.missing(at)) == []
     assert cache.table[0, at[::7]].tolist() == list(range(0, 5000, 7))
     assert cache.in_vocabulary[at].sum() == len(range(0, 5000, 7))
@@ -79,7 +80,7 @@ def test_what_was_trained_and_is_forgotten_is_no_longer_there() -> None:
     for closed in (False, True):  # a model of chosen words keeps them
         cache = CountCache(2, Vocabulary(), closed)
         at = cache.columns(["a", "b", "c"])
-        learned = np.array([[0, -1, -1], [2, 1, 3]])  # of "a" all is taken away, "c" was not trained
-        cache.load(cache.missing(at), np.array([0, 1]), np.ones((2, 2), np.int64), learned)
+        since = np.array([[-1, 0, 1], [-1, 0, 3]])  # of "a" all is taken away, "c" was not trained
+        cache.load(cache.missing(at), np.array([0, 1]), np.ones((2, 2), np.int64), since)
         assert cache.table[:, at].tolist() == [[0, 1, 1], [0, 1, 3]]
         assert cache.in_vocabulary[at].tolist() == [closed, True, not closed]

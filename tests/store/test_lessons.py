@@ -17,7 +17,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.message.parse import digest
 from spamnb.sources.mbox import MAX_MESSAGE
-from spamnb.store.database import FORMAT, FORMAT_WITHOUT_LESSONS
+from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.lessons import (
     ROW_BYTES,
@@ -175,9 +175,9 @@ def test_a_model_in_memory_keeps_nothing() -> None:
 
 def test_a_file_without_lessons_is_as_version_0_1_0_made_it(tmp_path: Path) -> None:
     with Classifier.create(tmp_path / "m") as classifier:
-        assert version(tmp_path / "m") == FORMAT_WITHOUT_LESSONS
+        assert version(tmp_path / "m") == FORMAT_OF_TRAINING
         classifier.learn("spam", message("spam", 1), taught=False)
-        assert version(tmp_path / "m") == FORMAT_WITHOUT_LESSONS
+        assert version(tmp_path / "m") == FORMAT_OF_TRAINING
         classifier.learn("spam", message("spam", 2))
     assert version(tmp_path / "m") == FORMAT
     with Classifier.open(tmp_path / "m") as classifier:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import BINS
-from spamnb.store.database import APPLICATION_ID, FORMAT, FORMAT_WITHOUT_LESSONS
+from spamnb.store.database import APPLICATION_ID, FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import read_snapshot, write_snapshot
@@ -74,8 +74,18 @@ def test_adding_then_taking_away_restores_the_export(
 
 
 @settings(max_examples=80, deadline=None)
-@given(labelled, st.integers(0, 8), st.sets(st.integers(0, 7)), st.booleans())
+@given(labelled, st.integers(0, 8), st.sets(st.integers(0, 7)), st.booleans(), st.sampled_from([0, 3, 1000]))
 def test_trained_and_learned_sums_add_up(
+    messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], ahead: bool, log: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spamnb.store.store.MAX_LOG", log)  # the log is added to the sums every so many cells
+        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1 if log else 1000)
+        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
+        check_that_sums_add_up(messages, first, forgotten, ahead)
+
+
+def check_that_sums_add_up(
     messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], ahead: bool
 ) -> None:
     both, learned = trained(filled(messages[:first])), filled(messages)
@@ -94,14 +104,19 @@ def test_trained_and_learned_sums_add_up(
     assert both.totals().vocabulary_size == learned.totals().vocabulary_size
 
 
-def test_what_is_learned_and_forgotten_leaves_the_file_as_training_wrote_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("log", [0, 1, 1000])
+def test_what_is_learned_and_forgotten_leaves_the_sums_as_training_wrote_them(
+    tmp_path: Path, log: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spamnb.store.store.MAX_LOG", log)
     path = tmp_path / "m"
     with Store.create(path, {}) as store:
         write_snapshot(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
         store.add("spam", {"a": 3, "c": 1})
-        assert store.execute("SELECT count(*) FROM learned").fetchone() == (2,)
+        assert store.look_up(["a", "b", "c"]).positions.tolist() == [0, 1, 2]
         store.add("spam", {"a": 3, "c": 1}, -1)
         assert store.execute("SELECT count(*) FROM learned").fetchone() == (0,)
+        assert store.execute("SELECT count(*) FROM changes").fetchone() == (3 if log == 1000 else 1,)
         store.add("spam", {"b": 2}, -1)
         assert (store.totals().vocabulary_size, store.look_up(["a", "b", "c"]).positions.tolist()) == (1, [0])
         assert list(read_snapshot(store).tokens) == ["a"]
@@ -196,7 +211,7 @@ def newer(path: Path) -> None:
 def older(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {FORMAT_WITHOUT_LESSONS - 1}")
+        connection.execute(f"PRAGMA user_version = {FORMAT_OF_TRAINING - 1}")
     connection.close()
 
 
