@@ -28,6 +28,7 @@ COMMANDS = (
     "import",
     "merge",
     "upgrade",
+    "prune",
     "serve",
     "sort",
     "watch",

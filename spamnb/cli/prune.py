@@ -1,0 +1,138 @@
+"""``spamnb prune``: take rare old tokens out of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spamnb.cli.options import SOURCE, Unreadable, model_option, progress, read_options, source_options, tell
+
+if TYPE_CHECKING:
+    from spamnb.evaluate.pruning import Cost
+    from spamnb.store.pruning import Survey
+
+MAX_MONTHS = 1200
+
+
+@click.command("prune", short_help="Take rare old tokens out of a model.")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@click.option(
+    "--messages", type=click.IntRange(1, 4), default=1, show_default=True, help="Tokens that so many hold at most."
+)
+@click.option(
+    "--months",
+    type=click.IntRange(0, MAX_MONTHS),
+    default=6,
+    show_default=True,
+    help="Keep tokens that lessons of so many months held, this month's included.",
+)
+@click.option("--sample", type=click.IntRange(1, 100_000), default=2000, show_default=True, help="Messages judged.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be taken out, and what it costs.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@source_options
+@model_option
+def prune_command(
+    sources: tuple[str, ...], messages: int, months: int, sample: int, dry_run: bool, yes: bool, model: Path
+) -> None:
+    """Take out the tokens that one message alone holds and that no lesson of the last months held.
+
+    It says first how many these are and how many megabytes they take; what that costs in accuracy is told where
+    labelled mail is given as SOURCE. A filter may go on reading the model and learning meanwhile.
+
+    \b
+    Example:
+      spamnb prune --dry-run Mail/    # what would leave, and what it costs
+      spamnb prune --yes
+    """
+    from spamnb.errors import SpamnbError
+    from spamnb.naming import pluralize
+    from spamnb.store.pruning import Rule, prune, shrink, survey
+    from spamnb.store.store import Store
+
+    rule = Rule(messages, months)
+    with Store.open(model, writable=not dry_run) as store:
+        found = survey(store, rule)
+        _tell_survey(model, found)
+        if not found.pruned:
+            return
+        unreadable = Unreadable()
+        if sources:
+            _tell_cost(model, found, sources, sample, unreadable)
+        else:
+            click.echo("What this costs in accuracy: give labelled mail as SOURCE to have it judged both ways.")
+        click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
+        if not dry_run:
+            if not yes:
+                try:
+                    click.confirm("Take them out?", abort=True, err=True)
+                except click.Abort:
+                    raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
+            size = model.stat().st_size
+            pruned = prune(store, rule)
+            shrunk = shrink(store)
+            after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
+            click.echo(f"{after}, {model.stat().st_size / 1e6:.1f} MB now" if shrunk else after)
+            if not shrunk:
+                tell(f"spamnb: {model}: its file gets smaller when no other process reads it; run 'prune' again then")
+    if unreadable.count:
+        raise SystemExit(1)
+
+
+def _tell_survey(model: Path, found: Survey) -> None:
+    from spamnb.naming import pluralize
+
+    messages, months = found.rule
+    held = f"held by {'one message' if messages == 1 else f'at most {messages} messages'}"
+    since = f" and in no lesson of the last {pluralize(months, 'month')}" if months else ""
+    share = f" ({100 * found.pruned / found.tokens:.0f} %)" if found.tokens else ""
+    megabytes = f"; they take {found.bytes / 1e6:.1f} of {model.stat().st_size / 1e6:.1f} MB" if found.pruned else ""
+    click.echo(f"{model}: {found.pruned:,} of {pluralize(found.tokens, 'token')}{share} are {held}{since}{megabytes}.")
+
+
+def _tell_cost(model: Path, found: Survey, sources: tuple[str, ...], sample: int, unreadable: Unreadable) -> None:
+    from spamnb.evaluate.pruning import pruning_cost
+    from spamnb.naming import pluralize
+    from spamnb.sources.entries import messages
+    from spamnb.sources.spec import entries
+
+    with progress("judged") as show:
+        chosen = _evenly([entry for entry in entries(sources, unreadable, read_options())], sample)
+
+        def labelled():  # type: ignore[no-untyped-def]
+            for done, (entry, raw) in enumerate(messages(chosen, unreadable), 1):
+                if raw:
+                    yield entry.label, raw
+                show(done, len(chosen))
+
+        cost = pruning_cost(str(model), found, labelled())
+    click.echo(_cost_lines(cost))
+    if cost.unknown:
+        tell(f"spamnb: {pluralize(cost.unknown, 'message')} of classes that the model does not have; left out")
+
+
+def _evenly(found: list, most: int) -> list:
+    """At most so many of them, from all over the list."""
+    if len(found) <= most:
+        return found
+    return [found[i * len(found) // most] for i in range(most)]
+
+
+def _cost_lines(cost: Cost) -> str:
+    from math import isnan
+
+    from spamnb.naming import pluralize
+
+    if not cost.truth:
+        return "What this costs in accuracy: no message of the SOURCE could be judged."
+    judged = pluralize(len(cost.truth), "message")
+    lines = [f"What this costs, on {judged}, {cost.left_out:,} of them learned and left out:"]
+    for which, name in enumerate(("as it is", "pruned")):
+        wrong, unsure = cost.errors(which)
+        area = cost.one_minus_roca(which)
+        told = "" if isnan(area) else f", 1-ROCA {area:.4f} %"
+        lines.append(f"  {name + ':':10}{wrong:5,} wrong, {unsure:5,} unsure{told}")
+    only_first, only_second, p = cost.luck()
+    lines.append(f"  right only as it is: {only_first:,}; only pruned: {only_second:,}; by luck with p = {p:.2g}")
+    return "\n".join(lines)

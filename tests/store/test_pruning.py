@@ -1,0 +1,112 @@
+"""pruning.py: what is taken out is what the rule says, to the last sum, and a pruned model still learns and forgets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spamnb.errors import SpamnbError
+from spamnb.settings import Settings
+from spamnb.store import compaction
+from spamnb.store.jsonl import export
+from spamnb.store.pruning import Rule, prune, shrink, survey
+from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.store import Store
+
+WORDS = list("abcdefghij")
+LESSON = st.tuples(st.sampled_from(["ham", "spam"]), st.dictionaries(st.sampled_from(WORDS), st.integers(1, 3)))
+
+
+def filled(messages: list, meta: dict | None = None) -> Store:
+    store = Store.create(":memory:", meta or Settings().as_meta())
+    for label, tokens in messages:
+        store.add(label, tokens)
+    return store
+
+
+def trained(messages: list) -> Store:
+    store = Store.create(":memory:", Settings().as_meta())
+    write_snapshot(store, read_snapshot(filled(messages)))
+    return store
+
+
+def sums_of(store: Store) -> list[str]:
+    return [line for line in export(store) if '"meta"' not in line]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3), st.sampled_from([0, 1000]))
+def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
+    first: list, then: list, messages: int, log: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spamnb.store.store.MAX_LOG", log)
+        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
+        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
+        store = trained(first)
+        for label, tokens in then:
+            store.add(label, tokens)
+        held = Counter(token for _, tokens in [*first, *then] for token in tokens)
+        rare = {token for token, n in held.items() if n <= messages}
+        without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
+        told = survey(store, Rule(messages, 0))
+        totals = told.totals(store.totals(), store.class_ids())
+        assert prune(store, Rule(messages, 0)) == told.pruned == len(rare)
+        oracle = filled(without)
+        assert sums_of(store) == sums_of(oracle)
+        assert store.frequencies() == oracle.frequencies()
+        assert [list(map(str, figure)) for figure in totals[1:4]] == [
+            list(map(str, figure)) for figure in store.totals()[1:4]
+        ]
+        assert store.look_up(WORDS).positions.tolist() == oracle.look_up(WORDS).positions.tolist()
+
+
+def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.store.MAX_LOG", 0)
+    store = trained([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})])
+    now = compaction.this_month()
+    for ago, token in ((7, "c"), (3, "d"), (0, "e")):
+        monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
+        store.add("ham", {token: 1})
+    assert survey(store, Rule(1, 6)).pruned == 2  # "a" of training and "c"
+    assert prune(store, Rule(1, 6)) == 2
+    assert list(read_snapshot(store).tokens) != []
+    assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
+    assert prune(store, Rule(1, 1)) == 1
+    assert sorted(read_snapshot(store).tokens) == ["b", "e"]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(LESSON, min_size=1, max_size=6), st.lists(LESSON, max_size=4), st.data())
+def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then: list, data: st.DataObject) -> None:
+    store = trained(first)
+    prune(store, Rule(1, 0))
+    for label, tokens in then:
+        store.add(label, tokens)
+    messages = [*first, *then]
+    for n in data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)):
+        store.add(messages[n][0], messages[n][1], -1)
+        read_snapshot(store)  # Damaged where the sums do not add up, or are below 0
+        store.look_up(WORDS)
+
+
+def test_a_reader_sees_at_once_that_tokens_are_gone(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with Store.create(path, Settings().as_meta()) as writer, Store.open(path) as reader:
+        writer.add("ham", {"a": 1, "b": 1})
+        writer.add("spam", {"b": 1})
+        assert reader.look_up(["a", "b"]).positions.tolist() == [0, 1]
+        prune(writer, Rule(1, 0))
+        assert reader.look_up(["a", "b"]).positions.tolist() == [1]
+        assert reader.meta()["pruned"]["tokens"] == 1
+        assert shrink(writer)
+
+
+def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
+    for chosen, says in (({"model_type": "logistic"}, "logistic model"), ({"top_words": 5}, "chosen words")):
+        with pytest.raises(SpamnbError, match=says):
+            survey(filled([], Settings(**chosen).as_meta()), Rule(1, 0))  # type: ignore[arg-type]
