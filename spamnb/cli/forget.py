@@ -17,8 +17,9 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
-    They are no longer kept in the model's file. Messages that CLASS has not learned are left alone. A logistic or
-    hybrid model cannot forget. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
+    They are no longer kept in the model's file. Messages that CLASS has not learned are left alone. In a model that was
+    pruned what 'prune' took out stays out. A logistic or hybrid model cannot forget. SOURCE is a message, a folder of
+    messages, a Maildir, MH folder or mbox.
 
     \b
     Example:
@@ -26,7 +27,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """
     from spamnb.classifier import Classifier
     from spamnb.errors import SpamnbError
-    from spamnb.naming import check_has_class
+    from spamnb.naming import check_has_class, escape
 
     unreadable = Unreadable()
     with Classifier.open(model, writable=True) as classifier:
@@ -42,7 +43,14 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
             classifier.store,
             "forgotten",
         )
+        pruned = classifier.store.meta().get("pruned")
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
     click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}")
+    if changed and isinstance(pruned, dict):
+        when = escape(str(pruned.get("month", ""))[:7])
+        tell(
+            f"spamnb: {model} was pruned in {when}: of messages learned before, rare tokens had been taken out already;"
+            " where other messages brought such a token back, it leaves with the message forgotten now"
+        )
     if unreadable.count:
         raise SystemExit(1)

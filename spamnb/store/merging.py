@@ -12,7 +12,7 @@ from spamnb.store.lessons import KeptLesson
 from spamnb.store.snapshot import Snapshot
 from spamnb.tokens.token_array import merge_vocabularies
 
-_OF_ONE_FILE = {"vocabulary_size", "keep_lessons", *ORIGIN}  # models may differ in them and still add up
+_OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
 
 
 def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
@@ -42,6 +42,9 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)
     calibration = [(*cell, scored) for cell, scored in sorted(cells.items())]
     meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
+    for snapshot in models:  # what one of them no longer holds, the sum does not hold
+        if "pruned" in snapshot.meta:
+            meta["pruned"] = snapshot.meta["pruned"]
     kept = sorted({lesson.digest: lesson for snapshot in models for lesson in snapshot.kept}.values(), key=_taught_at)
     learned = list(messages.items())
     lessons = [lesson for snapshot in models for lesson in snapshot.lessons] if not repeated else []

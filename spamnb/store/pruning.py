@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, ClassTotals, inverse_index
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
 from spamnb.store.compaction import (
@@ -34,6 +34,7 @@ from spamnb.store.compaction import (
     this_month,
     write_part,
 )
+from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.pages import CELL
 from spamnb.store.store import Store
 from spamnb.tokens.token_array import TokenArray
@@ -182,7 +183,7 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     store.execute("DELETE FROM rare_tokens WHERE month < ?", (rule.first_month,))
     restart_log(store)
     meta = store.meta()
-    before = meta.get("pruned", {}).get("tokens", 0)
+    before = _pruned_before(meta.get("pruned"))
     changes = {"vocabulary_size": meta["vocabulary_size"] - len(gone)}
     if len(gone):
         year, month = divmod(this_month(), 12)
@@ -190,6 +191,14 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     store.put_meta(changes)
     store.forget_sums()
     return low, high, len(gone)
+
+
+def _pruned_before(noted: object) -> int:
+    """How many tokens were taken out before, as the model's ``pruned`` says."""
+    tokens = noted.get("tokens") if isinstance(noted, dict) else 0
+    if not int_between(MAX_SUM)(tokens):
+        raise Damaged("pruned in table meta")
+    return int(tokens)  # type: ignore[call-overload]
 
 
 def shrink(store: Store) -> bool:
