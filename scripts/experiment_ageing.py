@@ -64,8 +64,9 @@ def streamed(mail: Stream, months: int | None) -> dict[str, object]:
             if classifier.learn(label, read):
                 kept.append((when, label, raw))
             most = max(most, classifier.store.totals().vocabulary_size)
-    figures = {"judged": len(truth), "wrong": wrong, "unsure": unsure, "1-roca%": round(one_minus_roca(truth, scores), 4)}
-    return {"months kept": months or "all", **figures, "most tokens": most}
+    area = round(one_minus_roca(truth, scores), 4)
+    figures = {"judged": len(truth), "wrong": wrong, "unsure": unsure, "1-roca%": area, "most tokens": most}
+    return {"months kept": months or "all", **figures}
 
 
 def cells(mail: Stream) -> dict[str, int]:

@@ -4,10 +4,10 @@
     python scripts/simulate_years.py ~/corpora --no-prune          the same without pruning
     python scripts/simulate_years.py ~/corpora --upgrades 0        without new versions of the tokens
 
-The mail of three people, good mail of 1999 to 2002 and spam of 2003 to 2005, is cut into 36 months of equal size, either
-in the order of its dates, and mixed. Each message is judged and then taught. Each quarter the model is pruned; after each of the first two years there is a new version of
-the tokens, and ``spamnb upgrade`` makes the model anew. The mail of the last three months is only judged: by this
-model, and by one that is trained at once on all that was taught.
+The mail of three people, good mail of 1999 to 2002 and spam of 2003 to 2005, is cut into 36 months of equal size, each
+class in the order of its dates. Each message is judged and then taught. Each quarter the model is pruned; after each of
+the first two years there is a new version of the tokens, and ``spamnb upgrade`` makes the model anew. The mail of the
+last three months is only judged: by this model, and by one that is trained at once on all that was taught.
 """
 
 from __future__ import annotations

@@ -196,9 +196,9 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
 def _pruned_before(noted: object) -> int:
     """How many tokens were taken out before, as the model's ``pruned`` says."""
     tokens = noted.get("tokens") if isinstance(noted, dict) else 0
-    if not int_between(MAX_SUM)(tokens):
+    if type(tokens) is not int or not int_between(MAX_SUM)(tokens):
         raise Damaged("pruned in table meta")
-    return int(tokens)  # type: ignore[call-overload]
+    return tokens
 
 
 def shrink(store: Store) -> bool:

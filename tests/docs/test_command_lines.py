@@ -30,6 +30,7 @@ NOT_RUN = {
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_server.py": "takes minutes; tests/serve/test_soak.py runs it",
     "python scripts/experiment_": "needs the public corpora, and hours",
+    "python scripts/simulate_years.py": "needs the public corpora",
     "python scripts/fuzz_message.py": "takes minutes; tests/message/test_fuzz.py does its work",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
