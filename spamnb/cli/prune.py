@@ -48,7 +48,7 @@ def prune_command(
     """
     from spamnb.errors import SpamnbError
     from spamnb.naming import pluralize
-    from spamnb.store.pruning import Rule, prune, shrink, survey
+    from spamnb.store.pruning import Rule, give_room_back, prune, survey
     from spamnb.store.store import Store
 
     rule = Rule(messages, months)
@@ -71,7 +71,7 @@ def prune_command(
                     raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
             size = model.stat().st_size
             pruned = prune(store, rule)
-            shrunk = shrink(store)
+            shrunk = give_room_back(store)
             after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
             click.echo(f"{after}, {model.stat().st_size / 1e6:.1f} MB now" if shrunk else after)
             if not shrunk:

@@ -42,11 +42,6 @@ def this_month() -> int:
     return 12 * now.tm_year + now.tm_mon - 1
 
 
-def has_log(store: ModelTables) -> bool:
-    """Has the file a log of changes?"""
-    return store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").fetchone() is not None
-
-
 def make_log(store: ModelTables) -> int:
     """Give the file a log, inside ``writing``; the number of its first row."""
     for statement in CHANGES:
@@ -76,14 +71,14 @@ def classes_of(store: ModelTables) -> list[str]:
 
 def logged(store: ModelTables) -> list[Change]:
     """All changes of the log."""
-    return read_changes(store.execute(CHANGES_AFTER, (-1,)), len(store.class_ids())) if has_log(store) else []
+    return read_changes(store.execute(CHANGES_AFTER, (-1,)), len(store.class_ids())) if store.has_log() else []
 
 
 def follow(store: ModelTables, log: ChangeLog, cache: CountCache) -> bool:
     """Add to ``log`` and ``cache`` what others changed since the log was read; False where that cannot be known, so
     that both must be read anew: the file was replaced or pruned, or the log's rows are in the sums already."""
     classes = len(store.class_ids())
-    if log.sequence is None or len(cache.table) != 2 * classes or not has_log(store):
+    if log.sequence is None or len(cache.table) != 2 * classes or not store.has_log():
         return False
     first, last = store.execute("SELECT min(sequence), max(sequence) FROM changes").fetchone()
     if type(first) is not int or not first - 1 <= log.sequence <= last:

@@ -168,6 +168,10 @@ class Database:
         except sqlite3.DatabaseError as error:
             raise SpamnbError(f"{name}: {cls._advice(error)}") from None
 
+    def read_anew(self) -> None:
+        """Forget what was read: it was changed beside the methods that keep it up to date."""
+        self._drop_cache()
+
     def _before_commit(self) -> None:
         """Write what was held back until the end of the change."""
 

@@ -22,7 +22,6 @@ from spamnb.settings import COUNT_MODELS
 from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
 from spamnb.store.compaction import (
     fold,
-    has_log,
     log_sums,
     make_log,
     part_end,
@@ -115,7 +114,7 @@ def _nothing(store: Store) -> tuple:
 
 
 def _recent(store: Store, rule: Rule) -> np.ndarray:
-    return rare_tokens(store, rule.first_month) if has_log(store) and rule.months else np.zeros(0, np.uint32)
+    return rare_tokens(store, rule.first_month) if store.has_log() and rule.months else np.zeros(0, np.uint32)
 
 
 def _taken_out(tokens: TokenArray, counts: ClassCounts, messages: int, recent: np.ndarray) -> np.ndarray:
@@ -160,7 +159,7 @@ def prune(store: Store, rule: Rule, progress: Callable[[int], None] = lambda pru
 
 def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     """Prune the keys from ``low`` to the end of a part; the keys of the part, and how many tokens left."""
-    if has_log(store):
+    if store.has_log():
         fold(store)
     else:
         make_log(store)
@@ -189,7 +188,7 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
         year, month = divmod(this_month(), 12)
         changes["pruned"] = {"tokens": before + len(gone), "month": f"{year}-{month + 1:02}"}
     store.put_meta(changes)
-    store.forget_sums()
+    store.read_anew()
     return low, high, len(gone)
 
 
@@ -201,7 +200,7 @@ def _pruned_before(noted: object) -> int:
     return tokens
 
 
-def shrink(store: Store) -> bool:
+def give_room_back(store: Store) -> bool:
     """Give the room that became free back to the disk; False where that has to wait, as while another process reads for
     long or the disk has no room for the copy."""
     with contextlib.suppress(sqlite3.OperationalError):

@@ -64,10 +64,6 @@ class Store(ModelTables):
         self._drop_sums()
         self._behind = True  # the rows in memory are right once the log's new changes are added to them
 
-    def forget_sums(self) -> None:
-        """Read all sums anew: they were changed beside ``add``."""
-        self._drop_cache()
-
     def _drop_sums(self) -> None:
         self._behind = False
         self._pending: list[Pending] = []
@@ -200,7 +196,9 @@ class Store(ModelTables):
                 self._trained = self._read_pages()
             pages = self._trained or self._read_pages(hashes)
             width = len(self._cache.table)
-            since = self._changes().look_up(hashes, width)
+            since = np.zeros((width, len(hashes)), np.int64)
+            if self._log is not None or self.has_log():
+                since += self._changes().look_up(hashes, width)
             if not self._as_trained():
                 learned = self._read_learned(hashes)
                 since[:, learned[:, 0]] += learned[:, 1:].T

@@ -84,6 +84,10 @@ class ModelTables(Database):
             if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
                 raise Damaged("other tables, views, triggers or indexes than a model's")
 
+    def has_log(self) -> bool:
+        """Has the file a log of changes?"""
+        return self.execute("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").fetchone() is not None
+
     def _drop_cache(self) -> None:
         self._meta: dict[str, Any] | None = None
         self._arrays: dict[str, np.ndarray] | None = None

@@ -13,7 +13,7 @@ from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import compaction
 from spamnb.store.jsonl import export
-from spamnb.store.pruning import Rule, prune, shrink, survey
+from spamnb.store.pruning import Rule, give_room_back, prune, survey
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
@@ -103,7 +103,7 @@ def test_a_reader_sees_at_once_that_tokens_are_gone(tmp_path: Path) -> None:
         prune(writer, Rule(1, 0))
         assert reader.look_up(["a", "b"]).positions.tolist() == [1]
         assert reader.meta()["pruned"]["tokens"] == 1
-        assert shrink(writer)
+        assert give_room_back(writer)
 
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
