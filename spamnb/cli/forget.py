@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from spamnb.cli.each_message import each_message
-from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
+from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, tell
 
 
 @click.command("forget", short_help="Take messages out of a class again.")

@@ -51,7 +51,7 @@ def info_command(model: Path, form: str) -> None:
     for line in _origin(origin):
         click.echo(escape(line))
     for name, documents in messages.items():
-        click.echo(f"  {name}: {pluralize(documents, 'message')}{_of_them(lessons.get(name, facts.Lessons(0, 0)))}")
+        click.echo(f"  {name}: {pluralize(documents, 'message')}{_of_them(lessons.get(name, facts.OneByOne(0, 0)))}")
     room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
     missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
     why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""

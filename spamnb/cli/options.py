@@ -19,7 +19,7 @@ from spamnb.errors import SpamnbError, reason
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
-    from spamnb.sources.spec import ReadOptions
+    from spamnb.sources.one_class import ReadOptions
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_options() -> ReadOptions:
     """How the command that runs was told to read its sources."""
-    from spamnb.sources.spec import ReadOptions
+    from spamnb.sources.one_class import ReadOptions
 
     return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
 
@@ -254,7 +254,7 @@ def messages_of(sources: tuple[str, ...], unreadable: Unreadable) -> Iterator[En
     """The messages of the sources; without any, or for "-", the one on standard input where there is one."""
     from spamnb.sources.entries import MAX_MESSAGE, Entry, decompress, too_long
     from spamnb.sources.mbox import split_mbox
-    from spamnb.sources.spec import unlabelled
+    from spamnb.sources.one_class import unlabelled
 
     if sources not in ((), ("-",)):
         return unlabelled(sources, unreadable, read_options())

@@ -14,7 +14,7 @@ from spamnb.cli.options import Unreadable, progress, read_options, scratch, tell
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
     from spamnb.settings import Settings
-    from spamnb.sources.spec import ReadOptions
+    from spamnb.sources.one_class import ReadOptions
 
 keep_lessons_option = click.option(
     "--keep-lessons",
@@ -101,7 +101,8 @@ def _origin(sources: Sequence[str], options: ReadOptions) -> dict[str, Any]:
     import sys
     from datetime import datetime
 
-    from spamnb.sources.spec import ReadOptions, absolute
+    from spamnb.sources.one_class import ReadOptions
+    from spamnb.sources.spec import absolute
 
     usual = ReadOptions()._asdict()
     chosen = {name: value for name, value in options._asdict().items() if value != usual[name]}

@@ -95,7 +95,8 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     """The sources that the model was trained from and that are there, why the first of the others cannot be read, and
     how they were read."""
     from spamnb.errors import SpamnbError
-    from spamnb.sources.spec import ReadOptions, entries
+    from spamnb.sources.one_class import ReadOptions
+    from spamnb.sources.spec import entries
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
     kinds: dict[str, Any] = {"recursive": bool, "text_column": (str, type(None)), "label_column": (str, type(None))}

@@ -20,9 +20,8 @@ from spamnb.formulas.calibration import Calibration, margins
 from spamnb.learners.learner import ModelFile
 from spamnb.store.pruning import Survey
 from spamnb.store.store import Store
-from spamnb.tokens.csr_rows import take_tokens
+from spamnb.tokens.csr_rows import TokenIds, take_tokens
 from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.vocabulary import TokenIds
 
 
 class PrunedView:

@@ -1,6 +1,7 @@
 """Where labelled mail lies: folders, mailboxes of mail programs, lists of messages and tables of text.
 
     spec            what a SOURCE is: SOURCE → entries; a new kind of source is named here
+    one_class       mail of one class or of none: a folder, mailbox, table or message
     entries         one message of a source, and how its bytes are read; gzip, limits of size
     folders         trees of messages, Maildirs and their folders, MH
     thunderbird     Thunderbird's folders, classes by their names

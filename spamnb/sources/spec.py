@@ -18,15 +18,15 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
 
-from spamnb.errors import SpamnbError, reason
+from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.entries import Entry, Report, open_mail
-from spamnb.sources.files import is_empty, is_table, mail_file
-from spamnb.sources.folders import listing, tree
+from spamnb.sources.files import is_empty, is_table
+from spamnb.sources.folders import listing
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
+from spamnb.sources.one_class import DEFAULT, ReadOptions, of_class, rows_of, status_of, with_mail
 
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
@@ -34,18 +34,7 @@ _FORMS = (
 )
 
 
-class ReadOptions(NamedTuple):
-    """How sources are read: Maildirs with their folders, and which columns of a table hold the text and the class."""
-
-    recursive: bool = False
-    text_column: str | None = None
-    label_column: str | None = None
-
-
-_DEFAULT = ReadOptions()
-
-
-def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = _DEFAULT) -> Iterator[Entry]:
+def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = DEFAULT) -> Iterator[Entry]:
     """Labelled entries of each SOURCE in turn, lazily. Raises SpamnbError at once for a SOURCE that is none.
 
     ``on_unreadable(name, error)`` is called for each file, folder or line that could not be read.
@@ -54,21 +43,6 @@ def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = 
     found = [_labelled(spec, on_unreadable, options) for spec in specs]
     _check_one_class_each(specs)
     return chain.from_iterable(found)
-
-
-def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions = _DEFAULT) -> Iterator[Entry]:
-    """Entries with label None out of folders, Maildirs, MH folders, mboxes, tables and single messages, lazily.
-
-    Raises SpamnbError at once for a path where nothing is, and later where all files are something else than mail.
-    """
-    paths = list(paths)
-    shown = escape(paths[0]) if len(paths) == 1 else "the sources"
-    return _with_mail(
-        shown,
-        lambda report: chain.from_iterable([_of_class(None, path, path, report, options) for path in paths]),
-        on_unreadable,
-        only_foreign=True,
-    )
 
 
 def absolute(spec: str) -> str:
@@ -96,7 +70,7 @@ def _check_one_class_each(specs: Iterable[str]) -> None:
         label, equals, path = spec.partition("=")
         if not equals or not path or "/" in label or spec.partition(":")[0] in _KINDS:
             continue
-        status = _status(os.path.expanduser(path), spec)
+        status = status_of(os.path.expanduser(path), spec)
         before = met.setdefault((status.st_dev, status.st_ino), spec)
         if before.partition("=")[0] != label:
             raise SpamnbError(
@@ -109,7 +83,7 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
     if colon and kind in _KINDS:
         path = os.path.expanduser(path)
         _check_not_empty(path, spec)
-        return _with_mail(escape(spec), lambda report: _KINDS[kind](path, spec, report), on_unreadable)
+        return with_mail(escape(spec), lambda report: _KINDS[kind](path, spec, report), on_unreadable)
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:  # ./a=b is a path
         if not path:
@@ -119,19 +93,19 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
             raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
         _check_not_empty(path, spec)
         return _of_one_class(name, path, spec, on_unreadable, options)
-    mode = _status(spec, spec, hint=f"; {_FORMS}").st_mode
+    mode = status_of(spec, spec, hint=f"; {_FORMS}").st_mode
     if stat.S_ISDIR(mode):
         return _folder_per_class(spec, on_unreadable, options)
     if not stat.S_ISREG(mode):
         raise SpamnbError(f"{escape(spec)}: neither file nor folder; {_FORMS}")
     _check_not_empty(spec, spec)
     if is_table(spec):
-        return _table(spec, True, on_unreadable, options)
+        return rows_of(spec, True, on_unreadable, options)
     return _lines(spec, on_unreadable)
 
 
 def _index(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
-    if not stat.S_ISREG(_status(path, spec).st_mode):
+    if not stat.S_ISREG(status_of(path, spec).st_mode):
         raise SpamnbError(f"{escape(spec)}: not a file; give the TREC index itself, as index:PATH")
     return (Entry(label, escape(target), target) for label, target in index(path, on_unreadable))
 
@@ -139,7 +113,7 @@ def _index(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
 def _thunderbird(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
     from spamnb.sources.thunderbird import thunderbird
 
-    if not stat.S_ISDIR(_status(path, spec).st_mode):
+    if not stat.S_ISDIR(status_of(path, spec).st_mode):
         raise SpamnbError(f"{escape(spec)}: not a folder; write CLASS={escape(path)} for a single mailbox")
     return thunderbird(path, on_unreadable)
 
@@ -147,7 +121,7 @@ def _thunderbird(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]
 def _gmail(path: str, spec: str, on_unreadable: Report) -> Iterator[Entry]:
     from spamnb.sources.gmail import gmail
 
-    mode = _status(path, spec).st_mode
+    mode = status_of(path, spec).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise SpamnbError(f"{escape(spec)}: neither file nor folder")
     return gmail(path, on_unreadable)
@@ -161,20 +135,7 @@ _KINDS: dict[str, Callable[[str, str, Report], Iterator[Entry]]] = {
 
 
 def _of_one_class(label: str, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    return _with_mail(escape(spec), lambda report: _of_class(label, path, spec, report, options), on_unreadable)
-
-
-def _of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    mode = _status(path, spec).st_mode
-    if stat.S_ISDIR(mode):
-        if label is not None:
-            _check_listable(path)
-        return tree(label, path, on_unreadable, options.recursive)
-    if not stat.S_ISREG(mode):
-        raise SpamnbError(f"{escape(spec)}: neither file nor folder; save its content to a file first")
-    if is_table(path):
-        return _table(path, False, on_unreadable, options)
-    return mail_file(label, path, on_unreadable)
+    return with_mail(escape(spec), lambda report: of_class(label, path, spec, report, options), on_unreadable)
 
 
 def _folder_per_class(folder: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
@@ -204,38 +165,13 @@ def _class_of(label: str, spec: str) -> str:
         raise SpamnbError(f"{escape(spec)}: {error}; give the class another name, as in CLASS=PATH") from error
 
 
-def _status(path: str, spec: str, hint: str = "") -> os.stat_result:
-    try:
-        return os.stat(path)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        if isinstance(error, FileNotFoundError):
-            missing = escape(spec) if path == spec else f"{escape(spec)}: {escape(path)}"
-            raise SpamnbError(f"{missing}: no such file or folder{hint}") from error
-        raise SpamnbError(f"{escape(spec)}: cannot be opened: {reason(error)}") from error
-
-
 def _check_not_empty(path: str, spec: str) -> None:
     """SpamnbError for a file of no bytes: whoever gives one as a SOURCE meant another, or its copying failed."""
     if is_empty(path):
         raise SpamnbError(f"{escape(spec)}: an empty file, so no message")
 
 
-def _check_listable(folder: str) -> None:
-    """SpamnbError for a class's folder that cannot be read: the model would be one without that class."""
-    try:
-        os.scandir(folder).close()
-    except OSError as error:
-        raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
-
-
 # Files of text
-
-
-def _table(path: str, labelled: bool, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    from spamnb.sources.columns import Columns
-    from spamnb.sources.tables import table
-
-    return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
 
 
 def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -254,62 +190,3 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
     # The blank line says that the message has no headers, whatever its text looks like.
     found = labelled_texts(path, on_unreadable)
     return (Entry(label, name, path, content=b"\n" + text + b"\n") for label, name, text in found)
-
-
-# Sources without mail
-
-
-class _Reports:
-    """Counts what cannot be read, and holds back the first until it is known whether anything can be."""
-
-    def __init__(self, on_unreadable: Report) -> None:
-        self._tell = on_unreadable
-        self.first: tuple[str, Exception] | None = None
-        self.holding = True
-        self.count = self.foreign = 0
-
-    def __call__(self, name: str, error: Exception) -> None:
-        self.count += 1
-        self.foreign += isinstance(error, NotMail)
-        if self.holding and self.count == 1:
-            self.first = name, error
-            return
-        self.release()
-        self._tell(name, error)
-
-    def release(self) -> None:
-        """Tell what was held back; from here on nothing is."""
-        self.holding = False
-        if self.first:
-            self._tell(*self.first)
-            self.first = None
-
-
-def _with_mail(
-    shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, only_foreign: bool = False
-) -> Iterator[Entry]:
-    """The entries that ``find`` gives, made at once, from the first that can be read on.
-
-    SpamnbError where there are files and none can be read; with ``only_foreign``, where all are something else.
-    """
-    reports = _Reports(on_unreadable)
-    return _from_the_first(shown, find(reports), reports, only_foreign)
-
-
-def _from_the_first(shown: str, found: Iterator[Entry], reports: _Reports, only_foreign: bool) -> Iterator[Entry]:
-    for entry in found:
-        try:
-            entry.read()
-        except OSError as error:
-            reports(entry.name, error)
-        else:
-            reports.release()
-            yield entry
-            yield from found
-            return
-    if reports.count and (not only_foreign or reports.foreign == reports.count):
-        if reports.first:
-            name, why = reports.first
-            raise SpamnbError(f"{name}: {reason(why)}")
-        raise SpamnbError(f"{shown}: none of its {reports.count:,} files can be read as mail")
-    reports.release()

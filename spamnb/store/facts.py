@@ -12,7 +12,7 @@ from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
 
 
-class Lessons(NamedTuple):
+class OneByOne(NamedTuple):
     """Messages of one class that were learned one by one, and not by training."""
 
     taught: int  # by a person
@@ -25,7 +25,7 @@ def origin(store: Store) -> dict[str, Any]:
     return {key: meta[key] for key in ORIGIN if key in meta}
 
 
-def lessons(store: Store) -> dict[str, Lessons]:
+def lessons(store: Store) -> dict[str, OneByOne]:
     """What was learned one by one, by class; classes without any are left out.
 
     >>> from spamnb.classifier import Classifier
@@ -33,7 +33,7 @@ def lessons(store: Store) -> dict[str, Lessons]:
     >>> classifier.learn("ham", b"Subject: lunch"), classifier.learn("ham", b"Subject: tea", taught=False)
     (True, True)
     >>> lessons(classifier.store)
-    {'ham': Lessons(taught=1, autolearned=1)}
+    {'ham': OneByOne(taught=1, autolearned=1)}
     """
     with store.reading():
         rows = store.execute(
@@ -42,7 +42,7 @@ def lessons(store: Store) -> dict[str, Lessons]:
         )
         most = int_between(MAX_COUNT)
         found = checked_rows("messages", rows, **{"class": is_class_name}, taught=most, messages=most)
-        return {name: Lessons(taught, every - taught) for name, taught, every in found}
+        return {name: OneByOne(taught, every - taught) for name, taught, every in found}
 
 
 def lessons_by_month(store: Store) -> dict[str, dict[str, int]]:

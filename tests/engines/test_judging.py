@@ -17,7 +17,7 @@ from spamnb.engines.judging import classify_parallel
 from spamnb.judgement import Judgement
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.sources.spec import unlabelled
+from spamnb.sources.one_class import unlabelled
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 

@@ -14,7 +14,8 @@ import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.formats import NotMail, foreign_format
-from spamnb.sources.spec import entries, unlabelled
+from spamnb.sources.one_class import unlabelled
+from spamnb.sources.spec import entries
 
 MORK = b'// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)

@@ -16,7 +16,8 @@ from pyarrow import parquet
 from spamnb.errors import SpamnbError
 from spamnb.sources import tables
 from spamnb.sources.columns import Columns
-from spamnb.sources.spec import ReadOptions, entries, unlabelled
+from spamnb.sources.one_class import ReadOptions, unlabelled
+from spamnb.sources.spec import entries
 
 ROWS = [("ham", "tea, at\nfour"), ("spam", 'a "prize"'), ("ham", "naïve ☕"), ("spam", ";,\t")]
 

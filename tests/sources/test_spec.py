@@ -19,7 +19,8 @@ import pytest
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry, messages, unquoted
 from spamnb.sources.notes import notes, one_too_high
-from spamnb.sources.spec import ReadOptions, entries, unlabelled
+from spamnb.sources.one_class import ReadOptions, unlabelled
+from spamnb.sources.spec import entries
 
 Unreadable = list[tuple[str, Exception]]
 

@@ -14,7 +14,8 @@ import pytest
 from spamnb.errors import SpamnbError
 from spamnb.sources import tables
 from spamnb.sources.columns import Columns
-from spamnb.sources.spec import ReadOptions, entries, unlabelled
+from spamnb.sources.one_class import ReadOptions, unlabelled
+from spamnb.sources.spec import entries
 
 Found = list[tuple[str | None, str, str]]
 
