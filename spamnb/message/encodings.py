@@ -20,8 +20,9 @@ CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"  # ESC: ISO-20
 SOFT_BREAK = re.compile(rb"=[ \t]{1,80}(?=\n)")
 UU_NAMES = frozenset(["uuencode", "x-uuencode", "uue", "x-uue"])
 UU_BEGIN = re.compile(r"^begin [0-7]{3,4} ([^\n]{1,200})\n", re.MULTILINE)
-# Up to ``end``, lines of the alphabet alone. Without an end, or with other lines before it, it is text.
-UU_FILE = re.compile(r"((?:[ -`]{0,200}+\n)*+)end[ \t]{0,9}(?:\n|\Z)")
+UU_LINES = re.compile(r"(?:[ -`]{0,200}+\n)*+")
+UU_END = re.compile(r"end[ \t]{0,9}(?=\n|\Z)")
+MIN_UU_LINES = 5  # of a file without end: the first post of several that share a file
 
 
 def decode_words(value: str) -> str:
@@ -56,31 +57,31 @@ def decode_words(value: str) -> str:
 def base64(octets: bytes) -> bytes:
     """Decoded base64; characters outside its alphabet are skipped, missing or early padding is no error.
 
-    Lines that are no base64 stay as they are between those that are, and so does what is plain text in spite of its
-    header: more than a twelfth of it is foreign to the alphabet, or, where blanks stand in it, what comes out is none.
+    Lines that are no base64 are left out beside those that are: no reader shows them. What is plain text in spite of
+    its header stays as it is: more than a twelfth of it is foreign to the alphabet, or it holds words between blanks.
 
     >>> base64(b"aGVsbG8gYWdhaW4"), base64(b"aGVsbG8=d29ybGQ="), base64(b"a"), base64(b"so I say: no!")
     (b'hello again', b'helloworld', b'', b'so I say: no!')
     >>> base64(b"  aGVs bG8g\\n  YWdh aW4="), base64(b"See below.\\naGVsbG8gYWdhaW4gYW5kIGFnYWlu\\n")
-    (b'hello again', b'See below.\\nhello again and again')
+    (b'hello again', b'hello again and again')
     """
     padding = octets.find(b"=")
     first, rest = (octets, b"") if padding < 0 else (octets[:padding], octets[padding:].lstrip(b"="))
     letters = first[:1024].translate(None, BLANKS)
     if 12 * len(letters.translate(None, BASE64_LETTERS)) > len(letters):
-        return _mixed(octets)
+        return _runs(octets) or octets
     if first.find(b" ") >= 0 or first.find(b"\t") >= 0:
         clean = first.translate(None, BLANKS)
         found = b"" if _is_prose(first) or clean.translate(None, BASE64_LETTERS) else _letters(clean)
         if not _is_text(found):
-            return _mixed(octets)
+            return _runs(octets) or octets
     else:
         found = _letters(first)
     if not rest.strip(BLANKS):
         return found
     # More follows the padding: chunks that were encoded one by one, or what mailing lists append.
     if rest.translate(None, BASE64_LETTERS + b"=" + BLANKS) or _is_prose(rest):
-        return found + _mixed(rest)
+        return found + _runs(rest)
     return found + b"".join(map(_letters, rest.translate(None, BLANKS).split(b"=", MAX_CHUNKS)))
 
 
@@ -93,23 +94,19 @@ def _letters(octets: bytes) -> bytes:
         return binascii.a2b_base64(letters[: len(letters) - (len(letters) % 4 == 1)] + b"==")
 
 
-def _mixed(octets: bytes) -> bytes:
-    """Lines of base64 decoded, each run of them and each piece that was padded by itself; other lines as they are."""
+def _runs(octets: bytes) -> bytes:
+    """Runs of lines of base64 decoded, each piece that was padded by itself; without other lines."""
     out: list[bytes] = []
-    position = 0
     left = MAX_CHUNKS
     first = BASE64_LINE.search(octets)
     while first and left:
         run = BASE64_LINES.match(octets, first.start())
         if run is None:  # padding within the line
             break
-        out.append(octets[position : run.start()])
         chunks = [chunk for chunk in run.group().translate(None, BLANKS).split(b"=", left) if chunk]
         left = max(left - len(chunks), 0)
         out.extend(map(_letters, chunks))
-        position = run.end()
-        first = BASE64_LINE.search(octets, position)
-    out.append(octets[position:])
+        first = BASE64_LINE.search(octets, run.end())
     return b"".join(out)
 
 
@@ -171,17 +168,30 @@ def _uu_length(first: int) -> int:
     return ((first - 32 & 63) * 4 + 2) // 3
 
 
-def _is_uuencoded(lines: str) -> bool:
-    """Whether nine lines of ten are as long as their first character says: capitals alone do not make a file."""
-    found = [line for line in lines.split("\n") if line]
-    exact = sum(0 <= len(line) - 1 - _uu_length(ord(line[0])) <= 3 for line in found)
-    return bool(found) and 10 * exact >= 9 * len(found)
+def _uu_lines(text: str, start: int) -> tuple[int, int]:
+    """Where the lines of a file at ``start`` end, and where text goes on; twice ``start`` where there is no file.
+
+    Of a file that ends with ``end`` nine lines of ten are as long as their first character says: capitals alone make no
+    file. Of one without it those lines are taken that are, and no others.
+    """
+    found = UU_LINES.match(text, start)
+    stop = found.end() if found else start
+    lines = text[start:stop].split("\n")
+    exact = [bool(line) and 0 <= len(line) - 1 - _uu_length(ord(line[0])) <= 3 for line in lines]
+    end = UU_END.match(text, stop)
+    if end and 0 < 10 * sum(map(bool, lines)) <= 11 * sum(exact):
+        return stop, end.end()
+    whole = [*exact, False].index(False)
+    if whole < MIN_UU_LINES:
+        return start, start
+    stop = start + sum(len(line) + 1 for line in lines[:whole])
+    return stop, stop
 
 
 def take_uuencoded(text: str, max_files: int) -> tuple[str, list[tuple[str, bytes, int]]]:
     """``text`` without the first ``max_files`` uuencoded files in it, and these as (name, content, size in the text).
 
-    A file ends with ``end``, and its lines are as long as they say; anything else is text that a person reads.
+    Only lines that belong to a file are taken: what else stands there is text that a person reads.
 
     >>> take_uuencoded("see:\\nbegin 644 a.txt\\n#86)C\\n`\\nend\\nbye", 9)
     ('see:\\n\\nbye', [('a.txt', b'abc', 7)])
@@ -193,14 +203,13 @@ def take_uuencoded(text: str, max_files: int) -> tuple[str, list[tuple[str, byte
     position = 0
     begin = UU_BEGIN.search(text)
     while begin and len(files) < max_files:
-        found = UU_FILE.match(text, begin.end())
-        if not found or not _is_uuencoded(found.group(1)):
-            begin = UU_BEGIN.search(text, begin.end())
-            continue
-        lines = found.group(1)[:-1]
-        kept.append(text[position : begin.start()])
-        files.append((begin.group(1).strip(), _uu(lines.encode("ascii", "replace")), len(lines)))
-        position = found.end() - (text[found.end() - 1 : found.end()] == "\n")
-        begin = UU_BEGIN.search(text, position)
+        first = begin.end()
+        stop, after = _uu_lines(text, first)
+        if after > first:
+            lines = text[first : stop - 1]
+            kept.append(text[position : begin.start()])
+            files.append((begin.group(1).strip(), _uu(lines.encode("ascii", "replace")), len(lines)))
+            position = after
+        begin = UU_BEGIN.search(text, after)
     kept.append(text[position:])
     return "".join(kept), files

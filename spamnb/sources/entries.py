@@ -26,7 +26,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 GZIP = b"\x1f\x8b"  # what such a file begins with
 # Other compressions that Dovecot can keep mail in. Judged as if it were text such a file is mostly spam, and would be
 # learned as that.
-_OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
+OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
 
 
 class Entry(NamedTuple):
@@ -106,7 +106,7 @@ def decompress(raw: bytes, path: str) -> bytes:
             raw = stream.read(MAX_MESSAGE + 1)
         if len(raw) > MAX_MESSAGE:
             raise too_long(path)
-    elif _OTHERWISE.match(raw):
+    elif OTHERWISE.match(raw):
         raise OSError(errno.EINVAL, "compressed in another way than gzip, the only one that is read", path)
     return raw
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry, Report, open_mail, too_long, unquoted
-from spamnb.sources.formats import HEAD
+from spamnb.sources.entries import OTHERWISE, Entry, Report, open_mail, too_long, unquoted
+from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.mbox import split_mbox
 
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # how the names of tables end
@@ -69,6 +69,8 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
             if _is_mbox(head):
                 stream.seek(0)
                 yield from _messages(label, path, stream, on_unreadable)
+            elif OTHERWISE.match(head):
+                on_unreadable(escape(path), NotMail(foreign_format(head) or "compressed", path))
             elif head:
                 yield Entry(label, escape(path), path)
     except OSError as error:

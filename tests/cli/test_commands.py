@@ -314,8 +314,8 @@ def test_info_says_whether_the_compiled_kernel_is_used(model: Path) -> None:
 
 
 def test_info_says_when_and_from_what_a_model_was_trained_where_its_file_does(model: Path) -> None:
-    assert run("info", "-m", model).output.splitlines()[1] == "  ham: 60 messages"
-    assert json.loads(run("info", "--format", "json", "-m", model).output)["origin"] == {}
+    made = json.loads(run("info", "--format", "json", "-m", model).output)["origin"]
+    assert made.keys() == {"trained_at", "trained_from", "command"}
     origin = {
         "trained_at": "2026-11-22T05:48:07+01:00",
         "trained_from": [f"c{n}=/mail/\x1b[2J{n}" for n in range(9)],

@@ -111,7 +111,7 @@ def test_a_class_of_lessons_alone_is_a_class_of_the_new_model(model: Path, tmp_p
 def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path: Path) -> None:
     told = done("info", "-m", model)
     assert "  lessons kept: 2, 0.0 of at most 64 MB\n" in told
-    settings = facts(model)["settings"]
+    settings = facts(model)["origin"]
     assert settings["trained_from"] == [str(tmp_path / "mail")] and "read_options" not in settings
     assert settings["command"].startswith("spamnb") and settings["trained_at"][:2] == "20"
 
@@ -134,7 +134,7 @@ def test_the_sources_are_remembered_as_they_can_be_found_again(
     monkeypatch.chdir(tmp_path)
     columns = ["--label-column", "a", "--text-column", "b"]
     done("train", "-m", "m", "mail", "ham=mail/ham", "rows.csv", *columns)
-    settings = facts(Path("m"))["settings"]
+    settings = facts(Path("m"))["origin"]
     assert settings["trained_from"] == [f"{tmp_path}/mail", f"ham={tmp_path}/mail/ham", f"{tmp_path}/rows.csv"]
     assert settings["read_options"] == {"text_column": "b", "label_column": "a"}
     before = sums(content(Path("m")))[1:]
@@ -168,7 +168,7 @@ def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
     done("upgrade", "-m", model, tmp_path / "moved")
     trained = {json.dumps(record, sort_keys=True) for record in before}
     assert {json.dumps(record, sort_keys=True) for record in sums(content(model))[1:]} == trained
-    assert facts(model)["settings"]["trained_from"] == [str(tmp_path / "moved")]
+    assert facts(model)["origin"]["trained_from"] == [str(tmp_path / "moved")]
 
 
 def test_upgrade_of_lessons_alone_is_refused_where_it_would_lose_messages(model: Path) -> None:
@@ -233,7 +233,7 @@ def test_export_and_import_carry_lessons_where_asked_to(model: Path, tmp_path: P
     assert held(tmp_path / "copy") == LESSONS
     (tmp_path / "plain").write_text(done("export", "-m", model))
     done("import", "-m", tmp_path / "other", tmp_path / "plain")
-    assert held(tmp_path / "other") == [] and "trained_from" not in facts(tmp_path / "other")["settings"]
+    assert held(tmp_path / "other") == [] and "trained_from" not in facts(tmp_path / "other")["origin"]
     done("merge", "--lessons", "-m", tmp_path / "both", model, tmp_path / "copy")
     assert held(tmp_path / "both") == LESSONS
 

@@ -18,8 +18,8 @@ def result() -> Result:
     truth, verdicts = np.array([0, 0, 0, 0, 1, 1, 0]), np.array([0, 1, 1, 1, 0, 0, -1])
     scores = np.log(P)
     scores[5] *= 2
-    remarks = {3: ErrorDetail("offer", [("free", 1.5)])}
-    return Result("by hand", ("ham", "spam"), list("abcdefg"), truth, scores, P, verdicts, remarks=remarks)
+    details = {3: ErrorDetail("offer", [("free", 1.5)])}
+    return Result("by hand", ("ham", "spam"), list("abcdefg"), truth, scores, P, verdicts, details=details)
 
 
 def test_the_surest_stand_first_and_neither_right_nor_unsure_nor_weak_verdicts_are_named() -> None:

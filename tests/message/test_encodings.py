@@ -40,10 +40,10 @@ def test_base64_with_blanks_inside_is_decoded(written: bytes) -> None:
     assert base64(written) == TEXT
 
 
-def test_base64_after_a_line_of_prose_and_before_one_is_decoded_between_them() -> None:
-    assert base64(b"This is a message in parts:\n" + CODED) == b"This is a message in parts:\n" + TEXT
-    assert base64(CODED + b"-- \nList: see http://list.example/\n") == TEXT + b"-- \nList: see http://list.example/\n"
-    assert base64(b"Dear friend, this is it.\n" * 30 + CODED).endswith(TEXT)
+def test_base64_beside_lines_of_prose_is_decoded_and_they_are_left_out_as_readers_do() -> None:
+    assert base64(b"This is a message in parts:\n" + CODED) == TEXT
+    assert base64(CODED + b"-- \nList: see http://list.example/\n") == TEXT
+    assert base64(b"Dear friend, this is it.\n" * 30 + CODED) == TEXT
 
 
 def test_data_after_the_padding_is_decoded() -> None:
@@ -75,11 +75,17 @@ def test_a_uuencoded_file_is_taken_out_and_text_around_it_stays() -> None:
         "begin 644 a\n#86)C\nBuy cheap pills at http://pills.example/ now.\n",  # no end
         "begin 644 a\n#86)C\nBuy cheap pills at http://pills.example/ now.\nend\n",  # other lines before it
         "begin 644 a\n#86)C\nBUY CHEAP PILLS\nVISIT US TODAY\nBEST PRICES\nend\n",  # capitals of any length
-        "begin 644 a\n" + uuencoded(TEXT).partition("\n")[2].replace("end\n", "Buy pills\n"),
     ],
 )
 def test_text_after_a_line_that_begins_a_file_is_read(text: str) -> None:
     assert take_uuencoded(text, 9) == (text, [])
+
+
+@pytest.mark.parametrize("following", ["Buy pills\n", "BUY CHEAP PILLS\n" * 3, "BUY\nend\nof story", "", "\n\nBuy"])
+def test_of_a_file_without_end_only_its_own_lines_are_taken(following: str) -> None:
+    lines = uuencoded(TEXT).replace("`\nend\n", "")
+    text, [(name, content, _)] = take_uuencoded("see\n" + lines + following, 9)
+    assert (name, content) == ("a.bin", TEXT) and text == "see\n" + following
 
 
 def test_uuencoded_files_share_the_bound_on_parts() -> None:
