@@ -1,13 +1,13 @@
 """How fast: the same files through spamnb, bogofilter and a scikit-learn pipeline, each as whole processes.
 
-    python scripts/benchmark.py CORPORA [--sizes 1000,10000,24893] [--runs 7] [--json]     tables, or one JSON object
-    python scripts/benchmark.py CORPORA --latency                                          one message, one process
+    python scripts/benchmark.py CORPORA [--sizes 1000,28098] [--runs 7] [--json]   mail: tables, or one JSON object
+    python scripts/benchmark.py CORPORA --of posts                                 newsgroup posts instead
+    python scripts/benchmark.py CORPORA --latency                                  one message, one process
 
-CORPORA holds ``spamassassin`` and ``20news-bydate`` (corpora/README.md). Programs take turns, A B C A B C …, so that a
-machine whose speed drifts slows all alike; ratios are taken turn by turn, and the median of all turns is shown. Files
-are in the page cache. Peak memory is that of the largest process, and at least this script's own 35 MB. Sizes beyond
-the 24,893 messages repeat them with respelt words: in each repetition four of ten of the rarer words are new, so that
-the vocabulary grows as that of real mail does (10,000 → 160,000 messages: about fivefold).
+CORPORA holds ``spamassassin``, ``modern`` and ``20news-bydate`` (corpora/README.md); what the two collections are says
+benchmark_corpora.py. Programs take turns, A B C A B C …, so that a machine whose speed drifts slows all alike; ratios
+are taken turn by turn, and the median of all turns is shown. Files are in the page cache. Peak memory is that of the
+largest process, and at least this script's own 35 MB.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
 import shutil
 import statistics
@@ -23,56 +22,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark_corpora import CORPORA, build
+
 PYTHON = [sys.executable]
 SPAMNB = [*PYTHON, "-m", "spamnb"]
-SPAM = ("spamassassin/spam", "spamassassin/spam_2")
-HAM = ("spamassassin/easy_ham", "spamassassin/easy_ham_2", "spamassassin/hard_ham", "20news-bydate")
-WORD = re.compile(rb"[A-Za-z]{5,}")
-
-
-def messages(corpora: Path) -> list[tuple[str, Path]]:
-    """(label, path), spread so that every n-th is a fair sample."""
-    found = []
-    for label, folders in (("spam", SPAM), ("ham", HAM)):
-        for folder in folders:
-            found += [(label, p) for p in sorted((corpora / folder).rglob("*")) if p.is_file() and p.name != "cmds"]
-    if not found:
-        sys.exit(f"{corpora}: no messages in {', '.join((*SPAM, *HAM))}")
-    return sorted(found, key=lambda one: zlib.crc32(str(one[1]).encode()))
-
-
-def build(corpora: Path, folder: Path, size: int) -> Path:
-    """A folder ham and a folder spam of together ``size`` messages."""
-    source = messages(corpora)
-    common: Counter[bytes] = Counter()
-    for _, path in source[:2000]:
-        common.update(set(WORD.findall(path.read_bytes())))
-    kept = {word for word, _ in common.most_common(3000)}
-    for number in range(size):
-        label, path = source[number % len(source)]
-        place = folder / label / f"{number // 1000:03}"
-        place.mkdir(parents=True, exist_ok=True)
-        raw = path.read_bytes()
-        if repetition := number // len(source):
-            letters = b"%c%c" % (97 + repetition // 26, 97 + repetition % 26)
-
-            def respelt(found: re.Match[bytes], letters: bytes = letters) -> bytes:
-                word = found[0]
-                new = word not in kept and zlib.crc32(word + letters) % 10 < 4
-                return word + letters if new else word
-
-            raw = WORD.sub(respelt, raw).replace(b"\n", b"\nX-Repetition: %d\n" % repetition, 1)
-        (place / f"{number % 1000:03}").write_bytes(raw)
-    for label in ("spam", "ham"):
-        paths = sorted(str(path) for path in (folder / label).rglob("*") if path.is_file())
-        (folder / f"{label}.list").write_text("".join(path + "\n" for path in paths))
-    return folder
 
 
 # The programs
@@ -102,6 +59,7 @@ def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
 def scikit_learn(folder: Path, task: str, model: str) -> None:
     """The pipeline people write: the standard library's parser, a CountVectorizer, a MultinomialNB."""
     import email
+    import re
 
     import joblib
     from sklearn.feature_extraction.text import CountVectorizer
@@ -164,12 +122,12 @@ def in_turn(commands: dict[str, list[str]], runs: int, stdin: Path | None = None
 # What is measured
 
 
-def sizes(corpora: Path, numbers: Iterable[int], runs: int, kept: Path | None) -> Iterator[dict[str, Any]]:
+def sizes(corpora: Path, of: str, numbers: Iterable[int], runs: int, kept: Path | None) -> Iterator[dict[str, Any]]:
     for size in numbers:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
-            folder = (kept or Path(temporary)) / str(size)
+            folder = (kept or Path(temporary)) / f"{of}-{size}"
             if not (folder / "ham.list").exists():
-                build(corpora, folder, size)
+                build(corpora, of, folder, size)
             paths = [path for label in ("ham", "spam") for path in (folder / f"{label}.list").read_text().splitlines()]
             start = time.perf_counter()
             octets = sum(len(Path(path).read_bytes()) for path in paths)  # and so all files are in the page cache
@@ -184,9 +142,9 @@ def sizes(corpora: Path, numbers: Iterable[int], runs: int, kept: Path | None) -
                 }  # fmt: skip
 
 
-def latency(corpora: Path, runs: int) -> dict[str, Any]:
+def latency(corpora: Path, of: str, runs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="benchmark-") as temporary:
-        folder = build(corpora, Path(temporary) / "mail", 2000)
+        folder = build(corpora, of, Path(temporary) / "mail", 2000)
         made = tasks(folder, Path(temporary))
         one = Path((folder / "spam.list").read_text().split("\n", 1)[0])
         for program in ("spamnb", "bogofilter"):
@@ -216,7 +174,8 @@ def table(measured: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("corpora", type=Path)
-    parser.add_argument("--sizes", default="1000,10000,24893")
+    parser.add_argument("--of", choices=sorted(CORPORA), default="mail")
+    parser.add_argument("--sizes", default="1000,28098")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--keep", type=Path, help="folder for the repeated messages, used again when it holds them")
     parser.add_argument("--latency", action="store_true")
@@ -227,7 +186,7 @@ def main() -> None:
         scikit_learn(chosen.corpora, *chosen.scikit_learn)
         return
     if chosen.latency:
-        found = latency(chosen.corpora, chosen.runs)
+        found = latency(chosen.corpora, chosen.of, chosen.runs)
         if chosen.json:
             print(json.dumps(found))
         else:
@@ -237,7 +196,7 @@ def main() -> None:
                 )
         return
     all_ = []
-    for measured in sizes(chosen.corpora, map(int, chosen.sizes.split(",")), chosen.runs, chosen.keep):
+    for measured in sizes(chosen.corpora, chosen.of, map(int, chosen.sizes.split(",")), chosen.runs, chosen.keep):
         all_.append(measured)
         if not chosen.json:
             print(table(measured), flush=True)
