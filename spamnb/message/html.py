@@ -1,48 +1,52 @@
+# cython: language_level=3, annotation_typing=False, boundscheck=True, wraparound=False, initializedcheck=False
 """HTML → what its reader sees, what he does not see, and the facts of its structure that betray a sender.
 
-lexbor (selectolax) parses. Its tree is read with few calls; only a document that hides text is walked node by node.
+One pass over the bytes by the HTML standard's tokenization rules; ``elements.py`` knows what is open
+(docs/experiments.md#one-pass-over-html). Compiled or not, this file is the same, and ``html.pxd`` has its C types
+(docs/experiments.md#one-source-compiled).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from . import css
-from .css import UNSEEN_TAGS, Style, StyleChange
-from .tags import FORMATTING, Tags, scan, words_of
+from .css import style_rules
+from .elements import OpenElements
+from .links import LINKED_HOST, SHOWN_HOST, clean_url, last_labels
+from .references import resolve_references
+from .scanner import Scanner
+from .stack import flat
+from .tags import (
+    FACTS,
+    KIND,
+    KNOWN,
+    LETTER,
+    NORMAL,
+    NOWHERE,
+    RAW,
+    REFERENCES,
+    REST,
+    SHOWN_RAW,
+    SPACE,
+    UNKNOWN,
+    Tag,
+)  # fmt: skip
 
-MAX_HTML = 1 << 18  # bytes of HTML in one message
-# Bounds on what lexbor would take too long for; what each keeps away: docs/experiments.md#hostile-html
-MAX_TAGS = 10_000  # in one message: open tags take quadratic time
-MAX_NAMES = 12_000  # of attributes in one tag: each is compared with those before it
-MAX_REOPENED = 500_000  # formatting tags × tags: those that are never closed are opened again in each paragraph
-MAX_COPIED = 48_000_000  # weight of formatting tags × tags: they are opened again with all their attributes
+MAX_TAGS = 50_000  # in one message; 40 times what one of 391 phishing messages has at most
 MAX_LINKS = 1000
-MAX_COMPARED = 100_000  # characters of link texts that are compared with where the links lead
+MAX_LINK_TEXT = 300  # bytes of a link's text that are compared with where it leads
+MAX_EMPTY_PAIR = 200  # bytes of the first tag of an empty pair
 
-WORD = re.compile(rb"[^\s/>=]+")
-OPENING = re.compile(rb"<(%b)\b[^>]*+>?" % b"|".join(sorted(FORMATTING)), re.IGNORECASE)
-LINK = re.compile(rb"<(a)\b[^>]*+>?", re.IGNORECASE)
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-SHOWN_HOST = re.compile(r"\s*+(?:https?://)?([a-z0-9-]++(?:\.[a-z0-9-]++)++)(?:[/:?#\s]|\Z)", re.IGNORECASE)
-LINKED_HOST = re.compile(r"\s*+https?:/{2,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s]++)", re.IGNORECASE)
-URLS = frozenset([b"href", b"src", b"action", b"background"])
-UNSEEN_NAMES = frozenset(name.encode() for name in UNSEEN_TAGS)
-
-HTML_TAGS = """
-    a abbr acronym address applet area article aside audio b base basefont bdo bgsound big blink
-    blockquote body br button canvas caption center cite code col colgroup dd del details dfn dir div dl dt em embed
-    fieldset figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html i iframe ilayer img input
-    ins kbd label layer legend li link main map marquee menu meta nav nobr noembed noframes noscript object ol
-    optgroup option p param picture pre q s samp script section select small source spacer span strike strong style
-    sub summary sup svg table tbody td textarea tfoot th thead title tr tt u ul var video wbr xml"""
-FACT_OF_TAG = {name.encode(): f"tag:{name}" for name in HTML_TAGS.split()}
+TEXT_IS_URL = re.compile(rb">(?:http|www\.)", re.IGNORECASE)
+NAMES_INSIDE = re.compile(rb"<([a-z][a-z0-9]*)", re.IGNORECASE)
+QUIRKS = re.compile(rb"(?!\s*<!doctype\s+html)|\s*<!doctype[^>]{0,99}html 4\.0 tr", re.IGNORECASE)
 
 
 class Html(NamedTuple):
-    """What one HTML part says, and its length in bytes and in tags."""
+    """What one HTML part says, and its number of tags."""
 
     text: str
     hidden: str
@@ -50,7 +54,6 @@ class Html(NamedTuple):
     images: list[str]
     forms: list[str]
     facts: set[str]
-    size: int
     tags: int
 
 
@@ -63,40 +66,26 @@ def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) 
     ('Viagra\\nhere', 'zq', ['http://a.example'],
      ['hidden', 'tag-split', 'tag:a', 'tag:b', 'tag:br', 'tag:i', 'tag:p'])
     """
-    from selectolax.lexbor import LexborHTMLParser
-
-    found = scan(html[:MAX_HTML])
-    tags = found.total
-    if before or len(html) > 1 << 16 or tags > MAX_TAGS or copies_too_much(found, tags):
-        html, tags, found = within_bounds(html, truncations, before)
-    low = html.lower()
-    facts = {FACT_OF_TAG.get(name, "tag:unknown") for name in found.names}
-    facts.update(found.splits)
-    words, colors, backgrounds = words_of(html)
-    tree = LexborHTMLParser(found.marked)
-    root: Any = tree.root  # never None: of any bytes lexbor makes an element "html"
-    links: list[str] = []
-    images: list[str] = []
-    forms: list[str] = []
-    hidden = ""
-    if not words.isdisjoint(URLS):
-        collect_urls(tree, words, links, images, forms, facts)
-    suspect = {} if (hiding := css.may_hide_text(low, words)) else css.suspect_colors(low, words, colors, backgrounds)
-    styled = b"style" in words
-    rules = css.style_rules(low) if styled and (hiding or suspect) else {}
-    if hiding or (suspect and css.on_like_background(tree, suspect, rules, styled)):
-        text, hidden = visible_and_hidden(root, rules)
-    else:
-        for name in UNSEEN_NAMES & found.names:
-            for node in tree.tags(name.decode()):
-                node.decompose(recursive=False)
-        text = root.text()
+    if b"\r" in html:
+        html = html.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in html:
+        html = html.replace(b"\0", b"")
+    reader = Reader(html, MAX_TAGS - sum([page.tags for page in before]))
+    reader.read()
+    if reader.tags >= reader.max_tags:
+        truncations.append(f"HTML after {MAX_TAGS} tags")
+    elements = reader.elements
+    text = flat(elements.shown).decode("utf-8", "replace")
+    hidden = b"".join(elements.hidden).decode("utf-8", "replace")
     hidden = "" if hidden.isspace() else hidden.replace("\r", "\n")
+    facts = reader.facts
     if hidden:
         facts.add("hidden")
+    if reader.mismatch and TEXT_IS_URL.search(html):
+        facts.add("link-mismatch")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Html(text, hidden, links, images, forms, facts, len(html), tags)
+    return Html(text, hidden, reader.links, reader.images, reader.forms, facts, reader.tags)
 
 
 def declared_charset(octets: bytes) -> str:
@@ -105,94 +94,207 @@ def declared_charset(octets: bytes) -> str:
     return found.group(1).decode("ascii") if found else ""
 
 
-def copies_too_much(found: Tags, tags: int) -> bool:
-    """Would lexbor make formatting tags anew too often, or copy too much with them, in a document of so many tags?"""
-    return tags * found.formatting > MAX_REOPENED or tags * found.weight > MAX_COPIED
+class Reader(Scanner):
+    """One pass over a document."""
 
+    def __init__(self, html: bytes, max_tags: int) -> None:
+        super().__init__(html)
+        low = html.lower()
+        self.rules = style_rules(low) if b"<style" in low else {}
+        self.elements = OpenElements(self.rules, QUIRKS.match(html) is not None)
+        self.known: dict[bytes, Tag] = {}
+        self.met: set[Tag] = set()
+        self.facts: set[str] = set()
+        self.links: list[str] = []
+        self.images: list[str] = []
+        self.forms: list[str] = []
+        self.max_tags = max_tags
+        self.tags = 0
+        self.begun = False  # blanks before the page are none of its text
+        self.reference = -1  # where the next one may be
+        self.linked = ""  # the host that the link at hand leads to
+        self.link_text: list[bytes] = []
+        self.link_left = 0
+        self.mismatch = False
+        self.in_title = False
+        # The colours of the page are those of all that stands in it, before them too.
+        body = low.find(b"<body")
+        in_comment = body >= 0 and low.rfind(b"<!--", 0, body) > low.rfind(b"-->", 0, body)
+        if body >= 0 and not in_comment and self.attributes_end(body + 5) >= 0:
+            self.elements.start(KNOWN[b"body"], self.attributes, self.source)
 
-def within_bounds(html: bytes, truncations: list[str], before: Sequence[Html]) -> tuple[bytes, int, Tags]:
-    """``html`` without what would take lexbor more than about a tenth of a second, its number of tags, and these."""
-    max_bytes = MAX_HTML - sum([page.size for page in before])
-    max_tags = MAX_TAGS - sum([page.tags for page in before])
-    if len(html) > max_bytes:
-        truncations.append(f"HTML after {MAX_HTML} bytes")
-        html = html[:max_bytes]
-    tags = html.count(b"<")
-    if tags > max_tags:
-        truncations.append(f"HTML after {MAX_TAGS} tags")
-        html = b"<".join(html.split(b"<", max_tags + 1)[: max_tags + 1])
-        tags = max_tags
-    if len(html) > 1 << 16:
-        names = WORD.findall(html)
-        if len(names) * len(set(names)) > MAX_NAMES**2:  # each is compared with those before it: 2.6 s for 256 kB
-            truncations.append(f"HTML after {1 << 16} bytes: too many names")
-            html = html[: 1 << 16]
-    found = scan(html)
-    if copies_too_much(found, tags):
-        truncations.append("attributes of formatting tags: too many such tags")
-        html = OPENING.sub(rb"<\1>", html)
-        found = scan(html)
-        if tags * found.weight > MAX_COPIED:
-            truncations.append("attributes of links: too many or too long")
-            html = LINK.sub(rb"<\1>", html)
-            found = scan(html)
-    return html, tags, found
+    def read(self) -> None:
+        """Read it all."""
+        html = self.html
+        data = html
+        size = self.size
+        at = search = 0  # where text begins, and from where on a tag is looked for
+        opened = opened_end = -1  # the start tag before
+        opened_tag = None
+        while self.tags < self.max_tags:
+            found = html.find(b"<", search)
+            if found < 0:
+                break
+            i = found + 1
+            if i >= size:
+                break
+            if KIND[data[i]] & LETTER:
+                stop = self.name_end(i)
+                tag = self.known.get(data[i:stop])
+                if tag is None:
+                    tag = self.tag_of(data[i:stop])
+                end = self.attributes_end(stop)
+                self.tags += 1
+                self.text_before(at, found, tag)
+                if end < 0:
+                    at = size  # a tag that never ends is no tag
+                    break
+                at = self.start(tag, end)
+                opened, opened_end, opened_tag = found, end, tag
+            elif data[i] == 47:
+                i += 1
+                if i < size and KIND[data[i]] & LETTER:
+                    stop = self.name_end(i)
+                    tag = self.known.get(data[i:stop])
+                    if tag is None:
+                        tag = self.tag_of(data[i:stop])
+                    end = self.attributes_end(stop)
+                    self.tags += 1
+                    self.text_before(at, found, tag)
+                    if end < 0:
+                        at = size
+                        break
+                    at = end
+                    is_pair = tag is opened_tag and opened_end == found and end == stop + 1 and end < size
+                    if is_pair and opened > 0 and found - 1 - opened <= MAX_EMPTY_PAIR:
+                        is_pair = KIND[data[opened - 1]] & KIND[data[end]] & LETTER != 0
+                        if is_pair:
+                            self.facts.add("tag-split")
+                    self.end(tag)
+                elif i < size:
+                    self.text_before(at, found, None)
+                    at = self.behind(b">", i)
+                else:
+                    break
+            elif data[i] == 33 or data[i] == 63:
+                self.text_before(at, found, None)
+                at = self.comment_end(i)
+                self.skip(found, at)
+                if data[i] == 33 and found > 0 and at < size and KIND[data[found - 1]] & KIND[data[at]] & LETTER:
+                    self.facts.add("comment-split")
+            else:
+                search = i
+                continue
+            search = at
+        if at < size and self.tags < self.max_tags:
+            self.text_before(at, size, None)
+        self.end_link()
+        for tag in self.met:
+            self.facts.add(FACTS.get(tag.name, UNKNOWN))
 
+    def tag_of(self, name: bytes) -> Tag:
+        """What is known of the elements of this name."""
+        low = name.lower()
+        tag = KNOWN.get(low) or self.known.get(low)
+        if tag is None:
+            tag = Tag(low.decode("utf-8", "replace"), len(KNOWN) + len(self.known))
+            self.known[low] = tag
+        self.known[name] = tag
+        return tag
 
-def collect_urls(
-    tree: Any, words: Set[bytes], links: list[str], images: list[str], forms: list[str], facts: set[str]
-) -> None:
-    """Fill in the URLs that the document names, and whether a link shows another host than it leads to."""
-    compared = 0
-    compare = b">http" in words or b">www." in words
-    selectors = [f"[{word.decode()}]" for word in sorted(URLS & words)]  # each takes 1.5 µs
-    for node in tree.css(",".join(selectors))[: 4 * MAX_LINKS]:
-        attributes = node.attributes
-        if (url := attributes.get("href")) and node.tag in ("a", "area") and len(links) < MAX_LINKS:
-            links.append(clean_url(url))
-            if compare and compared < MAX_COMPARED and (leads := LINKED_HOST.match(url)):
-                text = node.text()
-                compared += len(text)
-                shown = SHOWN_HOST.match(text[:300])
-                if shown and last_labels(shown.group(1)) != last_labels(leads.group(1)):
-                    facts.add("link-mismatch")
+    def skip(self, start: int, stop: int) -> None:
+        """What is not shown: of the tags in it only the names count."""
+        if self.html.find(b"<", start + 1, stop) >= 0:
+            for name in set(NAMES_INSIDE.findall(self.html, start + 1, stop)):
+                self.facts.add(FACTS.get(name.lower().decode(), UNKNOWN))
+
+    def text_before(self, start: int, stop: int, tag: Tag | None) -> None:
+        """The text that ends where ``tag`` begins."""
+        html = self.html
+        data = html
+        breaks = tag is not None and tag.ends_word and (
+            stop == 0 or not (KIND[data[stop - 1]] & SPACE or data[stop - 1] == 11)
+        )
+        if start < stop:
+            piece = data[start:stop]
+            if self.reference < start:
+                self.reference = html.find(b"&", start)
+                if self.reference < 0:
+                    self.reference = self.size
+            if self.reference < stop:
+                piece = resolve_references(piece, False)
+            if breaks:
+                piece += b"\n"
+        elif breaks:
+            piece = b"\n"
+        else:
+            return
+        if not self.begun:
+            piece = piece.lstrip()
+            if not piece:
+                return
+            self.begun = True
+        if self.link_left > 0:
+            self.link_text.append(piece)
+            self.link_left -= len(piece)
+        self.elements.add_text(piece, self.in_title)
+
+    def start(self, tag: Tag, at: int) -> int:
+        """A start tag that ends there; returns from where on to read."""
+        attributes = self.attributes
+        self.met.add(tag)
+        if not self.begun and tag.name != "html":
+            self.begun = True
+        if tag.text == NORMAL or tag.text == NOWHERE:
+            shown = self.elements.start(tag, attributes, self.source)
+            if shown and attributes:
+                self.collect(tag, attributes)
+            return at
+        if tag.text == REST:
+            self.text_before(at, self.size, None)
+            return self.size
+        if attributes:
+            self.collect(tag, attributes)
+        # The text of these ends with their end tag alone.
+        stop = self.raw_end(tag, at)
+        if tag.text == REFERENCES or tag.name in SHOWN_RAW:
+            self.in_title = tag.name == "title"
+            if not self.in_title:
+                self.elements.start(tag, attributes, self.source)
+            self.text_before(at, stop, None)
+            self.in_title = False
+            self.elements.end(tag)
+        elif tag.text == RAW:
+            self.skip(at, stop)
+        return stop
+
+    def end(self, tag: Tag) -> None:
+        """An end tag."""
+        if tag.name == "a":
+            self.end_link()
+        self.elements.end(tag)
+
+    def collect(self, tag: Tag, attributes: dict[str, str]) -> None:
+        """The URLs of a tag, and where a link leads."""
+        if (url := attributes.get("href")) and tag.name in ("a", "area") and len(self.links) < MAX_LINKS:
+            self.links.append(clean_url(url))
+            self.end_link()
+            if tag.name == "a" and (leads := LINKED_HOST.match(url)):
+                self.linked = leads.group(1)
+                self.link_left = MAX_LINK_TEXT
         url = attributes.get("src") or attributes.get("background")
-        if url and len(images) < MAX_LINKS and node.tag != "script":
-            images.append(clean_url(url))
-        if (url := attributes.get("action")) and len(forms) < MAX_LINKS:
-            forms.append(clean_url(url))
+        if url and len(self.images) < MAX_LINKS and tag.name != "script":
+            self.images.append(clean_url(url))
+        if (url := attributes.get("action")) and len(self.forms) < MAX_LINKS:
+            self.forms.append(clean_url(url))
 
-
-def clean_url(url: str) -> str:
-    """A URL as browsers take it: without line breaks, tabs and blanks around it; at most 2000 characters."""
-    url = url[:2000].strip()
-    if "\n" in url or "\t" in url or "\r" in url:
-        url = url.translate({9: None, 10: None, 13: None})
-    return url
-
-
-def last_labels(host: str) -> str:
-    """The last two labels of a host name, in lower case."""
-    return ".".join(host.lower().rstrip(".").split(".")[-2:])
-
-
-def visible_and_hidden(root: Any, rules: Mapping[str, StyleChange]) -> tuple[str, str]:
-    """Visible and hidden text, node by node with the inherited style."""
-    seen: list[str] = []
-    unseen: list[str] = []
-    stack: list[tuple[Any, Style]] = [(root, css.page_style(rules))]
-    while stack:
-        node, inherited = stack.pop()
-        while node is not None:
-            text = node.text_content
-            if text is not None:
-                (seen if inherited.visible else unseen).append(text)
-            elif (child := node.first_child) is not None:
-                tag = node.tag
-                if tag is not None and tag[0] != "-" and tag not in UNSEEN_TAGS:
-                    stack.append((node.next, inherited))
-                    inherited = css.inherited_style(inherited, tag, node.attributes, rules)
-                    node = child
-                    continue
-            node = node.next
-    return "".join(seen), "".join(unseen)
+    def end_link(self) -> None:
+        """A link ends: does it show another host than it leads to?"""
+        if self.linked:
+            text = b"".join(self.link_text).decode("utf-8", "replace")
+            shown = SHOWN_HOST.match(text[:MAX_LINK_TEXT])
+            if shown and last_labels(shown.group(1)) != last_labels(self.linked):
+                self.mismatch = True
+            self.linked = ""
+        self.link_text = []
+        self.link_left = 0

@@ -1,0 +1,65 @@
+"""Character references of HTML: ``&amp;``, ``&#38;`` and ``&#x26;`` → the characters they stand for."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9A-Fa-f]++)|([0-9]++));?|([A-Za-z][A-Za-z0-9]{1,40}+;?)(=?))")
+LONGEST = 6  # letters of a name that needs no semicolon
+
+
+def resolve_references(octets: bytes, in_attribute: bool = False) -> bytes:
+    """UTF-8 with its character references resolved as browsers do.
+
+    In attributes a name without a semicolon is none where a letter, a digit or ``=`` follows, as in most URLs.
+
+    >>> resolve_references(b"&lt;b&gt; &#x41;&#66 &copy2 &nosuch;").decode()
+    '<b> AB ©2 &nosuch;'
+    >>> resolve_references(b"?a=1&copy=2&amp;b", in_attribute=True).decode()
+    '?a=1&copy=2&b'
+    """
+    return REFERENCE.sub(_in_attribute if in_attribute else _in_text, octets)
+
+
+def _in_text(found: re.Match[bytes]) -> bytes:
+    hexadecimal, decimal, name, equals = found.groups()
+    if name is None:
+        return _numbered(hexadecimal, decimal)
+    return _named(name, LONGEST if name[-1:] != b";" else len(name)) + equals
+
+
+def _in_attribute(found: re.Match[bytes]) -> bytes:
+    hexadecimal, decimal, name, equals = found.groups()
+    if name is None:
+        return _numbered(hexadecimal, decimal)
+    if name[-1:] != b";" and equals:
+        return found.group()
+    return _named(name, 0) + equals
+
+
+def _numbered(hexadecimal: bytes | None, decimal: bytes | None) -> bytes:
+    digits = (hexadecimal or decimal or b"").lstrip(b"0")[:8]
+    return _character(int(digits or b"0", 16 if hexadecimal else 10)).encode()
+
+
+def _character(point: int) -> str:
+    if 0x80 <= point <= 0x9F:  # browsers take these for windows-1252
+        return bytes([point]).decode("cp1252", "ignore") or chr(point)
+    if not 0 < point < 0x110000 or 0xD800 <= point < 0xE000:
+        return "\ufffd"
+    return chr(point)
+
+
+@functools.lru_cache(maxsize=1024)
+def _named(name: bytes, longest: int) -> bytes:
+    """What a name stands for, or its longest beginning of up to ``longest`` letters that needs no semicolon."""
+    from html.entities import html5
+
+    text = name.decode()
+    if text in html5:
+        return html5[text].encode()
+    for length in range(min(longest, LONGEST, len(text)), 1, -1):
+        if text[:length] in html5:
+            return (html5[text[:length]] + text[length:]).encode()
+    return b"&" + name

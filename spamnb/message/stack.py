@@ -1,0 +1,261 @@
+# cython: language_level=3, annotation_typing=False, boundscheck=True, wraparound=False, initializedcheck=False
+"""The stack of open elements of an HTML document, their inherited style, and where their text goes.
+
+Compiled or not, this file is the same (``stack.pxd`` has its C types).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .css import Style, inherited_style, page_style
+from .tags import CELL, KNOWN, NOWHERE, TABLE, Tag
+
+MAX_DEPTH = 512  # of open elements; those inside are not opened, as in browsers
+MAX_FORMATTING = 64  # formatting elements that wait to be opened again
+MAX_SAME = 3  # of these, with the same name and attributes
+
+HTML, BODY_TAG, BUTTON = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"]
+P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
+LISTS = frozenset(["ol", "ul"])
+
+
+class Element:
+    """An open element: its own attributes, the style that its text has, and the list that its text goes into."""
+
+    def __init__(self, tag: Tag, attributes: dict[str, str], source: bytes, into: list[Any] | None) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.source = source  # of the attributes; empty where they say nothing of style
+        self.into = into
+        self.before: list[Any] | None = None  # of a table: what stands in it and is shown before it
+        self.in_table = False  # and in none of its cells
+        self.paragraph = 0  # where in the stack the paragraph is that a block ends here
+        self.open = True
+
+    def take_style(self, style: Style, derived: dict[bytes, tuple[Style, dict[bytes, Any]]]) -> None:
+        """Its style, and those of elements inside by the source of their attributes."""
+        self.style = style
+        self.visible = style.visible
+        self.derived = derived
+
+    def inherit(self, parent: Element, rules: Mapping[str, str]) -> None:
+        """The style of its parent, changed as its attributes say."""
+        if not self.source:
+            self.style, self.visible, self.derived = parent.style, parent.visible, parent.derived
+            return
+        found = parent.derived.get(self.source)
+        if found is None:
+            style = inherited_style(parent.style, self.tag.name, self.attributes, rules)
+            found = parent.derived[self.source] = (style, parent.derived if style is parent.style else {})
+        self.take_style(found[0], found[1])
+
+
+class Stack:
+    """The open elements. ``shown`` and ``hidden`` are the text that was read (pieces of bytes, and lists)."""
+
+    def __init__(self, rules: Mapping[str, str], quirks: bool) -> None:
+        self.rules = rules
+        self.quirks = quirks  # a table inside a paragraph ends it not
+        self.shown: list[Any] = []
+        self.hidden: list[bytes] = []
+        self.stack = [Element(tag, {}, b"", self.shown) for tag in (HTML, BODY_TAG)]
+        self.inherit_again(0)
+        self.top = self.stack[1]
+        self.counts = [0] * 200  # MAX_COUNTED
+        self.formatting: list[Element | None] = []  # None: what stands before it is not opened again
+        self.form_is_open = False
+        self.has_content = False  # beside its head
+
+    def add_text(self, piece: bytes, in_head: bool) -> None:
+        """Text where the document has come to, or of its head."""
+        top = self.top
+        self.has_content = self.has_content or not (in_head or piece.isspace())
+        if in_head and len(self.stack) == 2:
+            top = self.stack[0]
+        else:
+            stray = top.in_table and top.tag.holds_rows and not piece.isspace()  # in a table and in none of its cells
+            if stray or not (top.in_table and top.tag.holds_rows):
+                self.open_formatting_again()
+                top = self.top
+            if stray and top.tag.holds_rows:
+                self.foster(piece)
+                return
+        if top.into is not None:
+            if top.visible:
+                top.into.append(piece)
+            else:
+                self.hidden.append(piece)
+                if piece.isspace():  # it parts words all the same
+                    last = top.into[len(top.into) - 1] if top.into else None
+                    if type(last) is bytes and not last[len(last) - 1 :].isspace():
+                        top.into.append(b" ")
+
+    def foster(self, piece: bytes) -> None:
+        """Text in a table and in none of its cells."""
+        at = self.table_index()
+        table, parent = self.stack[at], self.stack[at - 1]
+        into = table.before
+        if into is not None:
+            if parent.visible:
+                into.append(piece)
+            else:
+                self.hidden.append(piece)
+
+    def table_index(self) -> int:
+        """Where in the stack the innermost table is; there is one."""
+        at = len(self.stack) - 1
+        while at > 1:
+            element = self.stack[at]
+            if element.tag is TABLE_TAG:
+                break
+            at -= 1
+        return at
+
+    def push(self, tag: Tag, attributes: dict[str, str], source: bytes) -> Element | None:
+        """Open an element."""
+        if len(self.stack) >= MAX_DEPTH:
+            return None
+        top = parent = self.top
+        into = top.into
+        fostered = top.in_table and top.tag.holds_rows and not (TABLE <= tag.kind <= CELL)
+        if fostered:
+            at = self.table_index()
+            table, parent = self.stack[at], self.stack[at - 1]
+            into = table.before
+        element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
+        element.inherit(parent, self.rules)
+        element.in_table = top.in_table and not tag.marker
+        if tag is P:
+            element.paragraph = len(self.stack)
+        elif not (tag.barrier or tag is BUTTON):
+            element.paragraph = top.paragraph
+        self.has_content = True
+        self.counts[tag.number] += 1
+        self.stack.append(element)
+        self.top = element
+        return element
+
+    def pop(self) -> None:
+        """Close the innermost element."""
+        element = self.stack.pop()
+        element.open = False
+        self.counts[element.tag.number] -= 1
+        self.top = self.stack[len(self.stack) - 1]
+        if element.tag.marker:
+            while self.formatting and self.formatting.pop() is not None:
+                pass
+
+    def pop_to(self, at: int) -> None:
+        """Close the element at this index of the stack, and all inside; nothing where there is none (0)."""
+        if at > 1:
+            while len(self.stack) > at:
+                self.pop()
+
+    def find(self, tag: Tag, stops_at_special: bool) -> int:
+        """The index of the innermost such element; 0 where another one stands between that bars the way."""
+        at = len(self.stack) - 1
+        while at > 1:
+            element = self.stack[at]
+            other = element.tag
+            if other is tag:
+                return at
+            if other.barrier or (stops_at_special and other.special):
+                return 0
+            if tag is LI and other.name in LISTS:
+                return 0
+            at -= 1
+        return 0
+
+    def find_in_table(self, tag: Tag) -> int:
+        """As ``find``, for a part of the innermost table."""
+        at = len(self.stack) - 1
+        while at > 1:
+            element = self.stack[at]
+            other = element.tag
+            if other is tag:
+                return at
+            if other is TABLE_TAG:
+                return 0
+            at -= 1
+        return 0
+
+    def remember(self, element: Element) -> None:
+        """Formatting is opened again where something else than its own end tag closed it."""
+        same = 0
+        at = len(self.formatting) - 1
+        while at >= 0:
+            other = self.formatting[at]
+            if other is None:
+                break
+            if other.tag is element.tag and other.source == element.source:
+                same += 1
+                if same == MAX_SAME:
+                    del self.formatting[at]
+                    break
+            at -= 1
+        if len(self.formatting) >= MAX_FORMATTING:
+            del self.formatting[0]
+        self.formatting.append(element)
+
+    def open_formatting_again(self) -> None:
+        """Open formatting that was closed together with what it stood in."""
+        size = at = len(self.formatting)
+        while at > 0:
+            closed = self.formatting[at - 1]
+            if closed is None or closed.open:
+                break
+            at -= 1
+        while at < size:
+            closed = self.formatting[at]
+            assert closed is not None
+            element = self.push(closed.tag, closed.attributes, closed.source)
+            if element is None:
+                return
+            self.formatting[at] = element
+            at += 1
+
+    def close(self, element: Element) -> None:
+        """An element that left the stack."""
+        element.open = False
+        self.counts[element.tag.number] -= 1
+
+    def merge(self, element: Element, attributes: dict[str, str]) -> None:
+        """Give the page attributes that it has not yet."""
+        if attributes:
+            element.attributes = {**attributes, **element.attributes}
+            element.source = repr(element.attributes).encode()
+            self.inherit_again(0)
+
+    def inherit_again(self, at: int) -> None:
+        """The styles of the open elements from this one on."""
+        if at:
+            above = self.stack[at - 1]
+        else:
+            above = Element(HTML, {}, b"", None)
+            above.take_style(page_style(self.rules), {})
+        while at < len(self.stack):
+            element = self.stack[at]
+            element.inherit(above, self.rules)
+            if element.tag is P:
+                element.paragraph = at
+            elif at and not (element.tag.barrier or element.tag is BUTTON):
+                element.paragraph = above.paragraph
+            above = element
+            at += 1
+
+
+def flat(pieces: list[Any]) -> bytes:
+    """The text in a list of pieces and lists."""
+    out: list[bytes] = []
+    left = [iter(pieces)]
+    while left:
+        for piece in left[len(left) - 1]:
+            if type(piece) is list:
+                left.append(iter(piece))
+                break
+            out.append(piece)
+        else:
+            left.pop()
+    return b"".join(out)
