@@ -93,7 +93,7 @@ def difference(text: str, oracle: EmailMessage) -> str:
     if encoding == "base64" and text == line_feeds(encoded):
         return NO_BASE64
     if encoding == "base64" and octets == "".join(encoded.splitlines()).encode("ascii", "surrogateescape"):
-        repaired = base64_decoded(octets)
+        repaired = base64_decoded(encoded.encode("ascii", "surrogateescape"))
         found = page_difference if oracle.get_content_type() == "text/html" else text_difference
         return GIVEN_UP if repaired != octets and found(text, repaired, charset) != UNEXPLAINED else UNEXPLAINED
     if encoding == "quoted-printable" and "\r=\n" in encoded:
@@ -108,6 +108,8 @@ def page_difference(text: str, octets: bytes, charset: str | None) -> str:
         return EQUAL
     if not charset and text == read_html(decode(octets, declared_charset(octets)).encode(), []).text:
         return META
+    if len(octets) > MAX_TEXT and text == read_html(decode(octets[:MAX_TEXT], charset).encode(), []).text:
+        return BOUNDED
     return UNEXPLAINED
 
 
