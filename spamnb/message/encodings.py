@@ -10,7 +10,11 @@ from .charsets import decode
 MAX_CHUNKS = 1000  # pieces of base64 that were padded one by one
 MAX_CONTROLS = 50  # a text has less than one control character in so many bytes; random bytes have one in nine
 
-ENCODED_WORD = re.compile(r"=\?([^?\s]{1,75})\?([BbQq])\?([^?]*+)\?=([ \t\n]*+(?==\?))?")
+# A question mark that some programs leave as it is ends no word. One behind "=" does: it may begin the next word, and
+# without that a thousand words that never end would each be searched to the end of the field.
+ENCODED_WORD = re.compile(
+    r"=\?([^?\s]{1,75})\?([BbQq])\?([^?]*+(?:(?<!=)\?(?!=)[^?]*+)*+)\?=([ \t\n]*+(?==\?))?"
+)
 BASE64_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 BLANKS = b" \t\r\n"
 NOT_BASE64 = bytes(set(range(256)) - set(BASE64_LETTERS))
@@ -30,6 +34,8 @@ def decode_words(value: str) -> str:
 
     >>> decode_words("=?utf-8?q?caf=C3?= =?utf-8?q?=A9_au?= lait =?iso-8859-1?b?6Q?=")
     'café au lait é'
+    >>> decode_words("=?utf-8?Q?Are_you_ready??=")
+    'Are you ready?'
     """
     out: list[str] = []
     run: list[bytes] = []

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .charsets import decode
+from .charsets import decode, shown
 from .encodings import decode_words
 
 MAX_HEADER_BYTES = 1 << 18
@@ -99,8 +99,12 @@ class HeaderSection(NamedTuple):
 
     def value(self, name: str) -> str:
         """The decoded value of the first field called ``name`` (lower case); empty when there is none."""
-        value = next((value for key, value in self.fields([]) if key.lower() == name), "")
-        return decode_words(value) if "=?" in value else value
+        return as_read(next((value for key, value in self.fields([]) if key.lower() == name), ""))
+
+
+def as_read(value: str) -> str:
+    """The value of a field as its reader sees it."""
+    return shown(decode_words(value) if "=?" in value else value)
 
 
 def read_section(raw: bytes, truncations: list[str]) -> HeaderSection:

@@ -89,8 +89,8 @@ def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) 
 
 
 def declared_charset(octets: bytes) -> str:
-    """The charset that a document's ``meta`` element declares, as far as it matters."""
-    found = None if octets.isascii() else META_CHARSET.search(octets, 0, 2048)
+    """The charset that a document's ``meta`` element declares, as far as it matters: ISO 2022 is ASCII with escapes."""
+    found = None if octets.isascii() and b"\x1b" not in octets else META_CHARSET.search(octets, 0, 2048)
     return found.group(1).decode("ascii") if found else ""
 
 

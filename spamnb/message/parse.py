@@ -9,9 +9,9 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from .charsets import decode, is_ascii
-from .encodings import decode_words, take_uuencoded, transfer_decode
-from .headers import VOLATILE_FIELD, HeaderSection, field_pattern, normalise, read_section, scan_section
+from .charsets import decode, is_ascii, shown
+from .encodings import take_uuencoded, transfer_decode
+from .headers import VOLATILE_FIELD, HeaderSection, as_read, field_pattern, normalise, read_section, scan_section
 from .mime import MAX_PARTS, MAX_TEXT, Part, leaves, read_as
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ TRACE_FIELD = field_pattern("(?i:received|return-path|delivered-to|x-original-to
 
 
 class Message(NamedTuple):
-    """A decoded message: every text is without lone surrogates and has LF line ends.
+    """A decoded message: every text is without lone surrogates and NUL, has LF line ends, and stands in reading order.
 
     headers: (name as written, decoded value) in order
     texts: visible text, one per text part
@@ -72,8 +72,8 @@ def parse(raw: bytes) -> Message:
     read = _Reader(truncations)
     for part, buffer, begin, end in leaves(section.data, fields, section.body, truncations):
         read.part(part, buffer, begin, end)
-    if section.data.find(b"=?", section.start, section.stop) >= 0:
-        fields = [(name, decode_words(value)) if "=?" in value else (name, value) for name, value in fields]
+    if b"=?" in section.text or b"\0" in section.text or not section.text.isascii():
+        fields = [(name, as_read(value)) for name, value in fields]
     links: tuple[str, ...] = ()
     images = forms = facts = links
     hidden = ""
@@ -124,9 +124,9 @@ class _Reader:
             if not is_ascii(octets, charset):
                 octets = decode(octets, charset).encode()
             self.pages.append(read_html(octets, self._truncations, self.pages))
-            self.texts.append(self.pages[-1].text)
+            self.texts.append(shown(self.pages[-1].text))
             return
-        text = decode(octets, charset)
+        text = shown(decode(octets, charset))
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.texts.append(text)

@@ -53,7 +53,7 @@ cdef class PlainMessage:
             return False
         data = message_headers.normalise(raw)
         size = len(data)
-        if not data.isascii():
+        if not data.isascii() or data.find(b"\0") >= 0:
             return False
         self.data = data
         self.header_start = message_headers.skip_envelope(data, 0, size) if data[:1] in (b"F", b">") else 0
@@ -133,7 +133,7 @@ cdef class PlainMessage:
                 self.part_cache = {}
             part, _ = mime.describe(description, "text/plain", 0)
             plain = mime.read_as(part.content_type, "") == "text/plain"
-            plain = plain and part.encoding not in DECODED and charsets.is_ascii(b"", part.charset)
+            plain = plain and part.encoding not in DECODED and (not part.charset or charsets.resolve(part.charset)[1])
             self.part_cache[key] = tokenizer.part_tokens(part) if plain else None
         return self.part_cache[key]
 

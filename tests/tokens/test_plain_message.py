@@ -104,7 +104,8 @@ def test_what_is_a_plain_message() -> None:
         b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19), b"a" * 101 + b": b\n\nx",
         b"Content-Type: text/plain; name=" + b"a" * 500 + b"\n\nx",
         (b"Content-Type: text/plain; name=" + b"a" * 90 + b"\n") * 5 + b"\nx", b"Content-Type:\n" * 42 + b"\nx",
-        b"From " + b"a" * (3 << 20) + b"\n" + PLAIN,
+        b"From " + b"a" * (3 << 20) + b"\n" + PLAIN, PLAIN + b"V\0iagra", b"X: a\0b\n" + PLAIN,
+        b"Content-Type: text/plain; charset=iso-2022-jp\n" + PLAIN + b"\x1b$B0!\x1b(B",
     ]  # fmt: skip
     assert read_as_parsed(others) == 0
 
