@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from spamnb.tokens._csr_rows cimport CsrRowBuilder
 from spamnb.tokens._vocabulary cimport HashIndex, Vocabulary
-from spamnb.tokens._words cimport NormalizationCache
+from spamnb.tokens._words cimport NormalizationCache, SpacedWords
 
 cdef enum:
     MAX_QUEUED = 32  # tokens looked up together; 16 and 64 take the same time
@@ -33,6 +33,7 @@ cdef class WordScanner:
     cdef Py_ssize_t queued
     # Of the text at hand how many words there are, and how many are in capitals.
     cdef Py_ssize_t count, capitals
+    cdef SpacedWords spaced
     # Its first words: their text with a space behind each, where each ends, and its hash.
     cdef uint8_t[::1] opening
     cdef int64_t[::1] ends

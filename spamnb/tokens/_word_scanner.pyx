@@ -10,7 +10,7 @@ from spamnb.tokens._made_for cimport KERNEL_VERSION, TOKENS_VERSION
 from spamnb.tokens._token_array cimport FNV_PRIME, fnv1a
 from spamnb.tokens._words cimport (
     BYTE_KIND, CUTS, DIGIT, HOST, IDENTITY, INNER, LEFT_TRIMMED, LOWER, LOWER_CASE, NOT_ASCII, NUMBER_SHAPE, PYTHON,
-    RIGHT_TRIMMED, UPPER, WHOLE,
+    RIGHT_TRIMMED, UPPER, WHOLE, SpacedWords, letters_apart,
 )
 
 import numpy as np
@@ -35,7 +35,7 @@ cdef class WordScanner:
 
     def __init__(self, Vocabulary vocabulary not None):
         self.vocabulary = vocabulary
-        self.rows = CsrRowBuilder()
+        self.rows, self.spaced = CsrRowBuilder(), SpacedWords()
         self.plain = NormalizationCache(words.NormalizationCache(), 0)
         self.opening = np.zeros(1 << 12, np.uint8)
         self.ends = np.zeros(1 << 9, np.int64)
@@ -55,13 +55,11 @@ cdef class WordScanner:
         return self.word_cache.used + self.cached_ends[self.word_cache.used]
 
     cdef int begin_text(self) except -1:
-        self.opened = self.count = self.capitals = 0
+        self.opened = self.count = self.capitals = self.spaced.count = self.spaced.singles = 0
         return 0
 
-    cdef int enqueue(
-        self, NormalizationCache cache, bytes data, Py_ssize_t start, Py_ssize_t stop, uint64_t h,
-        const uint8_t* byte_map, bint opens,
-    ) except -1:
+    cdef int enqueue(self, NormalizationCache cache, bytes data, Py_ssize_t start, Py_ssize_t stop, uint64_t h,
+                     const uint8_t* byte_map, bint opens) except -1:
         """One more occurrence of the token of this hash: of the cache's prefix and of these bytes as the map has them.
 
         It waits for others, so that the memory that looking them up needs is fetched for all of them at once: a
@@ -124,10 +122,8 @@ cdef class WordScanner:
         """The words of a text, or of one more of them."""
         return self.scan(cache, data, i, size, max(MAX_WORDS - self.count, 0), max(BIGRAM_WORDS - self.opened, 0), True)
 
-    cdef int scan(
-        self, NormalizationCache cache, bytes data, Py_ssize_t i, Py_ssize_t size, Py_ssize_t max_words, Py_ssize_t max_opening,
-        bint is_text,
-    ) except -1:
+    cdef int scan(self, NormalizationCache cache, bytes data, Py_ssize_t i, Py_ssize_t size, Py_ssize_t max_words,
+                  Py_ssize_t max_opening, bint is_text) except -1:
         """The words from ``i`` on. Of a text ``max_words`` are read, and the first ``max_opening`` of them joined."""
         cdef Py_ssize_t start, found = 0
         cdef uint8_t byte, kind, kinds
@@ -151,6 +147,8 @@ cdef class WordScanner:
                 byte = <uint8_t> data[i]
                 kind = BYTE_KIND[byte]
             found += 1
+            if is_text and (i - start == 1 or kinds & NOT_ASCII):
+                self.spaced.add(data, start, i)
             if is_text and found > max_words:
                 continue
             opens = found <= max_opening
@@ -167,16 +165,20 @@ cdef class WordScanner:
                 self.enqueue(cache, data, start, i, h, LOWER_CASE, opens)
             elif cache.method == WHOLE or kinds & DIGIT:
                 self.add_whole_word(cache, data, start, i, kinds & DIGIT, opens, True)
+            elif letters_apart(data, start, min(i, start + MAX_CUT_WORD)):
+                self.flush(cache, data)
+                self.add_by_python(cache, data, start, i, opens, False)
             else:
                 self.add_parts(cache, data, start, i, opens)
+        self.flush(cache, data)
         if is_text:
             self.count += found
-        return self.flush(cache, data)
+            for token in self.spaced.take_tokens(data, cache.twin):
+                self.rows.add(self.vocabulary.id_of(token))
+        return 0
 
-    cdef int add_whole_word(
-        self, NormalizationCache cache, bytes data, Py_ssize_t start, Py_ssize_t stop, bint digits, bint opens,
-        bint itself,
-    ) except -1:
+    cdef int add_whole_word(self, NormalizationCache cache, bytes data, Py_ssize_t start, Py_ssize_t stop, bint digits,
+                            bint opens, bint itself) except -1:
         """words.normalize_whole_word, of ASCII; without ``itself`` only the shape of a word with digits."""
         cdef uint64_t h
         while start < stop and BYTE_KIND[<uint8_t> data[start]] & LEFT_TRIMMED:

@@ -27,6 +27,7 @@ cdef uint8_t[256] LOWER_CASE
 cdef uint8_t[256] NUMBER_SHAPE
 cdef uint8_t[256] IDENTITY
 
+cdef bint letters_apart(bytes data, Py_ssize_t start, Py_ssize_t stop) noexcept
 cdef tuple non_ascii_stretch(bytes data, Py_ssize_t i)
 cdef Py_ssize_t bit_length(Py_ssize_t value) noexcept
 
@@ -35,6 +36,18 @@ cdef Py_ssize_t bit_length(Py_ssize_t value) noexcept
 cdef class Prefix:
     cdef bytes text
     cdef uint64_t state  # its hash
+
+
+@cython.final
+cdef class SpacedWords:
+    cdef Py_ssize_t count  # of the text at hand
+    cdef list found  # in the piece of it at hand
+    # Of words of one character with one sign between each two: how many follow each other, where they begin and end.
+    cdef Py_ssize_t singles, start, stop
+
+    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1
+    cdef int close(self, bytes data) except -1
+    cdef list take_tokens(self, bytes data, twin)
 
 
 @cython.final

@@ -11,6 +11,9 @@ MADE_FOR = TOKENS_VERSION, KERNEL_VERSION
 cdef enum:
     MIN_ASCII_GAP = 64  # bytes; 8 and 24 take the same time
 
+cdef Py_ssize_t MIN_SPACED = words.MIN_SPACED
+cdef Py_ssize_t MAX_SPACED_WORDS = words.MAX_SPACED_WORDS
+
 
 def _fill_tables():
     cdef int i
@@ -66,6 +69,54 @@ cdef Py_ssize_t bit_length(Py_ssize_t value) noexcept:
         value >>= 1
         length += 1
     return length
+
+
+cdef bint letters_apart(bytes data, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    """Whether a word of ASCII may be spelt by single letters: enough of them, and no two side by side."""
+    cdef Py_ssize_t i, letters = 0
+    cdef bint before = False, letter
+    for i in range(start, stop):
+        letter = BYTE_KIND[<uint8_t> data[i]] & (UPPER | LOWER) != 0
+        if letter and before:
+            return False
+        letters += letter
+        before = letter
+    return letters >= MIN_SPACED
+
+
+cdef class SpacedWords:
+    """words.spaced_words of a text, piece by piece."""
+
+    def __init__(self):
+        self.found = []
+
+    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t stop) except -1:
+        """A word of one byte, or of a few beyond ASCII."""
+        cdef uint8_t first = <uint8_t> data[start]
+        if stop - start > 1 and stop - start != (4 if first >= 0xF0 else 3 if first >= 0xE0 else 2):
+            return 0
+        if not self.singles or start != self.stop + 1 or <uint8_t> data[self.stop] == c"\n":
+            self.close(data)
+            self.start = start
+        self.singles += 1
+        self.stop = stop
+        return 0
+
+    cdef int close(self, bytes data) except -1:
+        """End a run of words of one character."""
+        if self.singles >= MIN_SPACED and self.count < MAX_SPACED_WORDS:
+            joined = words.spaced_words(data[self.start : self.stop].decode())[: MAX_SPACED_WORDS - self.count]
+            self.count += len(joined)
+            self.found += joined
+        self.singles = 0
+        return 0
+
+    cdef list take_tokens(self, bytes data, twin):
+        """The tokens of a piece of text that ends, as a words.NormalizationCache makes them."""
+        self.close(data)
+        cdef list found = [token for word in self.found for token in twin.of_spaced(word)]
+        self.found = []
+        return found
 
 
 cdef class Prefix:

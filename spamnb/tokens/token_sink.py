@@ -11,7 +11,14 @@ from itertools import chain
 from typing import Protocol
 
 from spamnb.tokens.header_rules import HeaderRules
-from spamnb.tokens.words import NormalizationCache, punctuation, raw_words
+from spamnb.tokens.words import (
+    MAX_SPACED_WORDS,
+    NormalizationCache,
+    may_be_spaced,
+    punctuation,
+    raw_words,
+    spaced_words,
+)
 
 # The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:
 # docs/experiments.md#pairs-of-words.
@@ -43,8 +50,9 @@ class TokenSink(Protocol):
         ngrams: int,
         prefix: str = "",
     ) -> None:
-        """The words of the texts together, which ``split`` finds; n-grams of their first words; their punctuation; how
-        many words there are, and how many in capitals. ``prefix`` stands before the tokens of the last three kinds.
+        """The words of the texts together, which ``split`` finds; those whose letters stand apart; n-grams of their
+        first words; their punctuation; how many words there are, and how many in capitals. ``prefix`` stands before the
+        tokens of the last three kinds.
         """
 
     def add_layout(self, texts: Iterable[str]) -> None:
@@ -99,7 +107,7 @@ class TokenList:
         """
         opening: list[str] = []
         known_runs: set[str] = set()
-        n_words = n_capitalized = 0
+        n_words = n_capitalized = n_spaced = 0
         for text in texts:
             new_runs = [run for run in dict.fromkeys(punctuation(text)) if run not in known_runs]
             known_runs.update(new_runs)
@@ -112,6 +120,10 @@ class TokenList:
             if len(opening) < BIGRAM_WORDS:
                 words = chain.from_iterable(map(normalization.__getitem__, read[: BIGRAM_WORDS - len(opening)]))
                 opening += [word for word in words if word[:1] != "#"]  # "#": the shape of a word
+            if may_be_spaced(found):
+                spaced = spaced_words(text)[: MAX_SPACED_WORDS - n_spaced]
+                n_spaced += len(spaced)
+                self.tokens += chain.from_iterable(map(normalization.of_spaced, spaced))
         for n in range(2, ngrams + 1):
             self.tokens += map(" ".join, zip(*(opening[i:] for i in range(n))))
         # Capitals are counted once a text. As words of their own (FREE beside free) they would say it once a word:

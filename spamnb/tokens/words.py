@@ -18,6 +18,9 @@ from itertools import pairwise
 MAX_WORD = 30  # characters; a longer word is summarised by its first letter and its length
 INNER_PUNCTUATION = "$'-.,!%_"  # may stand inside a word: prices, hosts, versions, don't
 MAX_PUNCTUATION = 4
+MIN_SPACED = 4  # letters with one sign between each two that are a word: "V i a g r a", "V.i.a.g.r.a"
+SPACED = "spaced-letters"  # the mark of such a word
+MAX_SPACED_WORDS = 50  # of a text that are joined
 NO_BREAK = "\xa0"  # a space; half of the HTML that is not ASCII has no other such character
 
 _LEFT_TRIMMED = "'-.,!%_"
@@ -35,11 +38,20 @@ _ZERO_WIDTH = frozenset(
 )
 _NUMBER_SHAPE = str.maketrans("123456789", "000000000")
 _MANY_MARKS = re.compile(r"[^\w\x00-\x7f]{33,}")  # marks, and what becomes a space
-_MARKS_OUT = {point: None for point in range(0x300, 0x370)}  # combining accents
+_MARKS_OUT: dict[int, str | None] = {point: None for point in range(0x300, 0x370)}  # combining accents
+_MARKS_OUT |= {0x131: "i", 0x237: "j"}  # letters without their dot
+# Letters in another guise that NFKC leaves: small capitals, and white ones on black discs and squares.
+_SMALL_CAPITALS = """
+ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ꞯq ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz
+"""
+_GUISES = {ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()}
+_GUISES |= {first + i: chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
+_SINGLES = b"\1" * MIN_SPACED
+_SPACED = re.compile(rf" \S(?: \S){{{MIN_SPACED - 1},}}(?= )")
 # From and to, of scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
 
-_WORD_ASCII = {i: c if (c := chr(i)).isalnum() or c in INNER_PUNCTUATION else " " for i in range(128)}
+_WORD_ASCII = {i: c if (c := chr(i)).isalnum() or c in INNER_PUNCTUATION or c == "\n" else " " for i in range(128)}
 _PUNCTUATION_ASCII = {i: c if (c := chr(i)).isprintable() and not c.isalnum() else " " for i in range(128)}
 
 
@@ -68,8 +80,8 @@ class _PunctuationMap(dict[int, str]):
         return mapped
 
 
-_WORDS = _WordMap(_WORD_ASCII)
-_PUNCTUATION = _PunctuationMap(_PUNCTUATION_ASCII)
+_WORDS = _WordMap(_WORD_ASCII | _GUISES)
+_PUNCTUATION = _PunctuationMap(_PUNCTUATION_ASCII | {0x2800: " "})  # a letter of Braille without dots: a blank
 
 
 def raw_words(text: str) -> list[str]:
@@ -78,13 +90,44 @@ def raw_words(text: str) -> list[str]:
     >>> raw_words("Don't pay $19.95 -- it's V\\u200biagra!!")
     ["Don't", 'pay', '$19.95', '--', "it's", 'Viagra!!']
     """
+    return _with_spaces(text).split()
+
+
+def _with_spaces(text: str) -> str:
+    """``text`` with a space for whatever is neither a word character nor a line feed."""
     if not text.isascii():
         text = text.replace(NO_BREAK, " ")
-    return (text.translate(_WORD_ASCII) if text.isascii() else word_text(text)).split()
+    return text.translate(_WORD_ASCII) if text.isascii() else word_text(text)
+
+
+def may_be_spaced(raw: list[str]) -> bool:
+    """Whether ``spaced_words`` may find something in the text of these raw words: a third of the time of looking."""
+    try:
+        return _SINGLES in bytes(map(len, raw))
+    except ValueError:  # a word of more than 255 characters
+        return True
+
+
+def spaced_words(text: str) -> list[str]:
+    """The words of ``text`` that are written with one sign between each two letters, joined; the first
+    MAX_SPACED_WORDS. A line feed ends one.
+
+    >>> spaced_words("Buy V i a g r a *n*o*w*  N o w or 1 2 3 4")
+    ['Viagra']
+    >>> spaced_words("F R E E  G I F T")
+    ['FREE', 'GIFT']
+    """
+    found: list[str] = []
+    for run in _SPACED.findall(f" {_with_spaces(text)} ".replace("\n", "  ")):
+        letters = "".join([char if char.isalpha() else " " for char in run[1::2]])
+        found += [word for word in letters.split() if len(word) >= MIN_SPACED]
+        if len(found) >= MAX_SPACED_WORDS:
+            break
+    return found[:MAX_SPACED_WORDS]
 
 
 def word_text(text: str) -> str:
-    """``text``, which has no NO_BREAK, with a space for whatever is no word character."""
+    """``text``, which has no NO_BREAK, with a space for whatever is neither a word character nor a line feed."""
     # Putting n marks of one letter in order takes n² steps: 140 s for those of 3 MB. Two letters of katakana become
     # marks by that: 250 kB of them and of others in turn took 5 s.
     text = text.replace("\uff9e", "\u3099").replace("\uff9f", "\u309a")
@@ -125,20 +168,23 @@ def normalize_word(raw: str) -> tuple[str, ...]:
     A word without digits is cut at its inner punctuation; one with digits stays whole and gets a second token, ``#``
     and its shape (docs/experiments.md#words); scripts without spaces give character pairs; a word with accents gets a
     second token without them; letters of other scripts that pose as Latin are read as such, with the mark
-    ``look-alike``.
+    ``look-alike``. Single letters with punctuation between them are also the word that they spell, with the mark
+    ``spaced-letters``.
 
     >>> normalize_word("FREE!"), normalize_word("now.Click"), normalize_word("$19.95"), normalize_word("--")
     (('free',), ('now', 'click'), ('$19.95', '#$00.00'), ())
     >>> normalize_word("电子邮件"), normalize_word("vіagra"), normalize_word("café"), normalize_word("é" * 40)
     (('电子', '子邮', '邮件'), ('viagra', 'look-alike'), ('café', 'cafe'), ('long:é:40',))
+    >>> normalize_word("S.P.A.M.")
+    ('s', 'p', 'a', 'm', 'spam', 'spaced-letters')
     """
     if raw.isalpha() and raw.isascii() and len(raw) <= MAX_WORD:
         return (raw.lower(),)
     if raw.isascii() and any(map(str.isdigit, raw)):
         return normalize_whole_word(raw)
     tokens: list[str] = []
-    for part in raw[: 64 * MAX_WORD].translate(_CUTS).split():
-        word = part.strip("'%")
+    parts = [part.strip("'%") for part in raw[: 64 * MAX_WORD].translate(_CUTS).split()]
+    for word in parts:
         if not word:
             continue
         if word.isascii():
@@ -152,6 +198,8 @@ def normalize_word(raw: str) -> tuple[str, ...]:
                 tokens += [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
             else:
                 tokens += _normalize_run(run)
+    if len(parts) >= MIN_SPACED and all([len(word) == 1 and word.isalpha() for word in parts]):
+        tokens += (*normalize_word("".join(parts)), SPACED)
     return tuple(tokens)
 
 
@@ -211,6 +259,10 @@ class NormalizationCache(dict[str, tuple[str, ...]]):
     def compute(self, raw: str) -> tuple[str, ...]:
         """The tokens, kept or not."""
         return tuple([self.prefix + token for token in self.normalize(raw)]) if self.prefix else self.normalize(raw)
+
+    def of_spaced(self, word: str) -> tuple[str, ...]:
+        """The tokens of a word whose letters stood apart, and the mark of that; not kept."""
+        return (*self.compute(word), self.prefix + SPACED)
 
     def __missing__(self, raw: str) -> tuple[str, ...]:
         if len(self) >= self._max_words:

@@ -110,6 +110,32 @@ def test_ascii_between_other_characters(beyond: str, gap: int) -> None:
     same([made([("Subject", text)], [text, text[::-1]], text) for text in texts])
 
 
+@pytest.mark.parametrize("gap", [0, 1, 20, 70])
+@pytest.mark.parametrize(
+    "word", ["V i a g r a", "V.i.a.g.r.a", "v%i.a,g-'r.a.", "в и а г р а", "v i 1 c h e a p", "𝗙 🆁 ᴇ ı"]
+)
+def test_words_of_letters_apart_are_joined_as_in_python(word: str, gap: int) -> None:
+    between = (" now or never " * 9)[:gap]
+    texts = [
+        before + word + between + word.upper() + after + "\n" + word
+        for before in ("", "x ", "ab ", "é ", "a\n")
+        for after in ("", " b", "b", " é", "\u2800c")
+    ]
+    same([made([("Subject", text)], [text, word, text], text) for text in texts])
+    same([made([], [f"{word}  " * 60, f"{word}\n" * 60], ""), made([], [word * 3], "")])
+
+
+def test_disguised_words_of_a_message_become_the_words_that_are_seen() -> None:
+    body = "V i a g r a\nC.i.a.l.i.s\n\u202esllip\u202c \u0131ntern ᴡᴀᴛᴄʜ 🅵🆁🅴🅴 ca\0sh \u2800"
+    raw = f"Subject: V i a g r a\nContent-Type: text/plain; charset=utf-8\n\n{body}".encode()
+    message = parse(raw)
+    same([message])
+    found = Counter(Tokenizer()(message))
+    seen = {"viagra": 2, "cialis": 1, "spaced-letters": 3, "pills": 1, "intern": 1, "watch": 1, "free": 1, "cash": 1}
+    assert {token: found[token] for token in seen} == seen
+    assert "p:\u2800" not in found
+
+
 def test_real_mail(corpora: Path) -> None:
     folders = ["spamassassin/spam_2", "spamassassin/hard_ham", "20news-bydate/train/sci.crypt", "mime", "lingspam/spam"]
     paths = [p for folder in folders for p in sorted((corpora / folder).rglob("*")) if p.is_file()]

@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.tokens.words import (
+    MAX_SPACED_WORDS,
     MAX_WORD,
     NormalizationCache,
+    may_be_spaced,
     normalize_whole_word,
     normalize_word,
     punctuation,
     raw_words,
+    spaced_words,
     word_text,
 )
 
@@ -32,6 +35,12 @@ def words(text: str) -> list[str]:
         ("straße STRASSE", ["strasse", "strasse"]),
         ("Ｆｒｅｅ　ｏｆｆｅｒ", ["free", "offer"]),  # full-width letters
         ("𝗙𝗿𝗲𝗲 ℌello", ["free", "hello"]),  # letters of mathematics
+        ("🄵🅁🄴🄴 🅵🆁🅴🅴 🅕🅡🅔🅔 ⓕⓡⓔⓔ", ["free"] * 4),  # in squares and on discs
+        ("ᴄʜᴇᴀᴘ ᴘɪʟʟꜱ ʙᴜʏ ɴᴏᴡ", ["cheap", "pills", "buy", "now"]),  # small capitals
+        ("vıagra KAPI kapı", ["vıagra", "viagra", "kapi", "kapı", "kapi"]),
+        ("buy\u2800now", ["buy", "now"]),  # a blank, which is no letter of Braille
+        ("V.i.a-g_r,a! U.S.A.", ["v", "i", "a", "g", "r", "a", "viagra", "spaced-letters", "u", "s", "a"]),
+        ("в.и.а.г-р.а V.1.a.g.r.a", [*"виагра", "виагра", "spaced-letters", "v.1.a.g.r.a", "#v.0.a.g.r.a"]),
         ("fi\u00adnance v\u200bi\u200dag\u2060ra\ufeff", ["finance", "viagra"]),
         ("naïve Übung", ["naïve", "naive", "übung", "ubung"]),
         ("Привет мир", ["привет", "мир"]),  # no disguise: one script
@@ -66,6 +75,37 @@ def test_marks_beyond_counting_are_cut_whatever_they_are_made_of() -> None:
     assert {"\u0301", "\uff9e", "\uff9f"} < set(marks)
     for mark in marks:
         assert len(word_text("a" + ("\u0301" + mark) * 100)) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("V i a g r a", ["Viagra"]),
+        ("buy V*i*a*g*r*a\nF R E E  G I F T", ["Viagra", "FREE", "GIFT"]),
+        ("C H E A P\nP I L L S", ["CHEAP", "PILLS"]),
+        ("в и а г р а", ["виагра"]),
+        ("f\u2800r\u2800e\u2800e \u200b f\u200b r\u200b e\u200b e", ["free", "free"]),
+        ("1 2 3 4 a b c 5 w o r d 6", ["word"]),
+        ("a b c", []),
+        ("a b  c d", []),
+        ("I am a b c", []),
+        ("V. i. a. g. r. a.", []),
+        ("", []),
+    ],
+)
+def test_letters_with_one_sign_between_each_two_are_a_word(text: str, expected: list[str]) -> None:
+    assert spaced_words(text) == expected
+    assert may_be_spaced(raw_words(text)) >= bool(expected)
+    assert may_be_spaced([*raw_words(text), "x" * 300])
+
+
+def test_words_of_letters_apart_are_joined_up_to_a_bound() -> None:
+    assert spaced_words("w o r d  " * 500) == ["word"] * MAX_SPACED_WORDS
+    assert [len(word) for word in spaced_words("w " * 100_000)] == [100_000]
+
+
+def test_a_blank_of_braille_is_no_punctuation() -> None:
+    assert punctuation("a \u2800\u2800 b \u2801") == ["\u2801"]
 
 
 def test_a_long_word_is_summarised() -> None:
