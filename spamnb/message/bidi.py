@@ -15,6 +15,7 @@ _LEFT, _RIGHT, _END = "\u202d", "\u202e", "\u202c"
 _MARK = re.compile("([\u202a-\u202e])")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]")
 _LETTER = re.compile(r"[^\W\d_]")
+_ACCENT = re.compile("[\u0300-\u036f\ufe00-\ufe0f]")
 _WITH_ACCENTS = re.compile("(?s:.)[\u0300-\u036f\ufe00-\ufe0f]*+")
 
 
@@ -62,11 +63,17 @@ def _close(stack: list[tuple[str, list[tuple[str, bool]]]]) -> None:
     mark, pieces = stack.pop()
     texts = [text for text, _ in pieces]
     if mark in (_LEFT, _RIGHT) and _against(mark, "".join([text for text, fixed in pieces if not fixed])):
-        texts = [text if fixed else "".join(_WITH_ACCENTS.findall(text)[::-1]) for text, fixed in reversed(pieces)]
+        texts = [text if fixed else _backwards(text) for text, fixed in reversed(pieces)]
     stack[-1][1].append(("".join(texts), True))
 
 
+def _backwards(text: str) -> str:
+    """``text`` from its end, each accent behind its letter."""
+    return "".join(_WITH_ACCENTS.findall(text)[::-1]) if _ACCENT.search(text) else text[::-1]
+
+
 def _against(mark: str, text: str) -> bool:
-    """Whether a mark turns most letters of ``text`` around."""
+    """Whether a mark turns most letters of the beginning of ``text`` around."""
+    text = text[:1000]
     right_to_left = len(_RIGHT_TO_LEFT.findall(text))
     return (2 * right_to_left > len(_LETTER.findall(text))) == (mark == _LEFT)

@@ -73,7 +73,10 @@ def parse(raw: bytes) -> Message:
     for part, buffer, begin, end in leaves(section.data, fields, section.body, truncations):
         read.part(part, buffer, begin, end)
     if b"=?" in section.text or b"\0" in section.text or not section.text.isascii():
-        fields = [(name, as_read(value)) for name, value in fields]
+        fields = [
+            (name, as_read(value)) if "=?" in value or "\0" in value or not value.isascii() else (name, value)
+            for name, value in fields
+        ]
     links: tuple[str, ...] = ()
     images = forms = facts = links
     hidden = ""

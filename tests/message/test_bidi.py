@@ -58,8 +58,8 @@ def test_no_letter_is_lost(text: str) -> None:
 
 @pytest.mark.parametrize("piece", [RLO, f"{RLO}a", f"{RLO}a{PDF}", f"{RLO}a{LRO}b", f"{RLO}ab\n", "a" * 99 + RLO])
 def test_many_marks_take_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     reading_order(piece * (1_000_000 // len(piece)))
     reading_order(piece * MAX_MARKS)
     reading_order((RLO + LRO) * MAX_NESTED + "a" * 1_000_000)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -174,9 +174,9 @@ def test_question_marks_inside_encoded_words(value: str, text: str) -> None:
 @pytest.mark.parametrize("piece", ["=?a?Q?x", "=?a?Q?", "=?a?Q?x? ", "?", "=?a?b?c?", "=?a?Q?x?=\t"])
 def test_words_that_never_end_take_linear_time(piece: str) -> None:
     value = "=?a?Q?" + piece * (250_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     decode_words(value)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_nul_is_not_seen() -> None:
