@@ -9,10 +9,19 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from spamnb.message.links import MAX_URL, mixes_scripts, read_link, registrable_domain, same_owner
 from spamnb.tokens.words import normalize_whole_word
 
 MAX_HOST = 60  # characters
-_HOST = re.compile(r"\s*+[a-z]{2,9}:/{1,3}(?:[^/?#@\s]{0,200}@)?([^/?#:\s\"<>]{1,200})", re.IGNORECASE)
+# Services that hide where a link leads, and that anyone may use: what sends through them is told from what does not,
+# whichever of them it is. 391 phishing messages name those of the first line 67 times; the others are as open to all.
+SHORTENERS = frozenset("""
+    t.co is.gd bit.ly rb.gy t.ly cutt.ly clck.ru buff.ly 2u.pw urly.fi ln.run
+    bl.ink da.gd goo.gl j.mp lnkd.in n9.cl ow.ly qrco.de rebrand.ly s.id shorturl.at shrtco.de tiny.cc tiny.one
+    tinyurl.com tr.im u.to v.gd vk.cc x.co
+    """.split())
+# Most URLs name their host in plain letters and no other URL: they need no closer look.
+_PLAIN_URL = re.compile(r"https?://((?:[a-z0-9-]++\.)*+[a-z][a-z0-9-]*+)(?=[/?#]|\Z)", re.IGNORECASE | re.ASCII)
 
 
 def normalize_host(raw: str) -> tuple[str, ...]:
@@ -49,19 +58,56 @@ def normalize_received(raw: str) -> tuple[str, ...]:
 
 
 def url_tokens(urls: Iterable[str]) -> list[str]:
-    """The hosts that URLs lead to with their domains, or the scheme of those that lead to none.
+    """The hosts that URLs lead to with their domains, and those of the URLs inside; the scheme of those that lead to
+    none; and how they hide it: ``url:shortener``, ``url:redirector`` (another owner's URL inside), ``url:user`` (a name
+    before the host), ``url:disguised`` (the host is not written as it is), ``url:mixed-scripts``, ``url:long-host``.
 
     The words of their paths are left out: newsletters have hundreds.
 
     >>> url_tokens(["http://www.example.org/offer?id=7", "mailto:someone@example.net"])
     ['url:mailto:', 'url:www.example.org', 'url:example.org']
+    >>> url_tokens(["http://bank.example@evil%2Eexample/?u=https://bit.ly/x"])
+    ['url:bit.ly', 'url:evil.example', 'url:disguised', 'url:redirector', 'url:shortener', 'url:user']
     """
-    hosts = set()
+    hosts: set[str] = set()
+    tricks: set[str] = set()
     for url in set(urls):
-        found = _HOST.match(url)
-        hosts.add(found.group(1) if found else url[:12].partition(":")[0] + ":")
-    return [
-        "url:" + token
-        for host in sorted(hosts)
-        for token in (normalize_host(host) if host[-1] != ":" else (host.lower(),))
-    ]
+        url = url[:MAX_URL]
+        found = _PLAIN_URL.match(url)
+        if found and not _may_hold_url(url[found.end() :]):
+            hosts.add(found.group(1).lower())
+        else:
+            _look_closer(url, hosts, tricks)
+    tokens = []
+    for host in sorted(hosts):
+        if host[-1] == ":":
+            tokens.append("url:" + host)
+            continue
+        if len(host) > MAX_HOST:
+            tricks.add("url:long-host")
+            host = host[-MAX_HOST:].partition(".")[2]
+        if mixes_scripts(host):
+            tricks.add("url:mixed-scripts")
+        if registrable_domain(host) in SHORTENERS:
+            tricks.add("url:shortener")
+        tokens += ["url:" + token for token in normalize_host(host)]
+    return tokens + sorted(tricks)
+
+
+def _may_hold_url(rest: str) -> bool:
+    """May what follows a host hold another URL, as far as a quick look tells?"""
+    low = rest.lower()
+    return "%" in low or ":/" in low or "\\" in low or "=//" in low or "=www." in low or "-3a__" in low or "/s/" in low
+
+
+def _look_closer(url: str, hosts: set[str], tricks: set[str]) -> None:
+    """Add where ``url`` leads to ``hosts``, and how it hides that to ``tricks``."""
+    link = read_link(url)
+    hosts.add(link.host or url[:12].partition(":")[0].lower() + ":")
+    hosts.update(link.targets)
+    if link.has_user:
+        tricks.add("url:user")
+    if link.disguised:
+        tricks.add("url:disguised")
+    if link.host and not all([same_owner(link.host, target) for target in link.targets]):
+        tricks.add("url:redirector")
