@@ -39,7 +39,6 @@ cdef Py_ssize_t MAX_PUNCTUATION = words.MAX_PUNCTUATION
 cdef Py_ssize_t MAX_VALUE = token_sink.MAX_VALUE
 cdef Py_ssize_t MAX_LAYOUT = token_sink.MAX_LAYOUT
 cdef bytes NO_BREAK = words.NO_BREAK.encode()
-cdef list URL_SIGNS = [sign.encode() for sign in tokenizer.URL_SIGNS]
 cdef list DIGITS = [str(i).encode() for i in range(65)]
 
 
@@ -143,10 +142,8 @@ cdef class Kernel:
             elif rule.normalization is not None:
                 begin, stop = message.spans[i, 0], message.spans[i, 1]
                 self.scanner.scan(rule.normalization, data, begin, min(stop, begin + MAX_VALUE), 0, 0, False)
-        for sign in URL_SIGNS:
-            if data.find(sign, message.body) >= 0:
-                self.add(hosts.url_tokens(tokenizer.visible_urls(data[message.body :].decode())))
-                break
+        if tokenizer.may_show_urls(data, message.body):
+            self.add(hosts.url_tokens(tokenizer.visible_urls(data[message.body :].decode())))
         self.add(message.part_tokens)
         return message.digest
 

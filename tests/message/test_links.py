@@ -193,7 +193,7 @@ def test_any_text_is_a_url(text: str, start: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["%25", "http://", "https:", "=//", "=www.", "@", "[", "%", "é", "\u0301", "ﷺ", "a.", "1.", "&u=http-3A__", "/c/s/"],
+    ["%25", "http://", "https:", "=//", "=www.", "@", "[", "%", "é", "\u0301", "ﷺ", "a.", "1.", "&u=http-3A__"],
 )
 def test_time_is_bounded_whatever_the_url(piece: str) -> None:
     url = "http://a.example/?u=" + piece * (10 * MAX_URL)
