@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 MAX_URL = 2000  # characters
 MAX_TARGETS = 4  # URLs inside of one
 MAX_NAME_LENGTH = 255  # of a host; of a longer one the end is read, where its owner stands
+MAX_LABEL = 63  # of the name's labels
 MAX_DECODINGS = 3  # of a URL inside of a URL inside of a URL
 
 _SPECIAL = ("http", "https", "ftp", "ws", "wss", "file")
@@ -230,8 +232,9 @@ def _is_invisible(char: str) -> bool:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=1024)  # the standard library's codec is Python, and takes quadratic time
 def _punycode(label: str) -> str:
-    return label if label.isascii() else "xn--" + label.encode("punycode").decode()
+    return label if label.isascii() else "xn--" + label[:MAX_LABEL].encode("punycode").decode()
 
 
 def _ipv4(host: str) -> str:

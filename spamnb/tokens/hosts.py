@@ -78,20 +78,26 @@ def url_tokens(urls: Iterable[str]) -> list[str]:
             hosts.add(found.group(1).lower())
         else:
             _look_closer(url, hosts, tricks)
-    tokens = []
+    tokens: list[str] = []
     for host in sorted(hosts):
-        if host[-1] == ":":
-            tokens.append("url:" + host)
-            continue
-        if len(host) > MAX_HOST:
-            tricks.add("url:long-host")
-            host = host[-MAX_HOST:].partition(".")[2]
-        if mixes_scripts(host):
-            tricks.add("url:mixed-scripts")
-        if registrable_domain(host) in SHORTENERS:
-            tricks.add("url:shortener")
-        tokens += ["url:" + token for token in normalize_host(host)]
+        named, hidden_by = _url_host_tokens(host) if len(host) <= 2 * MAX_HOST else _url_host_tokens.__wrapped__(host)
+        tokens += named
+        tricks.update(hidden_by)
     return tokens + sorted(tricks)
+
+
+@lru_cache(maxsize=4096)
+def _url_host_tokens(host: str) -> tuple[list[str], list[str]]:
+    """The tokens of a host or, with ":" behind it, a scheme, and of how it hides where it leads."""
+    if host[-1] == ":":
+        return ["url:" + host], []
+    tricks = ["url:mixed-scripts"] if mixes_scripts(host) else []
+    if registrable_domain(host) in SHORTENERS:
+        tricks.append("url:shortener")
+    if len(host) > MAX_HOST:
+        tricks.append("url:long-host")
+        host = host[-MAX_HOST:].partition(".")[2]
+    return ["url:" + token for token in normalize_host(host)], tricks
 
 
 def _may_hold_url(rest: str) -> bool:

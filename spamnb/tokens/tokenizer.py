@@ -32,7 +32,8 @@ MAX_URLS = 200  # of each kind
 _URL = re.compile(r"://(?:(?<=[Hh][Tt][Tt][Pp]://)|(?<=[Hh][Tt][Tt][Pp][Ss]://))([^\s<>\"')]{1,200})")
 _BACKSLASHED_URL = re.compile(r":\\\\(?:(?<=[Hh][Tt][Tt][Pp]:\\\\)|(?<=[Hh][Tt][Tt][Pp][Ss]:\\\\))([^\s<>\"')]{1,200})")
 # A name that begins with "www." and belongs to no other URL, address or path.
-_WWW = re.compile(r"(?:www|WWW|Www)\.(?<![\w.@/\\=-]....)([\w-][^\s<>\"')]{1,200})")
+_WWW = re.compile(r"ww\.(?<=[Ww]ww\.)(?<![\w.@/\\=-]....)([\w-][^\s<>\"')]{1,200})")
+_CAPITAL_WWW = re.compile(r"WW\.(?<=[Ww]WW\.)(?<![\w.@/\\=-]....)([\w-][^\s<>\"')]{1,200})")
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 _ZONE = re.compile(r"[+-]\d{4}\b")
@@ -151,10 +152,15 @@ class Tokenizer:
 def may_show_urls(text: bytes, start: int) -> bool:
     """Whether ``visible_urls`` may find any in ``text``, ASCII, from ``start`` on.
 
-    >>> may_show_urls(b"www.a.example", 0), may_show_urls(b"www.a.example", 1)
+    >>> may_show_urls(b"www.a.example", 0), may_show_urls(b"www.a.example", 2)
     (True, False)
     """
-    return any([text.find(sign, start) >= 0 for sign in (b"://", b"www.", b":\\\\", b"WWW.", b"Www.")])
+    return (
+        text.find(b"://", start) >= 0
+        or text.find(b"ww.", start) >= 0
+        or text.find(b"WW.", start) >= 0
+        or text.find(b":\\\\", start) >= 0
+    )
 
 
 def visible_urls(text: str) -> Sequence[str]:
@@ -164,8 +170,10 @@ def visible_urls(text: str) -> Sequence[str]:
     ['http://example.org/a,', 'http://www.example.com']
     """
     urls = ["http://" + url for url in _URL.findall(text)] if "://" in text else []
-    if "www." in text or "WWW." in text or "Www." in text:
+    if "ww." in text:
         urls += ["http://www." + url for url in _WWW.findall(text)]
+    if "WW." in text:
+        urls += ["http://www." + url for url in _CAPITAL_WWW.findall(text)]
     if ":\\\\" in text:
         urls += ["http://" + url for url in _BACKSLASHED_URL.findall(text)]
     return both_ends(urls)
