@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .css import style_rules
 from .elements import OpenElements
-from .links import LINKED_HOST, SHOWN_HOST, clean_url, last_labels
+from .link_mismatch import is_link_mismatch
 from .references import resolve_references
 from .scanner import Scanner
 from .stack import flat
@@ -32,7 +32,8 @@ from .tags import (
     SPACE,
     UNKNOWN,
     Tag,
-)  # fmt: skip
+)
+from .url_attributes import FORMS, KINDS, LINKS, clean_url, urls_of
 
 MAX_TAGS = 50_000  # in one message; 40 times what one of 391 phishing messages has at most
 MAX_LINKS = 1000
@@ -40,7 +41,6 @@ MAX_LINK_TEXT = 300  # bytes of a link's text that are compared with where it le
 MAX_EMPTY_PAIR = 200  # bytes of the first tag of an empty pair
 
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-TEXT_IS_URL = re.compile(rb">(?:http|www\.)", re.IGNORECASE)
 NAMES_INSIDE = re.compile(rb"<([a-z][a-z0-9]*)", re.IGNORECASE)
 QUIRKS = re.compile(rb"(?!\s*<!doctype\s+html)|\s*<!doctype[^>]{0,99}html 4\.0 tr", re.IGNORECASE)
 
@@ -81,7 +81,7 @@ def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) 
     facts = reader.facts
     if hidden:
         facts.add("hidden")
-    if reader.mismatch and TEXT_IS_URL.search(html):
+    if reader.mismatch:
         facts.add("link-mismatch")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -276,24 +276,24 @@ class Reader(Scanner):
 
     def collect(self, tag: Tag, attributes: dict[str, str]) -> None:
         """The URLs of a tag, and where a link leads."""
-        if (url := attributes.get("href")) and tag.name in ("a", "area") and len(self.links) < MAX_LINKS:
-            self.links.append(clean_url(url))
+        for name, value in attributes.items():
+            no_refresh = name == "content" and attributes.get("http-equiv", "").lower() != "refresh"
+            if name not in KINDS or no_refresh or (name == "style" and "(" not in value):
+                continue
+            kind, urls = urls_of(tag.name, name, value)
+            into = self.links if kind == LINKS else self.forms if kind == FORMS else self.images
+            for url in urls[: max(MAX_LINKS - len(into), 0)]:
+                into.append(clean_url(url))
+        if tag.name == "a" and (found := attributes.get("href") or attributes.get("xlink:href")):
             self.end_link()
-            if tag.name == "a" and (leads := LINKED_HOST.match(url)):
-                self.linked = leads.group(1)
-                self.link_left = MAX_LINK_TEXT
-        url = attributes.get("src") or attributes.get("background")
-        if url and len(self.images) < MAX_LINKS and tag.name != "script":
-            self.images.append(clean_url(url))
-        if (url := attributes.get("action")) and len(self.forms) < MAX_LINKS:
-            self.forms.append(clean_url(url))
+            self.linked = found
+            self.link_left = MAX_LINK_TEXT
 
     def end_link(self) -> None:
         """A link ends: does it show another host than it leads to?"""
         if self.linked:
             text = b"".join(self.link_text).decode("utf-8", "replace")
-            shown = SHOWN_HOST.match(text[:MAX_LINK_TEXT])
-            if shown and last_labels(shown.group(1)) != last_labels(self.linked):
+            if ("." in text or not text.isascii()) and is_link_mismatch(text, self.linked):
                 self.mismatch = True
             self.linked = ""
         self.link_text = []

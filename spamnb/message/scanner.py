@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from .references import resolve_references
 from .tags import ENDS_NAME, KIND, SPACE, Tag
+from .url_attributes import KINDS
 
 # For the letter that an attribute's name begins with: the lengths of the names that matter.
-ATTRIBUTES = "style class id color bgcolor background text hidden href src action".split()
+ATTRIBUTES = [*"class id color bgcolor text hidden http-equiv".split(), *KINDS]
 NAMES = {name.encode(): name for name in ATTRIBUTES}
-URL_NAMES = frozenset(["href", "src", "action"])
-MAX_NAME = 10
+URL_NAMES = frozenset(KINDS.keys() - {"style", "background"} | {"http-equiv"})  # that say nothing of style
+MAX_NAME = 11
 LENGTHS = [0] * 256
 for _name in ATTRIBUTES:
     for _letter in _name[0] + _name[0].upper():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .links import MAX_URL
+
 MAX_URLS_OF_VALUE = 50  # in one attribute or style sheet
 
 # By attribute: where a click or the page itself leads (links), what is shown (images), where a form sends (forms).
@@ -54,6 +56,14 @@ def urls_of(tag: str, attribute: str, value: str) -> tuple[str, list[str]]:
     elif attribute == "style":
         return IMAGES, css_urls(value)
     return (kind, [value]) if kind and value else ("", [])
+
+
+def clean_url(url: str) -> str:
+    """A URL as browsers take it: without line breaks, tabs and blanks around it; at most MAX_URL characters."""
+    url = url[:MAX_URL].strip()
+    if "\n" in url or "\t" in url or "\r" in url:
+        url = url.translate({9: None, 10: None, 13: None})
+    return url
 
 
 def refresh_urls(value: str) -> list[str]:
