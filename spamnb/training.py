@@ -214,18 +214,19 @@ def train(
     one_class: bool = True,
     executor: Executor | None = None,
     finish: Callable[[Store], None] = lambda store: None,
+    catch_up: Callable[[Store], None] = lambda store: None,
 ) -> LeaveOneOutResult:
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate, and how the newest
     messages are judged by a model of the older ones.
 
     Where there is an ``executor`` the learner works in it while the sums are being written. ``finish`` writes what else
-    the file shall hold, before it takes its place. Raises SpamnbError where
+    the file shall hold, before it takes its place; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
     there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
     ``force`` is not given.
     """
     if not len(training_set.counts.documents):
         raise SpamnbError("no messages in the sources: nothing to train on")
-    with atomic_replace(path, settings.as_meta(), force=force) as store:
+    with atomic_replace(path, settings.as_meta(), force=force, catch_up=catch_up) as store:
         training_set = prepare(training_set)
         _check_classes(training_set, settings, one_class)
         selected = select_features(training_set, settings)

@@ -7,10 +7,12 @@ this very message, mostly against what the model or the folder said.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
@@ -19,7 +21,8 @@ from spamnb.engines.side_process import SideProcess
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, set_bound, unpack
+from spamnb.store.compaction import months_taught, remember_months
+from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, train
 
@@ -52,7 +55,14 @@ class Lessons:
         self._on_unreadable = on_unreadable
         self._last = -1
         self._digests: dict[int, bytes] = {}  # of each position, by the present rule of what is part of a digest
+        self._taught: dict[int, tuple[bytes, str, int, int]] = {}  # digest in the old model, class, place in the spool
+        self._spool: IO[bytes] | None = None
         self.labels: dict[bytes, str] = {}
+
+    def close(self) -> None:
+        """Let go of what the lessons took on the disk."""
+        if self._spool is not None:
+            self._spool.close()
 
     def _read(self, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
         while self._old is not None:
@@ -63,33 +73,70 @@ class Lessons:
             after = found[-1][0]
             yield from found
 
+    def _unpacked(self, position: int, lesson: KeptLesson) -> bytes | None:
+        """The message of a lesson, which the new model is taught; None where it is damaged."""
+        self._last = position
+        try:
+            raw = unpack(lesson.message)
+        except ValueError as error:
+            self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
+            return None
+        # The old model forgets a message with its bytes, which the new one needs to forget it.
+        self._spool = self._spool or TemporaryFile()  # noqa: SIM115 (``close`` closes it)
+        start = self._spool.seek(0, os.SEEK_END)
+        self._spool.write(lesson.message)
+        self._taught[position] = lesson.digest, lesson.label, start, len(lesson.message)
+        return raw
+
     def entries(self) -> Iterator[Entry]:
         """An entry for each lesson, the oldest first."""
         for position, lesson in self._read():
-            self._last = position
-            try:
-                raw = unpack(lesson.message)
-            except ValueError as error:
-                self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
-                continue
-            found = digest(raw)
-            self._digests[position] = found
-            self.labels[found] = lesson.label
-            yield Entry(lesson.label, f"lesson {found.hex()}", "", content=raw)
+            if (raw := self._unpacked(position, lesson)) is not None:
+                found = digest(raw)
+                self._digests[position] = found
+                self.labels[found] = lesson.label
+                yield Entry(lesson.label, f"lesson {found.hex()}", "", content=raw)
 
     def write(self, store: Store) -> None:
-        """Keep in the new model what ``entries`` gave, and teach it what the old one was taught meanwhile."""
+        """Keep in the new model what ``entries`` gave, and when it was taught."""
         if self._bound is not None:
             set_bound(store, self._bound)
+        if self._old is None:
+            return
+        with Store.open(self._old) as old:
+            months = months_taught(old)
+        if months:
+            remember_months(store, months)
         counted = ((p, lesson) for p, lesson in self._read() if p in self._digests)
         add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))
-        classifier = None
-        for _, lesson in self._read(self._last):
-            classifier = classifier or Classifier(store)
-            try:
-                classifier.learn(lesson.label, unpack(lesson.message))
-            except ValueError as error:
-                self._on_unreadable(f"lesson {lesson.digest.hex()}", error)
+
+    def catch_up(self, store: Store) -> None:
+        """Teach the new model what the old one was taught meanwhile, and forget what that forgot."""
+        if self._old is None:
+            return
+        gone = self._forgotten()
+        late = [(lesson.label, self._unpacked(position, lesson)) for position, lesson in self._read(self._last)]
+        if not gone and not late:
+            return
+        classifier = Classifier(store)
+        for label, raw in gone:
+            if classifier.learned(raw) == label:
+                classifier.forget(label, raw)
+        for label, taught in late:
+            if taught is not None:
+                classifier.learn(label, taught)
+
+    def _forgotten(self) -> list[tuple[str, bytes]]:
+        """Class and message of those of the lessons that the old model forgot since they were read here."""
+        assert self._old is not None
+        found = []
+        with Store.open(self._old) as old:
+            for position in self._taught.keys() - positions(old):
+                known, label, start, length = self._taught.pop(position)
+                if old.learned(known) is None and self._spool is not None:  # those that made room are learned still
+                    self._spool.seek(start)
+                    found.append((label, unpack(self._spool.read(length))))
+        return found
 
 
 def rebuild(
@@ -128,18 +175,25 @@ def rebuild(
                 names.append(entry.name)
             yield entry
 
-    training_set = count_parallel(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers)
-    check(training_set)
-
     def finish(store: Store) -> None:
         store.put_meta(origin)
         lessons.write(store)
 
-    # Where one process counted, one process trains.
-    with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
-        left_out = train(
-            path, training_set, settings, force=force, one_class=one_class, executor=executor, finish=finish
-        )
+    with closing(lessons):
+        training_set = count_parallel(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers)
+        check(training_set)
+        # Where one process counted, one process trains.
+        with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+            left_out = train(
+                path,
+                training_set,
+                settings,
+                force=force,
+                one_class=one_class,
+                executor=executor,
+                finish=finish,
+                catch_up=lessons.catch_up,
+            )
     overlap = _overlap(training_set, lessons.labels, sources)
     return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
 

@@ -31,8 +31,8 @@ from spamnb.store.schema import CHANGES
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
-MAX_LOG = 32_768  # cells: whoever opens the file reads them, in 3 ms
-MERGED_PAGES = 1000  # 4 MB: with 2,000 a worker took 100 MB instead of 70
+MAX_LOG = 8_192  # cells: whoever opens the file reads them, in 1 ms
+MERGED_PAGES = 250  # 1 MB
 _KEY = int_between(LAST_KEY, FIRST_KEY)
 
 
@@ -172,7 +172,8 @@ def fold(store: ModelTables) -> int:
         zip(hashes, text, *table[:, touched].tolist()),
     )
     nothing = " AND ".join(f"{name} = 0" for name in names)
-    store.executemany(f"DELETE FROM learned WHERE key = ? AND {nothing}", zip(hashes))  # noqa: S608
+    taken = tokens.hashes[(table < 0).any(axis=0)].tolist()  # what was only added to is hardly ever nothing then
+    store.executemany(f"DELETE FROM learned WHERE key = ? AND {nothing}", zip(taken))  # noqa: S608
     _remember_rare(store, changes)
     last = changes[-1].sequence
     store.execute("DELETE FROM changes")
@@ -185,6 +186,32 @@ def _remember_rare(store: ModelTables, changes: list[Change]) -> None:
         taught = [change.tokens.hashes[change.rare] for change in changes if change.month == month]
         keys = np.union1d(_short(np.concatenate(taught)), rare_tokens(store, month, month))
         store.execute("INSERT OR REPLACE INTO rare_tokens VALUES (?, ?)", (month, keys.astype("<u4").tobytes()))
+
+
+def months_taught(store: ModelTables) -> list[tuple[int, np.ndarray]]:
+    """(month, short hashes, ascending) of the tokens that were rare when they were taught, for ``remember_months``."""
+    with store.reading():
+        if not store.has_log():
+            return []
+        rows = store.execute("SELECT month FROM rare_tokens ORDER BY month")
+        months = {month for (month,) in checked_rows("rare_tokens", rows, month=int_between(MAX_MONTH))}
+        changes = [change for change in logged(store) if len(change.cells)]
+        found = []
+        for month in sorted(months.union(change.month for change in changes)):
+            taught = [_short(change.tokens.hashes[change.rare]) for change in changes if change.month == month]
+            found.append((month, np.unique(np.concatenate([rare_tokens(store, month, month), *taught]))))
+        return found
+
+
+def remember_months(store: ModelTables, months: Iterable[tuple[int, np.ndarray]]) -> None:
+    """Note in a new model when the model before it was taught which tokens, so that pruning knows; a token that is
+    called otherwise since counts as old."""
+    with store.writing():
+        if not store.has_log():
+            make_log(store)
+        store.executemany(
+            "INSERT INTO rare_tokens VALUES (?, ?)", [(month, keys.astype("<u4").tobytes()) for month, keys in months]
+        )
 
 
 def _short(hashes: np.ndarray) -> np.ndarray:

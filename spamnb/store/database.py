@@ -131,7 +131,7 @@ class Database:
     @classmethod
     def _advice(cls, error: Exception) -> str:
         """What is wrong and what to do; SQLite's own words can hold what it found in the file."""
-        said = escape(str(error)[:100])
+        said = escape(str(error)[:100])[:160]  # what is escaped gets longer
         if isinstance(error, sqlite3.OperationalError):
             if "locked" in said or "busy" in said:
                 return "another process keeps writing to it; try again"

@@ -152,6 +152,15 @@ def next_lessons(store: ModelTables, after: int) -> list[tuple[int, KeptLesson]]
         return [(position, KeptLesson(*lesson)) for position, *lesson in found]
 
 
+def positions(store: ModelTables) -> set[int]:
+    """The positions of all lessons that are kept."""
+    with store.reading():
+        if not _is_there(store):
+            return set()
+        rows = store.execute("SELECT position FROM kept_lessons")
+        return {position for (position,) in checked_rows("kept_lessons", rows, position=int_between(MAX_SUM))}
+
+
 def holding(store: ModelTables) -> Holding:
     """How many lessons are kept, how large they are, and how large they may be."""
     with store.reading():

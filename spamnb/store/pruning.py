@@ -1,7 +1,7 @@
 """Taking out of a model the tokens that hardly any message holds and that nobody taught lately.
 
 Two thirds of a model's tokens occur in one message. A token counts as taught lately where a lesson of the last months
-held it (``rare_tokens`` of compaction.py); what training wrote has no date and counts as old.
+held it (``months_taught`` of compaction.py); what training wrote has no date and counts as old.
 
 The file is changed a part at a time, each in a transaction of its own: others read and teach meanwhile, and whoever is
 killed leaves a whole model that is pruned in part.
@@ -24,9 +24,9 @@ from spamnb.store.compaction import (
     fold,
     log_sums,
     make_log,
+    months_taught,
     part_end,
     part_start,
-    rare_tokens,
     restart_log,
     sums,
     taught_since,
@@ -38,6 +38,7 @@ from spamnb.store.pages import CELL
 from spamnb.store.store import Store
 from spamnb.tokens.token_array import TokenArray
 
+_NONE = np.zeros(0, np.uint32)
 _TOKEN_BYTES = 8 + 2 + 2  # in a page, beside its text and its cells: hash, number of cells, length
 
 
@@ -114,7 +115,9 @@ def _nothing(store: Store) -> tuple:
 
 
 def _recent(store: Store, rule: Rule) -> np.ndarray:
-    return rare_tokens(store, rule.first_month) if store.has_log() and rule.months else np.zeros(0, np.uint32)
+    """The tokens, by short hashes, that lessons of the rule's months held, those in the log among them."""
+    months = months_taught(store) if rule.months else []
+    return np.unique(np.concatenate([keys for month, keys in months if month >= rule.first_month] or [_NONE]))
 
 
 def _taken_out(tokens: TokenArray, counts: ClassCounts, messages: int, recent: np.ndarray) -> np.ndarray:

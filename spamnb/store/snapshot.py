@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from spamnb.store.store import Store
 from spamnb.store.tables import VECTOR
 from spamnb.tokens.token_array import TokenArray
 
+COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
 
 
@@ -166,8 +168,17 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
 
 
 @contextlib.contextmanager
-def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = False) -> Iterator[Store]:
+def atomic_replace(
+    path: str | Path,
+    meta: dict[str, Any],
+    *,
+    force: bool = False,
+    catch_up: Callable[[Store], None] = lambda store: None,
+) -> Iterator[Store]:
     """A new store to fill; when the block ends well it becomes the model at ``path``, all at once.
+
+    ``catch_up`` is called with it once the model that it replaces can no longer be changed: by then others may have
+    taught that one more.
 
     If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
     ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
@@ -195,7 +206,7 @@ def atomic_replace(path: str | Path, meta: dict[str, Any], *, force: bool = Fals
             os.link(fresh, target)  # unlike a rename, never over a model that appeared meanwhile
         except FileExistsError:
             check_replaceable(target, force=force)
-            _replace(fresh, target)
+            _replace(fresh, target, catch_up)
     finally:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(NotADirectoryError):  # where nothing could be made
@@ -245,9 +256,21 @@ def sync(path: str | Path) -> None:
         os.close(descriptor)
 
 
-def _replace(fresh: Path, target: Path) -> None:
+def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> None:
     # A rename over a model that others have open would leave its write-ahead log beside the new file. SQLite's own
-    # backup replaces the content in one transaction instead: readers go on with the old state until it ends.
+    # backup replaces the content in one transaction instead: readers go on with the old state until it ends. From its
+    # first pages on nobody else can write; where ``catch_up`` changes the new file then, the backup begins again.
+    caught_up = False
+
+    def copied(status: int, left: int, pages: int) -> None:
+        nonlocal caught_up
+        if not caught_up and status == sqlite3.SQLITE_OK:
+            caught_up = True
+            with Store.open(fresh, writable=True) as late:
+                late.path = str(target)
+                catch_up(late)
+
     with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
-        source._connection.backup(store._connection)
+        store.execute("PRAGMA journal_mode = WAL")  # or those who read it would wait, ``catch_up`` among them
+        source._connection.backup(store._connection, pages=COPIED_PAGES, progress=copied)
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -276,10 +276,13 @@ class Store(ModelTables):
             change = join(self._pending, cache, log.sequence + 1, this_month())
             self._pending = []
             self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", change.row())
+            before = log.size
             log.append(change)
+            if before <= MAX_LOG // 2 < log.size:
+                merge(self)
+                self._untaught = self._trained = None
             if log.size > MAX_LOG:
                 log.sequence = fold(self)
-                merge(self)
                 log.drop_before(log.sequence)
                 self._untaught = self._trained = None
         if not self._moved:

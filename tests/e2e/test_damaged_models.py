@@ -32,6 +32,9 @@ COLUMNS = {
     "frequencies": ["class", "documents", "tokens"],
     "messages": ["digest", "class", "taught", "bins"],
     "lessons": ["identity", "digest", "tokens"],
+    "changes": ["sequence", "month", "keys", "rare", "cells", "lengths", "text"],
+    "compaction": ["one", "merged"],
+    "rare_tokens": ["month", "keys"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
     "calibration": ["class", "own", "bin", "messages"],
     "arrays": ["name", "dtype", "shape", "content"],
@@ -84,7 +87,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
         done = run("train", "--workers", 1, "-m", path, "--model-type", kind, *embedding, root / "labelled")
         assert done.exit_code == 0, done.output
         with Classifier.open(path, writable=True) as classifier:
-            classifier.learn("spam", message("spam", 30))
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("spamnb.store.store.MAX_LOG", 0)  # into table learned, and rare_tokens
+                classifier.learn("spam", message("spam", 30))
             classifier.learn("ham", message("ham", 31), taught=False)
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")

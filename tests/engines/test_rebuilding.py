@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,10 @@ from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.settings import MODELS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
+from spamnb.store.compaction import months_taught
 from spamnb.store.jsonl import export
 from spamnb.store.lessons import kept_lessons, unpack
+from spamnb.store.pruning import Rule, survey
 from spamnb.store.store import Store
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
@@ -93,6 +99,71 @@ def test_what_is_taught_while_the_model_is_made_is_not_lost(taught: Path, tmp_pa
         assert classifier.store.totals().documents.sum() == 15
 
 
+class Taught(Lessons):
+    """At each of two moments another process teaches the old model one message and forgets two: before the new model is
+    written, and when it is about to take the old one's place, where what others do has to wait until it has."""
+
+    late = (("spam", message("spam", 200)), ("spam", message("spam", 201)))
+
+    def __init__(self, old: Path) -> None:
+        super().__init__(old, None, never)
+        self.old, self.waiting = str(old), []  # type: ignore[var-annotated]
+
+    def start(self, *arguments: str, raw: bytes) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "spamnb", arguments[0], "-m", self.old, *arguments[1:]]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        assert process.stdin is not None
+        process.stdin.write(raw)
+        process.stdin.close()
+        return process
+
+    def entries(self) -> Iterator[Entry]:
+        yield from super().entries()
+        assert self.start("learn", "spam", raw=self.late[0][1]).wait() == 0
+        assert self.start("forget", "spam", raw=TAUGHT[0][1]).wait() == 0
+
+    def write(self, store: Store) -> None:
+        super().write(store)
+        assert self.start("forget", "ham", raw=TAUGHT[1][1]).wait() == 0
+
+    def catch_up(self, store: Store) -> None:
+        self.waiting.append(self.start("learn", self.late[1][0], raw=self.late[1][1]))
+        time.sleep(1)  # so long it could have been taught
+        assert self.waiting[0].poll() is None
+        super().catch_up(store)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
+    taught: Path, tmp_path: Path, workers: int
+) -> None:
+    (tmp_path / "scratch").mkdir(exist_ok=True)
+    lessons = Taught(taught)
+    found = entries([str(tmp_path / "mail")], never)
+    rebuild(taught, found, Settings(), lessons, {}, tmp_path / "scratch", never, lambda *_: None, workers, force=True)
+    assert lessons.waiting[0].wait(60) == 0
+    right = [*(pair for pair in mail(6) if pair[1] != message("ham", 3)), TAUGHT[2], *Taught.late]
+    _, expected = made(tmp_path / "n", folders(tmp_path / "right", right), None, tmp_path / "scratch2")
+    with Store.open(taught) as store:
+        assert sums(export(store)) == expected
+    assert held(taught) == [TAUGHT[2], *Taught.late]
+    assert not list(tmp_path.glob(".*.new*"))
+
+
+def test_the_months_in_which_tokens_were_taught_outlive_the_model(taught: Path, tmp_path: Path) -> None:
+    with Store.open(taught) as store:
+        before = months_taught(store)
+        assert len(before) == 1 and len(before[0][1])
+        assert survey(store, Rule(4, 2)).pruned < survey(store, Rule(4, 0)).pruned
+        kept = survey(store, Rule(1, 2)).pruned
+    for _ in range(2):
+        made(taught, tmp_path / "mail", taught, tmp_path / "scratch")
+        with Store.open(taught) as store:
+            ((month, keys),) = months_taught(store)
+            assert (month, keys.tolist()) == (before[0][0], before[0][1].tolist())
+            assert survey(store, Rule(1, 2)).pruned == kept
+
+
 def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> None:
     with Store.open(taught, writable=True) as store, store.writing():
         store.execute("UPDATE kept_lessons SET message = x'ffff' WHERE position = 0")
@@ -108,7 +179,7 @@ def test_a_damaged_lesson_is_told_and_left_out(taught: Path, tmp_path: Path) -> 
 
 
 def test_no_connection_to_the_old_model_is_open_while_processes_fork(taught: Path) -> None:
-    found = Lessons(taught, None, never).entries()
-    next(found)
-    opened = {os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
+    with closing(Lessons(taught, None, never)) as lessons:
+        next(lessons.entries())
+        opened = {os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
     assert str(taught) not in opened

@@ -80,6 +80,16 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
     assert sorted(read_snapshot(store).tokens) == ["b", "e"]
 
 
+def test_lessons_that_are_not_in_the_sums_yet_keep_their_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = trained([("ham", {"a": 1})])
+    now = compaction.this_month()
+    for ago, token in ((7, "c"), (0, "d")):
+        monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
+        store.add("ham", {token: 1})
+    assert survey(store, Rule(1, 6)).pruned == prune(store, Rule(1, 6)) == 2
+    assert list(read_snapshot(store).tokens) == ["d"]
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.lists(LESSON, min_size=1, max_size=6), st.lists(LESSON, max_size=4), st.data())
 def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then: list, data: st.DataObject) -> None:
