@@ -21,9 +21,10 @@ from spamnb.engines.side_process import SideProcess
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.compaction import months_taught, remember_months
+from spamnb.store.compaction import remember_months
 from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
 from spamnb.store.store import Store
+from spamnb.store.token_months import months_taught
 from spamnb.training import LeaveOneOutResult, train
 
 

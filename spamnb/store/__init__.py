@@ -7,6 +7,7 @@ database  a SQLite file that others use at the same time; nothing that it holds 
 pages     counts of tokens, packed in the file and at hand in memory
 changes   the log of what the last lessons changed
 compaction  how that log gets into the sums
+token_months  when rare tokens were taught
 pruning   rare old tokens taken out
 learned   which messages were learned, and as what
 lessons   the messages that a person taught, whole

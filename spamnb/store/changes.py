@@ -5,8 +5,9 @@ once gave the disk 1 MB (docs/experiments.md#lessons). Its row here takes three 
 rows to the sums at once.
 
 Rows have consecutive numbers, the first of them by chance. So who has read up to one of them knows whether the rows
-after it are all that changed, and need not read anew what was looked up before. The first row holds no change: it says
-how far compaction came.
+after it are all that changed, and need not read anew what was looked up before. The first row holds no change. Rows up
+to number ``summed`` of table ``compaction`` are parts: the sum of what lessons changed, each of a range of keys, in
+ascending order.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from spamnb.errors import Damaged
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob
 from spamnb.store.pages import CountCache, tokens_of
+from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import TokenArray
 
@@ -33,8 +35,9 @@ _SORTED_AT = 4096  # cells: so many are looked through faster than they are sort
 # Columns, class number, sign and occurrences of one message that was added or taken away.
 Pending = tuple[np.ndarray, int, int, np.ndarray]
 
-CHANGES_AFTER = (
-    "SELECT sequence, month, keys, rare, cells, lengths, text FROM changes WHERE sequence > ? ORDER BY sequence"
+CHANGES_BETWEEN = (
+    "SELECT sequence, month, keys, rare, cells, lengths, text FROM changes WHERE sequence BETWEEN ? AND ?"
+    " ORDER BY sequence"
 )
 
 
@@ -63,7 +66,7 @@ def first_sequence() -> int:
 
 
 def read_changes(rows: Iterable[tuple], classes: int) -> list[Change]:
-    """Rows of CHANGES_AFTER, checked. Damaged where they hold something else."""
+    """Rows of CHANGES_BETWEEN, checked. Damaged where they hold something else."""
     blobs = dict.fromkeys(("keys", "rare", "cells", "lengths", "text"), is_blob)
     kinds = {"sequence": int_between(MAX_SUM), "month": int_between(MAX_MONTH), **blobs}
     return [_change(row, classes) for row in checked_rows("changes", rows, **kinds)]
@@ -83,49 +86,91 @@ def _change(row: tuple, classes: int) -> Change:
     return Change(sequence, month, tokens_of([(lengths, text)], hashes), is_rare, found)
 
 
+class Cells(NamedTuple):
+    """Cells of changes, ascending by their tokens' hashes."""
+
+    hashes: np.ndarray  # (nnz,) int64
+    cells: np.ndarray  # (nnz,) of CHANGE; ``token`` means nothing
+
+
+_NOTHING = Cells(np.zeros(0, np.int64), np.zeros(0, CHANGE))
+
+
+def _hashes_of(change: Change) -> np.ndarray:
+    """(nnz,) the hash of each cell's token."""
+    return change.tokens.hashes[change.cells["token"]]
+
+
+def logged(store: ModelTables) -> list[Change]:
+    """All changes of the log."""
+    return changes_between(store) if store.has_log() else []
+
+
+def changes_between(store: ModelTables, first: int = 0, last: int = MAX_SUM) -> list[Change]:
+    """The rows of the log with these numbers."""
+    return read_changes(store.execute(CHANGES_BETWEEN, (first, last)), len(store.class_ids()))
+
+
 class ChangeLog:
     """The changes that are not yet in the sums, in memory: what each token's counts are to be changed by."""
 
     def __init__(self) -> None:
         self.sequence: int | None = None  # of the last row that was read
-        self.size = 0  # cells
-        self._changes: list[Change] = []
+        self.summed: int | None = None  # of the last part
+        self.parts: list[Change] = []
+        self.lessons: list[Change] = []
+        self.size = 0  # cells of the lessons
+        self._of_parts = _NOTHING
+        self._sorted = _NOTHING  # of the lessons but for ``_tail``
         self._tail: list[Change] = []
-        self._hashes = np.zeros(0, np.int64)  # (n,) ascending, of the token of each cell of ``_cells``
-        self._cells = np.zeros(0, CHANGE)
 
     def append(self, change: Change) -> None:
-        """The next row."""
+        """The next row, a lesson."""
         self.sequence = change.sequence
-        self._changes.append(change)
+        self.lessons.append(change)
         self._tail.append(change)
         self.size += len(change.cells)
 
-    def drop_before(self, first: int) -> None:
-        """Rows before this number are part of the sums now."""
-        if not self._changes or self._changes[0].sequence >= first:
-            return
-        self._changes = self._tail = [change for change in self._changes if change.sequence >= first]
-        self._tail = list(self._tail)
-        self._hashes, self._cells = np.zeros(0, np.int64), np.zeros(0, CHANGE)
-        self.size = sum(len(change.cells) for change in self._changes)
+    def set_parts(self, parts: list[Change], summed: int) -> None:
+        """The rows up to number ``summed``, in place of what they were before."""
+        hashes = np.concatenate([_NOTHING.hashes, *map(_hashes_of, parts)])
+        if (hashes[1:] < hashes[:-1]).any():
+            raise Damaged("rows of table changes that are not in order")
+        self.parts, self.summed = parts, summed
+        self.sequence = summed if self.sequence is None else max(self.sequence, summed)
+        self._of_parts = Cells(hashes, np.concatenate([_NOTHING.cells, *(part.cells for part in parts)]))
+        if self.lessons and self.lessons[0].sequence <= summed:
+            self.lessons = [change for change in self.lessons if change.sequence > summed]
+            self._tail, self._sorted = list(self.lessons), _NOTHING
+            self.size = sum(len(change.cells) for change in self.lessons)
+
+    def begin(self, sequence: int) -> None:
+        """The log, which is empty, begins with a row of this number."""
+        self.sequence, self.summed = sequence, sequence - 1
+
+    def drop_parts(self, first: int) -> None:
+        """Parts before this number are in the sums now."""
+        gone = sum(len(part.cells) for part in self.parts if part.sequence < first)
+        self.parts = [part for part in self.parts if part.sequence >= first]
+        self._of_parts = Cells(*(of[gone:] for of in self._of_parts))
 
     def look_up(self, hashes: np.ndarray, width: int) -> np.ndarray:
         """What the counts of the tokens with these ``hashes`` (k,) change by, (width, k): of each class in turn the
         messages and the occurrences."""
         table = np.zeros((width, len(hashes)), np.int64)
-        if not self.size:
+        if not self.size and not self.parts:
             return table
         if sum(len(change.cells) for change in self._tail) > _SORTED_AT:
             self._sort()
         order = np.argsort(hashes)
         wanted = hashes[order]
-        start, end = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, "right")
-        held = end - start
-        place = np.repeat(end - np.cumsum(held), held) + np.arange(held.sum())
-        _add(table, np.repeat(order, held), self._cells[place])
+        for held_by, cells in (self._of_parts, self._sorted):
+            start, end = np.searchsorted(held_by, wanted), np.searchsorted(held_by, wanted, "right")
+            held = end - start
+            place = np.repeat(end - np.cumsum(held), held) + np.arange(held.sum())
+            _add(table, np.repeat(order, held), cells[place])
         for change in self._tail:
-            of_cell = change.tokens.hashes[change.cells["token"]]
+            of_cell = _hashes_of(change)
             place = np.searchsorted(wanted, of_cell)
             place[place == len(wanted)] = 0
             here = wanted[place] == of_cell if len(wanted) else np.zeros(len(of_cell), bool)
@@ -133,11 +178,10 @@ class ChangeLog:
         return table
 
     def _sort(self) -> None:
-        parts = [change.tokens.hashes[change.cells["token"]] for change in self._tail]
-        hashes = np.concatenate([self._hashes, *parts])
+        hashes = np.concatenate([self._sorted.hashes, *map(_hashes_of, self._tail)])
+        cells = np.concatenate([self._sorted.cells, *(change.cells for change in self._tail)])
         order = np.argsort(hashes, kind="stable")
-        self._hashes = hashes[order]
-        self._cells = np.concatenate([self._cells, *(change.cells for change in self._tail)])[order]
+        self._sorted = Cells(hashes[order], cells[order])
         self._tail = []
 
 

@@ -1,9 +1,9 @@
 """How the log of changes gets into the sums: the log into table ``learned``, that into the pages of ``trained``.
 
-A row of the log is written with each transaction. When they hold MAX_LOG cells, after some 130 lessons, they are added
-to ``learned`` at once, and from there a part of it, the keys of MERGED_PAGES pages in turn, to the pages. So no lesson
-waits for more than a small part of the file to be written, and ``learned``, whose rows are half as large again as a
-token in a page, stays small: docs/experiments.md#lessons.
+A row of the log is written with each transaction. When they hold MAX_LOG cells, after some 130 lessons, their sum takes
+their place in PARTS rows, each of a range of keys. Each lesson from then on does one step: it adds one part to
+``learned``, and when there is none left, the keys of MERGED_PAGES pages of ``learned`` to the pages. So no lesson waits
+for long, and ``learned``, whose rows are half as large again as a token in a page, stays small: docs/experiments.md.
 """
 
 from __future__ import annotations
@@ -16,23 +16,26 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.errors import Damaged
 from spamnb.store.changes import (
-    CHANGES_AFTER,
+    CHANGE,
     FIRST_KEY,
     LAST_KEY,
-    MAX_MONTH,
     Change,
     ChangeLog,
+    changes_between,
     first_sequence,
-    read_changes,
+    logged,
 )
-from spamnb.store.database import FORMAT, checked_rows, int_array, int_between, is_blob, is_text
+from spamnb.store.database import FORMAT, MAX_SUM, checked_rows, int_array, int_between, is_text
 from spamnb.store.pages import CountCache, Pages, to_pages, tokens_of
 from spamnb.store.schema import CHANGES
 from spamnb.store.tables import ModelTables
+from spamnb.store.token_months import remember_rare
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
-MAX_LOG = 8_192  # cells: whoever opens the file reads them, in 1 ms
-MERGED_PAGES = 250  # 1 MB
+MAX_LOG = 32_768  # cells: whoever opens the file reads them, in 3 ms
+PARTS = 32
+MERGES, MERGED_PAGES = 32, 32  # so many steps follow the last part, each of so many pages
+_STEPS = 2 * (PARTS + MERGES)  # while MAX_LOG cells are written: twice what there is to do
 _KEY = int_between(LAST_KEY, FIRST_KEY)
 
 
@@ -46,13 +49,13 @@ def make_log(store: ModelTables) -> int:
     """Give the file a log, inside ``writing``; the number of its first row."""
     for statement in CHANGES:
         store.execute(statement)
-    store.execute("INSERT INTO compaction VALUES (1, ?)", (FIRST_KEY,))
+    store.execute("INSERT INTO compaction VALUES (1, 0, ?, 0)", (FIRST_KEY,))
     store.execute(f"PRAGMA user_version = {FORMAT}")
     return _begin_log(store, first_sequence())
 
 
 def restart_log(store: ModelTables) -> None:
-    """Begin the log, which must be empty, with another number, so that nobody goes on with what was looked up."""
+    """Begin the log, which must be empty, with another number: nobody goes on with what was looked up."""
     store.execute("DELETE FROM changes")
     store.execute("UPDATE compaction SET merged = ?", (FIRST_KEY,))
     _begin_log(store, first_sequence())
@@ -61,6 +64,7 @@ def restart_log(store: ModelTables) -> None:
 def _begin_log(store: ModelTables, sequence: int) -> int:
     empty = Change(sequence, 0, TokenArray.of([]), np.zeros(0, bool), np.zeros(0, "u1"))
     store.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", empty.row())
+    store.execute("UPDATE compaction SET summed = ?", (sequence - 1,))
     return sequence
 
 
@@ -69,9 +73,24 @@ def classes_of(store: ModelTables) -> list[str]:
     return list(store.class_ids())
 
 
-def logged(store: ModelTables) -> list[Change]:
-    """All changes of the log."""
-    return read_changes(store.execute(CHANGES_AFTER, (-1,)), len(store.class_ids())) if store.has_log() else []
+def _state(store: ModelTables) -> tuple[int, int, int]:
+    """``summed``, ``merged`` and ``merges`` of table ``compaction``."""
+    rows = store.execute("SELECT summed, merged, merges FROM compaction")
+    found = checked_rows("compaction", rows, summed=int_between(MAX_SUM, -1), merged=_KEY, merges=int_between(MERGES))
+    if found:
+        return found[0]
+    raise Damaged("table compaction is empty")
+
+
+def read_log(store: ModelTables) -> ChangeLog:
+    """The log in memory."""
+    log = ChangeLog()
+    if store.has_log():
+        changes, summed = logged(store), _state(store)[0]
+        log.set_parts([change for change in changes if change.sequence <= summed], summed)
+        for lesson in (change for change in changes if change.sequence > summed):
+            log.append(lesson)
+    return log
 
 
 def follow(store: ModelTables, log: ChangeLog, cache: CountCache) -> bool:
@@ -81,12 +100,16 @@ def follow(store: ModelTables, log: ChangeLog, cache: CountCache) -> bool:
     if log.sequence is None or len(cache.table) != 2 * classes or not store.has_log():
         return False
     first, last = store.execute("SELECT min(sequence), max(sequence) FROM changes").fetchone()
-    if type(first) is not int or not first - 1 <= log.sequence <= last:
+    summed = _state(store)[0]
+    if type(first) is not int or not summed <= log.sequence <= last:
         return False
-    for change in read_changes(store.execute(CHANGES_AFTER, (log.sequence,)), classes):
+    for change in changes_between(store, log.sequence + 1):
         log.append(change)
         cache.add(cache.columns(list(change.tokens)), change.cells)
-    log.drop_before(first)
+    if log.summed == summed:
+        log.drop_parts(first)
+    else:
+        log.set_parts(changes_between(store, 0, summed), summed)
     return True
 
 
@@ -154,16 +177,72 @@ def sums(
     return tokens, counts
 
 
-def fold(store: ModelTables) -> int:
-    """Add the log to table ``learned``, inside ``writing``; the number of the log's first row afterwards."""
+def compact(store: ModelTables, log: ChangeLog, cells: int, most: int) -> bool:
+    """Do this lesson's share, inside ``writing``; whether the sums of training changed, or what was learned since.
+    ``log`` is whole, ``cells`` of it are the lesson's, and of ``most`` it is summed up."""
+    changed, steps = False, _STEPS * cells // max(most, 1)
+    if log.size > most:
+        _sum_up(store, log)
+    else:
+        steps += 1
+    for _ in range(steps):
+        if log.parts:
+            part = log.parts[0]
+            _add_to_learned(store, part.tokens, _of_changes([part], classes_of(store))[1])
+            store.execute("DELETE FROM changes WHERE sequence = ?", (part.sequence,))
+            log.drop_parts(part.sequence + 1)
+        elif merges := _state(store)[2]:
+            _merge(store)
+            store.execute("UPDATE compaction SET merges = ?", (merges - 1,))
+        else:
+            break
+        changed = True
+    if not log.parts and not log.lessons:  # one lesson was as large as the log may be
+        log.begin(_begin_log(store, (log.sequence or 0) + 1))
+    return changed
+
+
+def _sum_up(store: ModelTables, log: ChangeLog) -> None:
+    """Put parts in the place of all rows; they have the last of their numbers."""
+    changes = [*log.parts, *log.lessons]
+    tokens, counts = _of_changes(changes, classes_of(store))
+    token = np.concatenate([row.columns for row in counts.rows])
+    order = np.argsort(token, kind="stable")
+    cells, token = np.zeros(len(token), CHANGE), token[order]
+    cells["token"] = token
+    cells["class"] = np.repeat(np.arange(len(counts.rows)), [len(row.columns) for row in counts.rows])[order]
+    for of, name in (("documents", "document_counts"), ("occurrences", "occurrences")):
+        cells[of] = np.concatenate([getattr(row, name) for row in counts.rows])[order]
+    remember_rare(store, log.lessons)
+    last, n = changes[-1].sequence, min(PARTS, len(changes))
+    bounds = np.linspace(0, len(tokens), n + 1).astype(np.intp)
+    of_cells = np.searchsorted(token, bounds)
+    parts = []
+    for i in range(n):
+        own, here = cells[of_cells[i] : of_cells[i + 1]], tokens.take(np.arange(bounds[i], bounds[i + 1]))
+        own["token"] -= np.uint32(bounds[i])
+        parts.append(Change(last - n + 1 + i, changes[-1].month, here, np.zeros(len(here), bool), own))
+    store.execute("DELETE FROM changes")
+    store.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", (part.row() for part in parts))
+    store.execute("UPDATE compaction SET summed = ?, merges = ?", (last, MERGES))
+    log.set_parts(parts, last)
+
+
+def fold(store: ModelTables) -> None:
+    """Add the whole log to table ``learned``, inside ``writing``."""
     changes = logged(store)
-    classes = classes_of(store)
-    tokens, counts = _of_changes(changes, classes)
-    table = np.zeros((2 * len(classes), len(tokens)), np.int64)
+    _add_to_learned(store, *_of_changes(changes, classes_of(store)))
+    remember_rare(store, changes)
+    store.execute("DELETE FROM changes")
+    _begin_log(store, changes[-1].sequence + 1)
+
+
+def _add_to_learned(store: ModelTables, tokens: TokenArray, counts: ClassCounts) -> None:
+    table = np.zeros((2 * len(counts.rows), len(tokens)), np.int64)
     for c, row in enumerate(counts.rows):
         table[2 * c, row.columns], table[2 * c + 1, row.columns] = row.document_counts, row.occurrences
     touched = np.flatnonzero(table.any(axis=0))
-    names = [f"{of}_{c}" for c in range(len(classes)) for of in ("documents", "occurrences")]
+    names = [f"{of}_{c}" for c in range(len(counts.rows)) for of in ("documents", "occurrences")]
     added = ", ".join(f"{name} = {name} + excluded.{name}" for name in names)
     marks = ", ?" * len(names)
     hashes, text = tokens.hashes[touched].tolist(), list(tokens.take(touched))
@@ -174,69 +253,11 @@ def fold(store: ModelTables) -> int:
     nothing = " AND ".join(f"{name} = 0" for name in names)
     taken = tokens.hashes[(table < 0).any(axis=0)].tolist()  # what was only added to is hardly ever nothing then
     store.executemany(f"DELETE FROM learned WHERE key = ? AND {nothing}", zip(taken))  # noqa: S608
-    _remember_rare(store, changes)
-    last = changes[-1].sequence
-    store.execute("DELETE FROM changes")
-    return _begin_log(store, last + 1)
 
 
-def _remember_rare(store: ModelTables, changes: list[Change]) -> None:
-    """Note the tokens that few messages held in the months in which they were taught."""
-    for month in sorted({change.month for change in changes if len(change.cells)}):
-        taught = [change.tokens.hashes[change.rare] for change in changes if change.month == month]
-        keys = np.union1d(_short(np.concatenate(taught)), rare_tokens(store, month, month))
-        store.execute("INSERT OR REPLACE INTO rare_tokens VALUES (?, ?)", (month, keys.astype("<u4").tobytes()))
-
-
-def months_taught(store: ModelTables) -> list[tuple[int, np.ndarray]]:
-    """(month, short hashes, ascending) of the tokens that were rare when they were taught, for ``remember_months``."""
-    with store.reading():
-        if not store.has_log():
-            return []
-        rows = store.execute("SELECT month FROM rare_tokens ORDER BY month")
-        months = {month for (month,) in checked_rows("rare_tokens", rows, month=int_between(MAX_MONTH))}
-        changes = [change for change in logged(store) if len(change.cells)]
-        found = []
-        for month in sorted(months.union(change.month for change in changes)):
-            taught = [_short(change.tokens.hashes[change.rare]) for change in changes if change.month == month]
-            found.append((month, np.unique(np.concatenate([rare_tokens(store, month, month), *taught]))))
-        return found
-
-
-def remember_months(store: ModelTables, months: Iterable[tuple[int, np.ndarray]]) -> None:
-    """Note in a new model when the model before it was taught which tokens, so that pruning knows; a token that is
-    called otherwise since counts as old."""
-    with store.writing():
-        if not store.has_log():
-            make_log(store)
-        store.executemany(
-            "INSERT INTO rare_tokens VALUES (?, ?)", [(month, keys.astype("<u4").tobytes()) for month, keys in months]
-        )
-
-
-def _short(hashes: np.ndarray) -> np.ndarray:
-    """The upper halves of hashes, (k,) uint32: of a million tokens one in 4,000 passes for one of a million others."""
-    return (hashes.astype(np.int64).view(np.uint64) >> np.uint64(32)).astype(np.uint32)
-
-
-def rare_tokens(store: ModelTables, first: int, last: int = MAX_MONTH) -> np.ndarray:
-    """The short hashes, ascending, of the tokens that were taught from month ``first`` to ``last`` and were rare."""
-    rows = store.execute("SELECT keys FROM rare_tokens WHERE month BETWEEN ? AND ?", (first, last))
-    blobs = [blob for (blob,) in checked_rows("rare_tokens", rows, keys=is_blob)]
-    if any(len(blob) % 4 for blob in blobs):
-        raise Damaged("rows of table rare_tokens that were cut short")
-    return np.unique(np.frombuffer(b"".join(blobs), "<u4"))
-
-
-def taught_since(hashes: np.ndarray, recent: np.ndarray) -> np.ndarray:
-    """Which tokens (k,) are among ``recent`` ones, of ``rare_tokens``: (k,) bool."""
-    return np.isin(_short(hashes), recent)
-
-
-def merge(store: ModelTables) -> None:
-    """Add the next part of ``learned`` to the pages of ``trained``, inside ``writing``, after ``fold``."""
-    (low,) = checked_rows("compaction", store.execute("SELECT merged FROM compaction"), merged=_KEY)[0]
-    low = part_start(store, low)
+def _merge(store: ModelTables) -> None:
+    """Add the next keys of ``learned`` to the pages of ``trained``."""
+    low = part_start(store, _state(store)[1])
     high = part_end(store, low)
     tokens, counts = sums(store, low, high)
     write_part(store, low, high, tokens, counts)
@@ -267,3 +288,13 @@ def write_part(store: ModelTables, low: int, high: int, tokens: TokenArray, coun
     store.execute("DELETE FROM trained WHERE first BETWEEN ? AND ?", (low, high))
     store.executemany("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", pages)
     store.execute("DELETE FROM learned WHERE key BETWEEN ? AND ?", (low, high))
+
+
+def remember_months(store: ModelTables, months: Iterable[tuple[int, np.ndarray]]) -> None:
+    """Note in a new model when the one before it was taught which tokens: pruning asks for it."""
+    with store.writing():
+        if not store.has_log():
+            make_log(store)
+        store.executemany(
+            "INSERT INTO rare_tokens VALUES (?, ?)", [(month, keys.astype("<u4").tobytes()) for month, keys in months]
+        )

@@ -1,7 +1,7 @@
 """Taking out of a model the tokens that hardly any message holds and that nobody taught lately.
 
 Two thirds of a model's tokens occur in one message. A token counts as taught lately where a lesson of the last months
-held it (``months_taught`` of compaction.py); what training wrote has no date and counts as old.
+held it (token_months.py); what training wrote has no date and counts as old.
 
 The file is changed a part at a time, each in a transaction of its own: others read and teach meanwhile, and whoever is
 killed leaves a whole model that is pruned in part.
@@ -24,18 +24,17 @@ from spamnb.store.compaction import (
     fold,
     log_sums,
     make_log,
-    months_taught,
     part_end,
     part_start,
     restart_log,
     sums,
-    taught_since,
     this_month,
     write_part,
 )
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.pages import CELL
 from spamnb.store.store import Store
+from spamnb.store.token_months import months_taught, taught_since
 from spamnb.tokens.token_array import TokenArray
 
 _NONE = np.zeros(0, np.uint32)

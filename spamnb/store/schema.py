@@ -25,7 +25,8 @@ CREATE TABLE vectors (token TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWI
 CHANGES = (
     """CREATE TABLE changes (sequence INTEGER PRIMARY KEY, month INTEGER NOT NULL, keys BLOB NOT NULL,
     rare BLOB NOT NULL, cells BLOB NOT NULL, lengths BLOB NOT NULL, text BLOB NOT NULL)""",
-    "CREATE TABLE compaction (one INTEGER PRIMARY KEY, merged INTEGER NOT NULL)",
+    """CREATE TABLE compaction (one INTEGER PRIMARY KEY, summed INTEGER NOT NULL, merged INTEGER NOT NULL,
+    merges INTEGER NOT NULL)""",
     "CREATE TABLE rare_tokens (month INTEGER PRIMARY KEY, keys BLOB NOT NULL)",
 )
 

@@ -26,7 +26,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, fold, follow, logged, make_log, merge, this_month
+from spamnb.store.compaction import MAX_LOG, compact, follow, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_array, int_between
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages
 from spamnb.store.tables import ModelTables
@@ -211,9 +211,7 @@ class Store(ModelTables):
     def _changes(self) -> ChangeLog:
         """The log of changes."""
         if self._log is None:
-            self._log = ChangeLog()
-            for change in logged(self):
-                self._log.append(change)
+            self._log = read_log(self)
         return self._log
 
     def _catch_up(self) -> None:
@@ -276,14 +274,8 @@ class Store(ModelTables):
             change = join(self._pending, cache, log.sequence + 1, this_month())
             self._pending = []
             self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", change.row())
-            before = log.size
             log.append(change)
-            if before <= MAX_LOG // 2 < log.size:
-                merge(self)
-                self._untaught = self._trained = None
-            if log.size > MAX_LOG:
-                log.sequence = fold(self)
-                log.drop_before(log.sequence)
+            if compact(self, log, len(change.cells), MAX_LOG):
                 self._untaught = self._trained = None
         if not self._moved:
             return

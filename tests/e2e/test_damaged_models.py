@@ -33,7 +33,7 @@ COLUMNS = {
     "messages": ["digest", "class", "taught", "bins"],
     "lessons": ["identity", "digest", "tokens"],
     "changes": ["sequence", "month", "keys", "rare", "cells", "lengths", "text"],
-    "compaction": ["one", "merged"],
+    "compaction": ["one", "summed", "merged", "merges"],
     "rare_tokens": ["month", "keys"],
     "kept_lessons": ["position", "digest", "class", "taught_at", "message"],
     "calibration": ["class", "own", "bin", "messages"],
@@ -90,6 +90,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("spamnb.store.store.MAX_LOG", 0)  # into table learned, and rare_tokens
                 classifier.learn("spam", message("spam", 30))
+                patch.setattr("spamnb.store.compaction._STEPS", 0)  # not this one: it stays in parts
+                classifier.learn("ham", message("ham", 32))
             classifier.learn("ham", message("ham", 31), taught=False)
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")

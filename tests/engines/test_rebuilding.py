@@ -19,11 +19,11 @@ from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.settings import MODELS, Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.store.compaction import months_taught
 from spamnb.store.jsonl import export
 from spamnb.store.lessons import kept_lessons, unpack
 from spamnb.store.pruning import Rule, survey
 from spamnb.store.store import Store
+from spamnb.store.token_months import months_taught
 
 TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam", message("ham", 3))]
 

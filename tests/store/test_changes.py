@@ -26,12 +26,13 @@ def counts(store: Store) -> list:
 
 
 @settings(max_examples=60, deadline=None)
-@given(STEPS, st.sampled_from([0, 5, 20, 1000]))
-def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: list, log: int) -> None:
+@given(STEPS, st.sampled_from([0, 5, 20, 1000]), st.sampled_from([0, 4, 128]))
+def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: list, log: int, share: int) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.store.MAX_LOG", log)
+        patch.setattr("spamnb.store.compaction._STEPS", share)  # with 0 a lesson adds one part at most
         patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
         patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
         path = Path(folder, "m")
@@ -68,7 +69,7 @@ def test_a_model_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> 
 def test_a_file_gets_its_log_with_its_first_lesson(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with Store.create(path, Settings().as_meta()) as store:
-        assert store.execute("PRAGMA user_version").fetchone() == (4,)
+        assert store.execute("PRAGMA user_version").fetchone() == (3,)
         store.add("ham", {"a": 1})
         assert store.execute("PRAGMA user_version").fetchone() == (5,)
     with Store.open(path) as store:
@@ -85,12 +86,20 @@ def test_a_file_gets_its_log_with_its_first_lesson(tmp_path: Path) -> None:
         "UPDATE changes SET text = substr(text, 2) WHERE length(keys)",
         "UPDATE changes SET month = -1",
         "UPDATE changes SET lengths = 'x'",
+        "UPDATE compaction SET summed = 'x'",
+        "UPDATE compaction SET merges = 1000000",
+        "DELETE FROM compaction",
+        "UPDATE changes SET sequence = sequence - 100 WHERE sequence = (SELECT max(sequence) FROM changes)",
     ],
 )
-def test_a_damaged_log_is_told_in_one_line(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_log_is_told_in_one_line(tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m"
+    monkeypatch.setattr("spamnb.store.store.MAX_LOG", 4)
+    monkeypatch.setattr("spamnb.store.compaction._STEPS", 0)
     with Store.create(path, Settings().as_meta()) as store:
-        store.add("ham", {"a": 1, "b": 1})
+        for _ in range(3):
+            store.add("ham", {"a": 1, "b": 1})
+        assert store.execute("SELECT count(*) FROM changes, compaction WHERE sequence <= summed").fetchone() == (3,)
     with sqlite3.connect(path) as connection:
         connection.execute(damage)
     connection.close()

@@ -39,12 +39,13 @@ def sums_of(store: Store) -> list[str]:
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3), st.sampled_from([0, 1000]))
+@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3), st.sampled_from([0, 5, 1000]))
 def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
     first: list, then: list, messages: int, log: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.store.store.MAX_LOG", log)
+        patch.setattr("spamnb.store.compaction._STEPS", 2)
         patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
         patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
         store = trained(first)
