@@ -8,7 +8,7 @@ The mail of three people, good mail of 1999 to 2002 and spam of 2003 to 2005, is
 class in the order of its dates. Each message is judged and then taught. Each quarter the model is pruned. At the end of
 each of the first two years there is a new version of the tokens, which calls the words of the Subject field otherwise,
 and ``spamnb upgrade`` makes the model anew: of the lessons that it keeps and, with ``--archive``, of the mail so far.
-``--keep-lessons`` is chosen so that the bound is reached in the tenth month. The mail of the last three months is only
+``--keep-lessons`` is chosen so that the bound is reached in the first year. The mail of the last three months is only
 judged: by this model, and by one that is trained at once on all that was taught. Whether the two differ more than by
 luck tell McNemar's test of right verdicts and a bootstrap of the difference in (1-ROCA) %, on the same messages.
 """
