@@ -124,7 +124,8 @@ def test_prune_killed_at_any_moment_leaves_a_whole_model(model: Path, tmp_path: 
 def test_prune_asks_and_says_what_leaves(model: Path) -> None:
     grown(model, 10)
     before = model.read_bytes()
-    told = subprocess.run([*PRUNE, "-m", str(model)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    asks = [*PRUNE, "--months", "0", "-m", str(model)]
+    told = subprocess.run(asks, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert told.returncode == 1
     assert "nothing was taken out; --yes" in told.stderr
     dry = subprocess.run([*PRUNE, "--dry-run", "--months", "0", "-m", str(model)], capture_output=True, text=True)
