@@ -224,12 +224,17 @@ class SpamnbMultinomial(Spamnb):
     name, options = "spamnb, multinomial textbook", ("--model-type", "multinomial", "--pooling", "sum")
 
 
+class SpamnbCorrected(Spamnb):
+    name, options = "spamnb, corrected", ("--model-type", "corrected")
+
+
 class SpamnbHybrid(Spamnb):
     name, options = "spamnb, hybrid", ("--model-type", "hybrid")
 
 
 PEERS: tuple[type[Peer], ...] = (
     Spamnb,
+    SpamnbCorrected,
     SpamnbHybrid,
     SpamnbMultinomial,
     SpamnbBernoulli,

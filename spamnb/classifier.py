@@ -232,10 +232,11 @@ class Classifier:
                 self._take_back(*lesson)
             if not taught:
                 self.store.put_autolearned_message(read.identity, read.digest, read.counts)
-            bins = self._bins(label, read.counts)
+            scores = self._scores(label, read.counts)
+            bins = _bins(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
-            self.learner.learn(self.store, label, read.counts)
+            self.learner.learn(self.store, label, read.counts, read.digest, scores)
             self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             if taught:
                 keep(self.store, read.digest, label, read.raw)
@@ -272,19 +273,24 @@ class Classifier:
     def _take_back(self, digest: bytes, known: LearnedMessage, counted: Mapping[str, int]) -> None:
         label, _, bins = known
         self.store.add(label, counted, -1)
-        self.learner.forget(self.store, label, counted)
-        self._count_score(label, self._bins(label, counted) if bins is None else bins, -1)
+        self.learner.forget(self.store, label, counted, digest)
+        self._count_score(label, _bins(self._scores(label, counted)) if bins is None else bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)
 
-    def _bins(self, label: str, counted: Mapping[str, int]) -> dict[str, int]:
-        """Where in the calibration a message stands by its score in the model without it, by class; nowhere while there
-        is one class, or none of its own."""
+    def _scores(self, label: str, counted: Mapping[str, int]) -> dict[str, float]:
+        """The scores of a message in the model without it, by class; none while there is one class, or none of its
+        own."""
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:
             return {}
         scores = self.learner.score(self.store, totals, *CsrRows.of([counted])).scores
-        return dict(zip(totals.classes, bins_of(scores)[0].tolist()))
+        return dict(zip(totals.classes, scores[0].tolist()))
 
     def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])
+
+
+def _bins(scores: Mapping[str, float]) -> dict[str, int]:
+    """Where in the calibration a message with these scores by class stands; nowhere where there are none."""
+    return dict(zip(scores, bins_of(np.array([list(scores.values())]))[0].tolist())) if scores else {}

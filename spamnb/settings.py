@@ -16,7 +16,7 @@ from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
-MODELS = (*COUNT_MODELS, "logistic", "hybrid", *VECTOR_MODELS)
+MODELS = (*COUNT_MODELS, "corrected", "logistic", "hybrid", *VECTOR_MODELS)
 
 # What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
 # were read where not as usual, and the command line. They are no part of the model: two of the same sums may differ.
@@ -72,6 +72,8 @@ class Settings:
             raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
         if self.pooling not in POOLINGS:
             raise SpamnbError(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
+        if self.pooling == "sum" and self.model_type == "corrected":
+            raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
         if self.top_words is not None and self.top_words < 1:
             raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
         if self.tokens.ngrams > BIGRAM_WORDS:

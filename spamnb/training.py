@@ -19,6 +19,7 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import FitResult, learner_for
 from spamnb.naming import check_cases
 from spamnb.settings import COUNT_MODELS, Settings
+from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
 from spamnb.store.store import Store
@@ -197,11 +198,17 @@ def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
 
 def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
     """The snapshot with what fitting gave that is no sum: calibration, arrays and vectors."""
+    correction = None
+    if result.correction is not None:
+        brought = MessageUnits([digest for digest, _ in snapshot.messages], result.correction.brought)
+        weights = TokenUnits(snapshot.tokens.hashes, result.correction.weights)
+        correction = CorrectionSums(snapshot.counts.classes, weights, brought)
     return snapshot._replace(
         meta={**snapshot.meta, **result.meta},
         calibration=_calibration(result, snapshot.counts.classes).cells(snapshot.counts.classes),
         arrays=dict(result.arrays),
         vectors=result.vectors,
+        correction=correction,
     )
 
 

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 _OPTIONS = (
     click.option(
         "--model-type",
-        type=click.Choice(["boolean", "multinomial", "bernoulli", "logistic", "hybrid", "gaussian", "lda", "qda"]),
+        type=click.Choice(
+            ["boolean", "multinomial", "bernoulli", "corrected", "logistic", "hybrid", "gaussian", "lda", "qda"]
+        ),
         default="boolean",
         show_default=True,
         help="Naive Bayes on which tokens occur (boolean), how often (multinomial), or which occur and which do not"
-        " (bernoulli); logistic regression; its sum with naive Bayes (hybrid); Gaussian classes of embedded messages.",
+        " (bernoulli), or on which occur, corrected where it errs (corrected); logistic regression; its sum with naive"
+        " Bayes (hybrid); Gaussian classes of embedded messages.",
     ),
     click.option("--alpha", type=float, help="Smoothing pseudo-count of naive Bayes (Laplace: 1).  [default: 0.1]"),
     click.option(
@@ -114,8 +117,9 @@ def _taken(given: dict[str, Any]) -> Settings:
     from spamnb.settings import COUNT_MODELS, LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS, VECTOR_MODELS, Settings
     from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
-    kind, bayes = given["model_type"], (*COUNT_MODELS, "hybrid")
-    for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": bayes}.items():
+    kind, pooled = given["model_type"], (*COUNT_MODELS, "hybrid")
+    bayes = (*pooled, "corrected")
+    for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": pooled}.items():
         if kind not in models and on_command_line(name):
             raise click.UsageError(f"--{name} changes nothing in a {kind} model; it is for {', '.join(models)}")
     for name in given["ignore_headers"]:

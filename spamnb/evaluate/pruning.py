@@ -17,7 +17,7 @@ from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.evaluate.mcnemar import McNemar, mcnemar
 from spamnb.evaluate.roc import one_minus_roca
 from spamnb.formulas.calibration import Calibration, margins
-from spamnb.learners.learner import ModelFile
+from spamnb.learners.learner import CorrectionFile, ModelFile
 from spamnb.store.pruning import Survey
 from spamnb.store.store import Store
 from spamnb.tokens.csr_rows import TokenIds, take_tokens
@@ -25,14 +25,19 @@ from spamnb.tokens.token_array import TokenArray
 
 
 class PrunedView:
-    """A model as a learner sees it once ``survey``'s tokens are gone."""
+    """A model as a learner sees it once ``survey``'s tokens are gone; a corrected model is not pruned."""
 
     def __init__(self, store: Store, survey: Survey) -> None:
         self.path = store.path
         self.meta, self.put_meta = store.meta, store.put_meta
         self.arrays, self.put_arrays = store.arrays, store.put_arrays
         self.look_up_vectors, self.put_vectors = store.look_up_vectors, store.put_vectors
+        self.in_vocabulary = store.in_vocabulary
         self._store, self._survey = store, survey
+
+    @property
+    def corrections(self) -> CorrectionFile:
+        return self._store.corrections
 
     def totals(self) -> ClassTotals:
         """The sums over all tokens that stay."""

@@ -125,7 +125,9 @@ class EmbeddedModel(Learner):
             raise Damaged("dense_directions in table meta are not as many as the embedding has")
         return [Direction(up, down, explanation.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
-    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+    def learn(
+        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+    ) -> None:
         x = self._message(store, token_counts)
         names, arrays = self._stored(store)
         if not self._sums:
@@ -145,7 +147,7 @@ class EmbeddedModel(Learner):
     def forgets(self) -> bool:
         return self._sums
 
-    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes) -> None:
         if not self._sums:
             return
         names, arrays = self._stored(store)

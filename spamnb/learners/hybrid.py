@@ -56,8 +56,10 @@ class Hybrid(Learner):
         scores = sum(result.scores / scale for result, scale in zip(results, scales))
         return BatchScores(known_tokens, known, scores, weights, results[0].posterior)
 
-    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
-        self.logistic.learn(store, label, token_counts)
+    def learn(
+        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+    ) -> None:
+        self.logistic.learn(store, label, token_counts, digest, scores)
 
     @property
     def forgets(self) -> bool:

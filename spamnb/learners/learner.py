@@ -16,6 +16,15 @@ if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
 
 
+class CorrectionFile(Protocol):
+    """What a corrected model keeps of each token and message, in whole units (formulas/correction.py)."""
+
+    def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray: ...
+    def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None: ...
+    def brought(self, digest: bytes) -> dict[str, int]: ...
+    def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None: ...
+
+
 class ModelFile(Protocol):
     """What a learner asks of an open model file, and keeps in it; ``store.Store`` is one."""
 
@@ -29,6 +38,9 @@ class ModelFile(Protocol):
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]: ...
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None: ...
+    @property
+    def corrections(self) -> CorrectionFile: ...
+    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]: ...
 
 
 class BatchScores(NamedTuple):
@@ -39,6 +51,7 @@ class BatchScores(NamedTuple):
     scores: np.ndarray  # (n, C), before calibration
     weights: np.ndarray  # (C, nnz) of each cell of ``rows``
     posterior: Callable[[], np.ndarray]  # () → (n, C) the model's own, which calibration corrects; seldom asked for
+    correction: np.ndarray | None = None  # (C, nnz) the part of ``weights`` that corrects naive Bayes
 
     def heaviest(self, row: int, p: np.ndarray, limit: int | None, of: int | None = None) -> list[tuple[str, float]]:
         """(token, weight) of one message: what each of its tokens gave to its likeliest class by ``p`` (C,), or to
@@ -53,6 +66,13 @@ class BatchScores(NamedTuple):
         return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), weights[heaviest].tolist()))
 
 
+class Correction(NamedTuple):
+    """What corrects naive Bayes, in whole units of a weight (formulas/correction.py)."""
+
+    brought: np.ndarray  # (n, C) what each message brings to each of its tokens
+    weights: np.ndarray  # (V, C) the sums of that, by token
+
+
 class FitResult(NamedTuple):
     """What fitting gave: the left-out scores of the training messages, and parameters that are not sums."""
 
@@ -62,6 +82,7 @@ class FitResult(NamedTuple):
     arrays: Mapping[str, np.ndarray] = {}
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}
+    correction: Correction | None = None
 
 
 class Direction(NamedTuple):
@@ -94,15 +115,19 @@ class Learner:
         """Fit to all messages of the training set, and score each of them as if it had not been there."""
         raise NotImplementedError
 
-    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
-        """Add one message, {token: occurrences}, to what is kept beside the sums; these hold it already."""
+    def learn(
+        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+    ) -> None:
+        """Add one message, {token: occurrences}, to what is kept beside the sums; these hold it already.
+
+        ``scores`` are those that it had before that, by class; none while there was nothing to tell apart."""
 
     @property
     def forgets(self) -> bool:
         """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
         return True
 
-    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes) -> None:
         """Take one message, {token: occurrences}, out of what is kept beside the sums. Gradient steps stay."""
 
 
@@ -112,6 +137,10 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.naive_bayes import NaiveBayes
 
         return NaiveBayes(settings)
+    if settings.model_type == "corrected":
+        from spamnb.learners.corrected import Corrected
+
+        return Corrected(settings)
     if settings.embedding is not None:
         from spamnb.learners.embedded_model import EmbeddedModel
 

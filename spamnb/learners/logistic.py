@@ -116,7 +116,9 @@ class Logistic(Learner):
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(self, store: ModelFile, label: str, token_counts: Mapping[str, int]) -> None:
+    def learn(
+        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+    ) -> None:
         names, intercept = _parameters(store)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)

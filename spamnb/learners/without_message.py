@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.learners.learner import ModelFile
+from spamnb.learners.learner import CorrectionFile, ModelFile
+
+_ASKING = "a model without one of its messages is for asking"
 
 
 class WithoutMessage:
@@ -18,10 +20,10 @@ class WithoutMessage:
     score of a message and not what its tokens give to it, are those of all messages.
     """
 
-    def __init__(self, file: ModelFile, own: int, counted: Mapping[str, int]) -> None:
+    def __init__(self, file: ModelFile, own: int, counted: Mapping[str, int], digest: bytes) -> None:
         """The file without a message of class number ``own`` of its totals, which holds tokens as ``counted``."""
         self.path = file.path
-        self._file, self._own, self._counted = file, own, counted
+        self._file, self._own, self._counted, self._digest = file, own, counted, digest
 
     def totals(self, totals: ClassTotals) -> ClassTotals:
         """The file's ``totals`` without the message."""
@@ -58,11 +60,41 @@ class WithoutMessage:
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         return self._file.look_up_vectors(tokens)
 
+    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
+        return self._file.in_vocabulary(tokens)
+
+    @property
+    def corrections(self) -> CorrectionFile:
+        """The file's correction, less what the message brought to its tokens."""
+        return _CorrectionWithout(self._file.corrections, self._counted, self._digest)
+
     def put_meta(self, changes: Mapping[str, Any]) -> None:
-        raise TypeError("a model without one of its messages is for asking")
+        raise TypeError(_ASKING)
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
-        raise TypeError("a model without one of its messages is for asking")
+        raise TypeError(_ASKING)
 
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
-        raise TypeError("a model without one of its messages is for asking")
+        raise TypeError(_ASKING)
+
+
+class _CorrectionWithout:
+    """A correction less what one message brought to its tokens, ``counted``."""
+
+    def __init__(self, file: CorrectionFile, counted: Mapping[str, int], digest: bytes) -> None:
+        self._file, self._counted, self._digest = file, counted, digest
+
+    def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+        """The weights that the other messages gave to ``tokens`` (k,) in these classes, (C, k) in units."""
+        brought = self._file.brought(self._digest)
+        held = np.array([token in self._counted for token in tokens], np.int64)
+        return self._file.look_up(tokens, classes) - np.outer([brought.get(name, 0) for name in classes], held)
+
+    def brought(self, digest: bytes) -> dict[str, int]:
+        return {} if digest == self._digest else self._file.brought(digest)
+
+    def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
+        raise TypeError(_ASKING)
+
+    def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
+        raise TypeError(_ASKING)

@@ -23,8 +23,8 @@ from spamnb.naming import check_class_name, escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
 # It rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores.
-FORMAT = 5  # with a log of changes or kept lessons
-FORMAT_OF_TRAINING = 4  # as training leaves a file, without either, which spamnb 0.1.0 reads too
+FORMAT = 5  # with a log of changes, kept lessons or a correction
+FORMAT_OF_TRAINING = 4  # as training leaves a file, without them, which spamnb 0.1.0 reads too
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow

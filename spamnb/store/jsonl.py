@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
 from spamnb.settings import ORIGIN
+from spamnb.store.correction_sums import MAX_UNITS, CorrectionSums, MessageUnits, TokenUnits
 from spamnb.store.database import MAX_SUM, int_between, is_digest
 from spamnb.store.learned import LearnedMessage, are_bins
 from spamnb.store.lessons import KeptLesson, unpack
@@ -24,7 +25,7 @@ from spamnb.store.tables import VECTOR, array_of
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
 EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
-LESSONS_VERSION = 3  # of one with kept lessons, which earlier versions do not know
+EXTENDED_VERSION = 3  # of one with kept lessons or a correction, which earlier versions do not know
 
 
 def export(store: Store, lessons: bool = False) -> Iterator[str]:
@@ -32,20 +33,22 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
     their messages, and when and of what the model was trained."""
     snapshot = read_snapshot(store, lessons)
     meta = {key: value for key, value in snapshot.meta.items() if lessons or key not in ORIGIN}
-    yield _line({"spamnb": LESSONS_VERSION if lessons else EXPORT_VERSION, "meta": meta})
+    extended = lessons or snapshot.correction is not None
+    yield _line({"spamnb": EXTENDED_VERSION if extended else EXPORT_VERSION, "meta": meta})
     tokens = list(snapshot.tokens)
     for name, documents in zip(snapshot.counts.classes, snapshot.counts.documents.tolist()):
         yield _line({"class": name, "documents": documents})
+    weight_of, brought_by = _corrections(snapshot)
     counts: list[dict[str, tuple[int, int]]] = [{} for _ in tokens]
     for name, cells in zip(snapshot.counts.classes, snapshot.counts.rows):
         for j, *pair in zip(*(values.tolist() for values in cells)):
             counts[j][name] = pair
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
         vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
-        yield _line({"token": tokens[j], "counts": counts[j], **vector})
+        yield _line({"token": tokens[j], "counts": counts[j], **vector, **weight_of(int(snapshot.tokens.hashes[j]))})
     for digest, (name, taught, bins) in snapshot.messages:
         scored = {} if bins is None else {"bins": bins}
-        yield _line({"message": digest.hex(), "class": name, "taught": taught, **scored})
+        yield _line({"message": digest.hex(), "class": name, "taught": taught, **scored, **brought_by(digest)})
     for identity, digest, counted in snapshot.lessons:
         yield _line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
     for name, own, bin_, messages in snapshot.calibration:
@@ -58,6 +61,53 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
         facts = {"class": kept.label, "taught_at": kept.taught_at, "base64": encoded}
         yield _line({"kept": kept.digest.hex(), **facts})
     yield _line({"end": True})  # without it a file that was cut short would pass for a smaller model
+
+
+def _corrections(snapshot: Snapshot) -> tuple[Callable[[int], dict], Callable[[bytes], dict]]:
+    """For a token's key its correction, and for a digest what its message brought, as parts of a line."""
+    if snapshot.correction is None:
+        return (lambda key: {}), (lambda digest: {})
+    names, weights, brought = snapshot.correction
+
+    def by_class(rows: np.ndarray) -> list[dict[str, int]]:
+        return [{name: n for name, n in zip(names, row) if n} for row in rows.tolist()]
+
+    of_token = dict(zip(weights.keys.tolist(), by_class(weights.units)))
+    of_message = dict(zip(brought.digests, by_class(brought.units)))
+
+    def weight_of(key: int) -> dict:
+        return {"correction": of_token[key]} if key in of_token else {}
+
+    def brought_by(digest: bytes) -> dict:
+        return {"brought": of_message[digest]} if digest in of_message else {}
+
+    return weight_of, brought_by
+
+
+def _correction(
+    units_of_token: dict[str, dict[str, int]], brought: dict[bytes, dict[str, int]]
+) -> CorrectionSums:
+    """From what lines said of tokens and of messages."""
+    every = (*units_of_token.values(), *brought.values())
+    names = sorted({name for units in every for name in units})
+    tokens, (place,) = merge_vocabularies([TokenArray.of(units_of_token)])
+    of_tokens, of_messages = (
+        np.array([[units.get(name, 0) for name in names] for units in part.values()], np.int64).reshape(len(part), -1)
+        for part in (units_of_token, brought)
+    )
+    weights = np.zeros((len(tokens), len(names)), np.int64)
+    weights[place] = of_tokens
+    return CorrectionSums(
+        tuple(names), TokenUnits(tokens.hashes, weights), MessageUnits(list(brought), of_messages)
+    )
+
+
+def _units(record: dict[str, Any], most: int) -> dict[str, int]:
+    """What a line says of a correction, by class. ValueError where its units do not sum to 0."""
+    units = {check_class_name(str(name)): _count(n, most, -most) for name, n in record.items()}
+    if sum(units.values()):
+        raise ValueError("a correction that does not sum to 0 over the classes")
+    return units
 
 
 def _line(value: dict[str, Any]) -> str:
@@ -88,6 +138,8 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
     vectors: list[list[float]] = []
     lessons: list[tuple[bytes, bytes, dict[str, int]]] = []
     kept: list[KeptLesson] = []
+    of_tokens: dict[str, dict[str, int]] = {}
+    brought: dict[bytes, dict[str, int]] = {}
     ended = False
     for number, line in enumerate(lines, 1):
         try:
@@ -109,6 +161,8 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
                     raise ValueError("a token that is too long")
                 counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
+                if "correction" in record:
+                    of_tokens[record["token"]] = _units(record["correction"], MAX_UNITS)
             elif "lesson" in record:
                 counted = {str(token): _count(n) for token, n in record["tokens"].items()}
                 lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
@@ -125,6 +179,8 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
                     raise ValueError("bins that are none of the calibration's")
                 learned = LearnedMessage(record["class"], bool(record["taught"]), record.get("bins"))
                 messages.append((_digest(record["message"]), learned))
+                if "brought" in record:
+                    brought[messages[-1][0]] = _units(record["brought"], MAX_UNITS)
             elif "calibration" in record:
                 own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
                 n = _count(record["messages"], least=-MAX_COUNT)  # taken away with another score: below 0
@@ -147,18 +203,22 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
     tokens, place, class_counts = _class_counts(documents, counts)
     try:
         with np.errstate(over="ignore"):  # whoever reads them looks whether they are finite
-            of_tokens = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
+            dense = np.array(vectors, VECTOR).reshape(len(counts), -1) if vectors else None
     except (ValueError, TypeError, OverflowError):
         raise SpamnbError(f"{name}: the vectors of its tokens are not of one length, or some are missing") from None
-    if of_tokens is not None:
-        of_tokens = of_tokens[np.unique(place, return_index=True)[1]]
-    return Snapshot(meta, tokens, class_counts, messages, calibration, arrays, of_tokens, lessons, kept)
+    if dense is not None:
+        dense = dense[np.unique(place, return_index=True)[1]]
+    corrected = meta.get("model_type") == "corrected"
+    if not corrected and (of_tokens or brought):
+        raise SpamnbError(f"{name}: a correction in a model of another type")
+    correction = _correction(of_tokens, brought) if corrected else None
+    return Snapshot(meta, tokens, class_counts, messages, calibration, arrays, dense, lessons, kept, correction)
 
 
 def _meta(record: dict[str, Any], name: str) -> dict[str, Any]:
     """What the first line says. SpamnbError where another version wrote it."""
-    if record["spamnb"] not in (EXPORT_VERSION, LESSONS_VERSION):
-        newer = record["spamnb"] > LESSONS_VERSION
+    if record["spamnb"] not in (EXPORT_VERSION, EXTENDED_VERSION):
+        newer = record["spamnb"] > EXTENDED_VERSION
         made, what = ("a newer", "upgrade spamnb") if newer else ("an older", "train again")
         raise SpamnbError(f"{name}: made by {made} spamnb (lines {record['spamnb']}); {what}")
     return dict(record["meta"])

@@ -7,6 +7,7 @@ from collections import Counter
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
+from spamnb.store.correction_sums import CorrectionSums
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson
 from spamnb.store.snapshot import Snapshot
@@ -48,7 +49,10 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     kept = sorted({lesson.digest: lesson for snapshot in models for lesson in snapshot.kept}.values(), key=_taught_at)
     learned = list(messages.items())
     lessons = [lesson for snapshot in models for lesson in snapshot.lessons] if not repeated else []
-    merged = Snapshot(meta, tokens, ClassCounts.sum(aligned), learned, calibration, {}, None, lessons, kept)
+    parts = [snapshot.correction for snapshot in models if snapshot.correction is not None]
+    correction = CorrectionSums.sum(parts) if parts else None
+    counts = ClassCounts.sum(aligned)
+    merged = Snapshot(meta, tokens, counts, learned, calibration, {}, None, lessons, kept, correction)
     return merged, repeated
 
 

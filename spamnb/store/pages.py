@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.store.database import checked_rows, int_between
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
@@ -216,3 +217,17 @@ class CountCache:
         np.add.at(self.table, (row + 1, at), cells["occurrences"])
         if not self.fixed_vocabulary:
             self.in_vocabulary[at] = self.table[:, at].any(axis=0)
+
+
+def read_frequencies(rows: Iterable[tuple], of_classes: np.ndarray, size: int) -> list[dict[int, int]]:
+    """Rows of table frequencies (class number, n, tokens), checked: for each class {n: number of the model's ``size``
+    tokens that exactly n of its messages hold}. ``of_classes`` (C, 3) are N_c, Σ_j N_jc and Σ_j T_jc."""
+    every: list[dict[int, int]] = [{0: size} for _ in of_classes]
+    kinds = {"class": int_between(len(every) - 1), "documents": int_between(MAX_COUNT, 1)}
+    for number, documents, tokens in checked_rows("frequencies", rows, **kinds, tokens=int_between(MAX_COUNT)):
+        every[number][documents] = tokens
+        every[number][0] -= tokens
+    for held, (most, sums, _) in zip(every, of_classes.tolist()):
+        if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
+            raise Damaged("figures in table frequencies that do not fit those of classes")
+    return every

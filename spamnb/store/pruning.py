@@ -81,7 +81,7 @@ def check_prunable(store: Store) -> None:
     kind = meta.get("model_type")
     if kind not in COUNT_MODELS or meta.get("embedding") is not None:
         what = f"a {kind} model" if meta.get("embedding") is None else "a model of embedded messages"
-        raise SpamnbError(f"{store.path}: {what} cannot be pruned: its tokens have weights that are no sums")
+        raise SpamnbError(f"{store.path}: {what} cannot be pruned: its tokens have weights beside their counts")
     if meta.get("top_words") is not None:
         raise SpamnbError(f"{store.path}: a model of chosen words is not pruned; 'train --top-words' chooses fewer")
 

@@ -33,3 +33,10 @@ CHANGES = (
 # A file gets it with its first lesson: see lessons.py.
 KEPT_LESSONS = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
     class INTEGER NOT NULL, taught_at INTEGER NOT NULL, message BLOB NOT NULL)"""
+
+# Of a corrected model alone; corrections.py says what they hold.
+CORRECTION = (
+    "CREATE TABLE corrections (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, weights BLOB NOT NULL)",
+    "CREATE TABLE corrected (key INTEGER PRIMARY KEY, weights BLOB NOT NULL)",
+    "CREATE TABLE brought (digest BLOB PRIMARY KEY, units BLOB NOT NULL) WITHOUT ROWID",
+)

@@ -16,6 +16,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.store.compaction import log_sums, sums
+from spamnb.store.correction_sums import CorrectionSums
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.pages import to_pages
@@ -39,6 +40,7 @@ class Snapshot(NamedTuple):
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     lessons: Sequence[tuple[bytes, bytes, dict[str, int]]] = ()  # identity, digest, tokens; oldest first
     kept: Sequence[KeptLesson] = ()  # what a person taught, whole; oldest first; only where it was asked for
+    correction: CorrectionSums | None = None  # of a corrected model
 
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
@@ -81,6 +83,8 @@ def write_rest(store: Store, snapshot: Snapshot) -> None:
             told = np.flatnonzero(snapshot.vectors.any(axis=1)).tolist()
             told.sort(key=snapshot.tokens.__getitem__)
             store.put_vectors([snapshot.tokens[i] for i in told], snapshot.vectors[told])
+        if snapshot.correction is not None:
+            store.corrections.put_whole(snapshot.correction)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(snapshot.tokens)})
         add_lessons(store, snapshot.kept)
 
@@ -121,6 +125,7 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
             _vectors(store, tokens),
             store.autolearned_messages(),
             [lesson for _, lesson in kept_lessons(store)] if lessons else (),
+            store.corrections.whole() if store.meta().get("model_type") == "corrected" else None,
         )
 
 

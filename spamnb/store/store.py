@@ -19,19 +19,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, follow, make_log, read_log, this_month
-from spamnb.store.database import MAX_SUM, checked_rows, int_array, int_between
-from spamnb.store.pages import MAX_COUNT, CountCache, Pages
+from spamnb.store.compaction import MAX_LOG, compact, follow, learned_of, make_log, read_log, this_month
+from spamnb.store.database import MAX_SUM, checked_rows, int_between
+from spamnb.store.pages import MAX_COUNT, CountCache, Pages, read_frequencies
 from spamnb.store.tables import ModelTables
+from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vectorizer import new_vocabulary
 from spamnb.tokens.vocabulary import Vocabulary
+
+if TYPE_CHECKING:  # a model without a correction does not need it
+    from spamnb.store.corrections import CorrectionTables
 
 # Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
 # however many new words hostile mail brings.
@@ -67,6 +71,7 @@ class Store(ModelTables):
     def _drop_sums(self) -> None:
         self._behind = False
         self._pending: list[Pending] = []
+        self._corrections: CorrectionTables | None = None
         self._trained: Pages | None = None
         self._untaught: bool | None = None
         self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
@@ -103,18 +108,8 @@ class Store(ModelTables):
             self.totals()
             self._before_commit()
             if self._frequencies is None:
-                size = self.meta()["vocabulary_size"]
-                every: list[dict[int, int]] = [{0: size} for _ in self.class_ids()]
                 rows = self.execute("SELECT class, documents, tokens FROM frequencies")
-                kinds = {"class": int_between(len(every) - 1), "documents": int_between(MAX_COUNT, 1)}
-                for number, documents, tokens in checked_rows(
-                    "frequencies", rows, **kinds, tokens=int_between(MAX_COUNT)
-                ):
-                    every[number][documents] = tokens
-                    every[number][0] -= tokens
-                for held, (most, sums, _) in zip(every, self._of_classes.tolist()):
-                    if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
-                        raise Damaged("figures in table frequencies that do not fit those of classes")
+                every = read_frequencies(rows, self._of_classes, self.meta()["vocabulary_size"])
                 self._frequencies = [every[int(number)] for number in self._ids]
             return self._frequencies
 
@@ -132,6 +127,15 @@ class Store(ModelTables):
             self._before_commit()
             self._vocabulary, self._cache = new_vocabulary(), None
         return self._vocabulary
+
+    @property
+    def corrections(self) -> CorrectionTables:
+        """What corrects naive Bayes, in a corrected model."""
+        from spamnb.store.corrections import CorrectionTables
+
+        if self._corrections is None:
+            self._corrections = CorrectionTables(self, lambda: self.vocabulary, self._preload)
+        return self._corrections
 
     def class_sums(self) -> np.ndarray:
         """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
@@ -152,17 +156,6 @@ class Store(ModelTables):
         """All pages, or those that can hold ``keys``."""
         asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
         return Pages.of(self.execute(*asked), self._width() // 2)
-
-    def _read_learned(self, keys: np.ndarray) -> np.ndarray:
-        """(place in ``keys``, figure, ...) of those that have a row, (k, 1 + width)."""
-        # One statement for the whole message, not one a token.
-        columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(self._width() // 2))
-        found = self.execute(
-            f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (our own names)
-            " JOIN learned ON learned.key = wanted.value",
-            (json.dumps(keys.tolist()),),
-        )
-        return int_array("learned", found.fetchall()).reshape(-1, 1 + self._width())
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
@@ -200,7 +193,7 @@ class Store(ModelTables):
             if self._log is not None or self.has_log():
                 since += self._changes().look_up(hashes, width)
             if not self._as_trained():
-                learned = self._read_learned(hashes)
+                learned = learned_of(self, hashes)
                 since[:, learned[:, 0]] += learned[:, 1:].T
             self._cache.load(missing, *pages.look_up(hashes, width), since)
             held, occurring = self._cache.table[0::2, missing.ids], self._cache.table[1::2, missing.ids]
@@ -220,6 +213,15 @@ class Store(ModelTables):
             self._behind = False
             if self._cache is None or self._log is None or not follow(self, self._log, self._cache):
                 self._cache = self._log = None
+
+    def in_vocabulary(self, tokens: Sequence[str]) -> TokenIds:
+        """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
+        with self.reading():
+            cache, columns = self._load_counts(tokens)
+            columns = np.unique(columns)
+            if cache.fixed_vocabulary:
+                columns = columns[cache.in_vocabulary[columns]]
+            return TokenIds(cache.vocabulary, columns)
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
@@ -265,8 +267,9 @@ class Store(ModelTables):
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
 
     def _before_commit(self) -> None:
-        """Write what ``add`` changed: one row of the log a transaction."""
-        execute = self.executemany
+        """Write what ``add`` changed: one row of the log a transaction, and what corrects naive Bayes."""
+        if self._corrections is not None:
+            self._corrections.write_changes()
         if self._pending and self._cache is not None:
             log, cache = self._changes(), self._cache
             if log.sequence is None:
@@ -281,11 +284,11 @@ class Store(ModelTables):
             return
         cells = [(number, n, change) for number, moved in self._moved.items() for n, change in moved.items()]
         cells = [cell for cell in cells if cell[1] and cell[2]]
-        execute(
+        self.executemany(
             "INSERT INTO frequencies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
             cells,
         )
-        execute(
+        self.executemany(
             "DELETE FROM frequencies WHERE class = ? AND documents = ? AND tokens = 0",
             [(number, n) for number, n, change in cells if change < 0],
         )

@@ -15,6 +15,7 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
 from spamnb.store.database import (
     APPLICATION_ID,
+    FORMAT,
     FORMAT_OF_TRAINING,
     Database,
     checked_rows,
@@ -26,7 +27,7 @@ from spamnb.store.database import (
 )
 from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
-from spamnb.store.schema import CHANGES, KEPT_LESSONS, SCHEMA
+from spamnb.store.schema import CHANGES, CORRECTION, KEPT_LESSONS, SCHEMA
 
 VECTOR = np.dtype("<f4")
 MAX_LESSONS = 10_000  # some 4 kB each
@@ -47,10 +48,11 @@ class ModelTables(Database):
         with store._told():
             store.execute("PRAGMA journal_mode = WAL")
             with store.writing():
-                for statement in SCHEMA.split(";\n"):
+                corrected = meta.get("model_type") == "corrected"
+                for statement in (*SCHEMA.split(";\n"), *(CORRECTION if corrected else ())):
                     store.execute(statement)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                store.execute(f"PRAGMA user_version = {FORMAT_OF_TRAINING}")
+                store.execute(f"PRAGMA user_version = {FORMAT if corrected else FORMAT_OF_TRAINING}")
                 store.put_meta({**meta, "vocabulary_size": 0})
         return store
 
@@ -81,6 +83,7 @@ class ModelTables(Database):
             ours = SCHEMA.strip().replace("token TEXT NOT NULL)", f"token TEXT NOT NULL{added})").split(";\n")
             ours += [KEPT_LESSONS] if KEPT_LESSONS in found else []
             ours += CHANGES if CHANGES[0] in found else ()
+            ours += CORRECTION if CORRECTION[0] in found else ()
             if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
                 raise Damaged("other tables, views, triggers or indexes than a model's")
 

@@ -23,7 +23,7 @@ from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.settings import Settings
 
-KINDS = ("bernoulli", "hybrid", "lda", "logistic")
+KINDS = ("bernoulli", "corrected", "hybrid", "lda", "logistic")
 COLUMNS = {
     "meta": ["key", "value"],
     "classes": ["id", "name", "documents", "document_counts", "occurrences"],
@@ -39,11 +39,16 @@ COLUMNS = {
     "calibration": ["class", "own", "bin", "messages"],
     "arrays": ["name", "dtype", "shape", "content"],
     "vectors": ["token", "vector"],
+    "corrections": ["first", "keys", "weights"],
+    "corrected": ["key", "weights"],
+    "brought": ["digest", "units"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
-KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"}  # the others are full in every kind
+KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"} | dict.fromkeys(
+    ["corrections", "corrected", "brought"], "corrected"
+)  # the others are full in every kind
 NEW_CLASS = "spamnb: a new class, new, beside ham, spam"
 
 
@@ -155,7 +160,7 @@ def test_a_spoilt_column_is_noticed_or_harmless(models: Models, table: str, colu
 def test_a_missing_row_or_table_is_noticed_or_harmless(models: Models, table: str) -> None:
     kind = KIND_WITH.get(table, "bernoulli")
     keys = {"meta": "key", "frequencies": "documents", "messages": "digest", "calibration": "bin", "arrays": "name"}
-    keys |= {"vectors": "token"}
+    keys |= {"vectors": "token", "brought": "digest"}
     key = keys.get(table, "rowid")
     for which in ("min", "max"):
         row = f"{key} = (SELECT {which}({key}) FROM {table})"  # noqa: S608

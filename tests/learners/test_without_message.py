@@ -8,6 +8,7 @@ from mail import mail
 
 from spamnb.classifier import Classifier
 from spamnb.learners.without_message import WithoutMessage
+from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.tokenizer import Tokenizer
@@ -21,7 +22,7 @@ def counts(raw: bytes) -> dict[str, int]:
     return MessageReader(Tokenizer()).read(raw, Vocabulary()).counts
 
 
-@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli", "corrected"])
 @pytest.mark.parametrize("number", [0, 1, 9])
 def test_what_is_asked_is_as_if_the_message_was_forgotten(model_type: str, number: int) -> None:
     label, raw = MAIL[number]
@@ -33,7 +34,7 @@ def test_what_is_asked_is_as_if_the_message_was_forgotten(model_type: str, numbe
             classifier.learn(*each)
         store, learner = classifier.store, classifier.learner
         before = store.totals()
-        without = WithoutMessage(store, before.classes.index(label), counted)
+        without = WithoutMessage(store, before.classes.index(label), counted, digest(raw))
         totals, found = without.totals(before), without.look_up([*tokens, "never seen"])
         elsewhere = without.look_up(others)
         scored = learner.score(without, totals, tokens, row)
@@ -51,13 +52,15 @@ def test_nothing_can_be_written() -> None:
     with Classifier.create(":memory:") as classifier:
         for each in MAIL:
             classifier.learn(*each)
-        without = WithoutMessage(classifier.store, 0, {})
+        without = WithoutMessage(classifier.store, 0, {}, b"")
         assert without.meta() == classifier.store.meta() and without.frequencies() == classifier.store.frequencies()
         assert not without.arrays() and not without.look_up_vectors(["lunch"])
         for write, arguments in (
             (without.put_meta, [{}]),
             (without.put_arrays, [{}]),
             (without.put_vectors, [[], np.zeros(0)]),
+            (without.corrections.add, [[], {}]),
+            (without.corrections.put_brought, [b"", {}]),
         ):
             with pytest.raises(TypeError, match="for asking"):
                 write(*arguments)

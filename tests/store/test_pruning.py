@@ -118,6 +118,8 @@ def test_a_reader_sees_at_once_that_tokens_are_gone(tmp_path: Path) -> None:
 
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
-    for chosen, says in (({"model_type": "logistic"}, "logistic model"), ({"top_words": 5}, "chosen words")):
+    kinds = {"logistic model": "logistic", "corrected model": "corrected"}
+    refused = {says: {"model_type": kind} for says, kind in kinds.items()} | {"chosen words": {"top_words": 5}}
+    for says, chosen in refused.items():
         with pytest.raises(SpamnbError, match=says):
             survey(filled([], Settings(**chosen).as_meta()), Rule(1, 0))  # type: ignore[arg-type]

@@ -1,0 +1,138 @@
+"""A correction as arrays, outside of a file and as the blobs of its tables (corrections.py).
+
+A message's units sum to 0 over the classes, and so do a token's weights: blobs leave class number 0 out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.errors import Damaged
+
+KEY, UNITS, SUM = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i8")
+PAGE_BYTES = 3_900  # of a page's keys and weights: as many as SQLite keeps in one page of its own, of 4,096 bytes
+MAX_UNITS = (1 << 31) - 1
+MAX_WEIGHT = 1 << 53  # of a token: sums beyond would not be exact as floating-point numbers
+
+
+class TokenUnits(NamedTuple):
+    """The weights of k tokens, ascending by key."""
+
+    keys: np.ndarray  # (k,) int64, the tokens' hashes
+    units: np.ndarray  # (k, C) whole numbers
+
+
+class MessageUnits(NamedTuple):
+    """What m messages brought."""
+
+    digests: Sequence[bytes]
+    units: np.ndarray  # (m, C) whole numbers
+
+
+class CorrectionSums(NamedTuple):
+    """A whole correction, outside of a file: its columns are ``classes``."""
+
+    classes: tuple[str, ...]
+    weights: TokenUnits
+    brought: MessageUnits
+
+    def of_classes(self, names: Sequence[str]) -> CorrectionSums:
+        """The same with the columns of these classes, which are all of its own and maybe others."""
+        column = [names.index(name) for name in self.classes]
+
+        def aligned(units: np.ndarray) -> np.ndarray:
+            out = np.zeros((len(units), len(names)), np.int64)
+            out[:, column] = units
+            return out
+
+        return CorrectionSums(
+            tuple(names),
+            self.weights._replace(units=aligned(self.weights.units)),
+            self.brought._replace(units=aligned(self.brought.units)),
+        )
+
+    def used(self) -> CorrectionSums:
+        """The same without columns that are 0."""
+        here = np.flatnonzero(self.weights.units.any(axis=0) | self.brought.units.any(axis=0))
+        return CorrectionSums(
+            tuple(self.classes[c] for c in here),
+            self.weights._replace(units=self.weights.units[:, here]),
+            self.brought._replace(units=self.brought.units[:, here]),
+        )
+
+    @classmethod
+    def sum(cls, parts: Sequence[CorrectionSums]) -> CorrectionSums:
+        """The sum of corrections; a message that several of them hold brought what the last of them says."""
+        names = sorted({name for part in parts for name in part.classes})
+        aligned = [part.of_classes(names) for part in parts]
+        keys, place = np.unique(np.concatenate([part.weights.keys for part in aligned]), return_inverse=True)
+        units = np.zeros((len(keys), len(names)), np.int64)
+        np.add.at(units, place, np.concatenate([part.weights.units for part in aligned]))
+        brought = {digest: row for part in aligned for digest, row in zip(*part.brought)}
+        rows = np.array(list(brought.values()), np.int64).reshape(-1, len(names))
+        return cls(tuple(names), TokenUnits(keys, units), MessageUnits(list(brought), rows))
+
+
+def pages_of(weights: TokenUnits) -> Iterator[tuple[int, bytes, bytes]]:
+    some = weights.units.any(axis=1)
+    keys = np.ascontiguousarray(weights.keys[some], KEY)
+    units = np.ascontiguousarray(weights.units[some, 1:], UNITS)
+    step = max(PAGE_BYTES // (KEY.itemsize + UNITS.itemsize * units.shape[1]), 1)
+    for first in range(0, len(keys), step):
+        part = keys[first : first + step]
+        yield int(part[0]), part.tobytes(), units[first : first + step].tobytes()
+
+
+def from_pages(rows: Iterable[tuple[bytes, bytes]], classes: int) -> TokenUnits:
+    """The tokens of pages, ascending."""
+    found = list(rows)
+    try:
+        keys = np.frombuffer(b"".join(page[0] for page in found), KEY)
+        units = np.concatenate([np.zeros((0, classes), np.int64), *(_page(*page, classes) for page in found)])
+    except (TypeError, ValueError):
+        raise Damaged("pages in table corrections that do not fit together") from None
+    if (keys[1:] <= keys[:-1]).any():
+        raise Damaged("pages in table corrections that are not in their order")
+    return TokenUnits(keys, units)
+
+
+def _page(keys: bytes, units: bytes, classes: int) -> np.ndarray:
+    """(k, C) of one page; it holds as many columns as there were classes when it was written, but for the first."""
+    return _with_first(np.frombuffer(units, UNITS).reshape(len(keys) // KEY.itemsize, -1), classes)
+
+
+def from_rows(rows: Iterable[tuple[int, bytes]], classes: int) -> TokenUnits:
+    """Rows of table corrected, in the order in which they come."""
+    found = list(rows)
+    try:
+        units = [_with_first(np.frombuffer(row[1], SUM)[None, :], classes) for row in found]
+        keys = np.array([row[0] for row in found], np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise Damaged("weights in table corrected that are no numbers, or of more classes than there are") from None
+    out = np.concatenate([np.zeros((0, classes), np.int64), *units])
+    if (out > MAX_WEIGHT).any() or (out < -MAX_WEIGHT).any():
+        raise Damaged("weights in table corrected that are too large")
+    return TokenUnits(keys, out)
+
+
+def from_brought(rows: Sequence[tuple[bytes, bytes]], classes: int) -> MessageUnits:
+    try:
+        if not all(type(digest) is bytes and len(digest) == 16 for digest, _ in rows):
+            raise ValueError("no digest")
+        units = [_with_first(np.frombuffer(row[1], UNITS)[None, :], classes) for row in rows]
+    except (TypeError, ValueError):
+        raise Damaged("units in table brought that are no numbers, or of more classes than there are") from None
+    return MessageUnits([digest for digest, _ in rows], np.concatenate([np.zeros((0, classes), np.int64), *units]))
+
+
+def _with_first(rest: np.ndarray, classes: int) -> np.ndarray:
+    """(k, C) of the columns but for the first; classes that came later than these have 0."""
+    if rest.shape[1] >= classes and rest.shape[1]:
+        raise ValueError("too many columns")
+    out = np.zeros((len(rest), classes), np.int64)
+    out[:, 1 : 1 + rest.shape[1]] = rest
+    out[:, :1] = -out[:, 1:].sum(axis=1, keepdims=True)
+    return out

@@ -1,0 +1,260 @@
+"""learners/corrected.py and ascent.py: the solution of the problem, kept as a sum that learns, forgets and merges."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.errors import SpamnbError
+from spamnb.formulas.correction import PENALTY, UNIT, offset_of
+from spamnb.formulas.pooling import softmax
+from spamnb.learners import ascent, corrected
+from spamnb.learners.ascent import Problem, ascend, ascend_python, sum_weights_python, take_out_python
+from spamnb.learners.corrected import Corrected
+from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.settings import Settings
+from spamnb.sources.entries import Entry
+from spamnb.store.jsonl import export, parse_export
+from spamnb.store.merging import merge_models
+from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.training import train
+
+CORRECTED = Settings(model_type="corrected")
+needs_compiler = pytest.mark.skipif(
+    ascent.compiled is None, reason="_ascent is not built: needs a C compiler when spamnb is installed"
+)
+
+
+def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[str, bytes]]:
+    """Messages whose class one word in five tells, among many that are as likely in every class or lean to another."""
+    chance, found = random.Random(1), []
+    for _ in range(n):
+        for c, label in enumerate(classes):
+            words = [f"w{chance.randrange(60)}" for _ in range(12)]
+            words += [f"of{(c + (chance.random() < 0.3)) % len(classes)}x{chance.randrange(6)}" for _ in range(3)]
+            words += [f"odd{(c + 1) % len(classes)}x{k}" for k in range(4) if chance.random() < 0.6]
+            words += [f"odd{c}x{k}" for k in range(4) if chance.random() < 0.5]
+            chance.shuffle(words)
+            found.append((label, f"Subject: {words[0]}\n\n{' '.join(words)}\n".encode()))
+    return found
+
+
+def counted(path: Path, messages: list[tuple[str, bytes]], first: int = 0) -> TrainingSet:
+    entries = enumerate((Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)), first)
+    return count_messages(entries, Tokenizer(), path, lambda name, error: pytest.fail(f"{name}: {error}"))
+
+
+def lines(path: Path) -> list[str]:
+    with Store.open(path) as store:
+        return list(export(store))
+
+
+def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> Problem:
+    rows = [np.sort(rng.choice(tokens, rng.integers(0, 12), replace=False)) for _ in range(n)]
+    lengths = np.array([len(row) for row in rows])
+    return Problem(
+        np.append(0, np.cumsum(lengths)).astype(np.int64),
+        np.concatenate(rows).astype(np.int32),
+        1 / np.sqrt(np.maximum(lengths + rng.integers(0, 3, n), 1)),
+        rng.normal(0, 2, (n, classes)),
+        rng.integers(0, classes, n).astype(np.int64),
+    )
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_ascent_ends_where_the_gradient_is_zero(classes: int) -> None:
+    given = problem(np.random.default_rng(classes), 60, 40, classes)
+    brought, weights = np.zeros((60, classes), np.int64), np.zeros((40, classes), np.int64)
+    passes = ascend(*given, np.arange(60), 20.0, 1000, brought, weights)
+    assert passes < 1000
+    scores = given.offsets.copy()  # with all of its tokens a row has length 1, whatever columns it has
+    for i in range(60):
+        cells = given.columns[given.indptr[i] : given.indptr[i + 1]]
+        alone = 1 - len(cells) * given.values[i] ** 2
+        own = brought[i] * UNIT / given.values[i]
+        scores[i] += weights[cells].sum(axis=0) * UNIT * given.values[i] + alone * own
+    found = brought * UNIT / given.values[:, None]
+    wanted = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
+    np.testing.assert_allclose(found, wanted, rtol=0.02, atol=0.05)
+    assert not brought.sum(axis=1).any()
+    total = np.zeros_like(weights)
+    take_out_python(given.indptr, given.columns, np.arange(60), -brought, total)
+    assert np.array_equal(total, weights), "weights are the sum of what the messages brought"
+
+
+@needs_compiler
+@pytest.mark.parametrize("classes", [2, 3, 20])
+def test_compiled_brings_the_same_to_the_last_unit(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    given, order = problem(rng, 80, 50, classes), rng.permutation(80)[:70]
+    results = []
+    for solve in (ascend_python, ascent.compiled.ascend):
+        brought, weights = np.zeros((80, classes), np.int64), np.zeros((50, classes), np.int64)
+        results.append((solve(*given, order, PENALTY, 4, brought, weights), brought, weights))
+    (passes, brought, weights), (same_passes, same, same_weights) = results
+    assert passes == same_passes and np.array_equal(brought, same) and np.array_equal(weights, same_weights)
+    some, rest, same_rest = order[:9], weights.copy(), weights.copy()
+    take_out_python(given.indptr, given.columns, some, brought, rest)
+    ascent.compiled.take_out(given.indptr, given.columns, some, brought, same_rest)
+    assert np.array_equal(rest, same_rest)
+    summed = (given.indptr, given.columns, some, weights)
+    assert np.array_equal(sum_weights_python(*summed), ascent.compiled.sum_weights(*summed))
+
+
+def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
+    made = counted(tmp_path / "rows", labelled(150))
+    plain = NaiveBayes(Settings()).train(made)
+    fitted = Corrected(CORRECTED).train(made)
+    errors = [(found.scores.argmax(axis=1) != found.labels).sum() for found in (plain, fitted)]
+    assert errors[1] < errors[0]
+    assert fitted.n_folds == 10
+
+
+def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = counted(tmp_path / "rows", labelled(150))
+    warm = Corrected(CORRECTED).train(made).scores
+    solved = Corrected.train
+    monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
+    exact = solved(Corrected(CORRECTED), made).scores
+    plain = offset_of(2) * NaiveBayes(Settings()).train(made).scores
+    moved = np.abs(exact - plain).mean()
+    assert np.abs(warm - exact).mean() < 0.2 * moved
+
+
+def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> None:
+    messages = labelled(20)
+    whole = counted(tmp_path / "whole", messages)
+    parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], 13)]
+    for name, made in (("m", whole), ("n", TrainingSet.sum(parts)), ("o", TrainingSet.sum(parts[::-1]))):
+        train(tmp_path / name, made, CORRECTED)
+    assert lines(tmp_path / "m") == lines(tmp_path / "n") == lines(tmp_path / "o")
+    assert any('"correction"' in line for line in lines(tmp_path / "m"))
+
+
+@pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
+def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tuple[str, ...]) -> None:
+    messages = labelled(30, classes)
+    train(tmp_path / "m", counted(tmp_path / "rows", messages[: 20 * len(classes)]), CORRECTED)
+    before = lines(tmp_path / "m")
+    rest = messages[20 * len(classes) :]
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for label, raw in rest:
+            assert classifier.learn(label, raw)
+        assert any("brought" in line for line in export(classifier.store) if line not in before)
+        for label, raw in [*rest[::2], *rest[1::2]]:
+            assert classifier.forget(label, raw)
+    assert lines(tmp_path / "m") == before
+
+
+def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
+    messages = labelled(24)
+    train(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
+    before = lines(tmp_path / "m")
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for i, (label, raw) in enumerate(messages[40:]):
+            classifier.learn("new" if i % 2 else label, raw)
+        assert any('"new": -' in line for line in export(classifier.store)), "others push the new class away"
+        for _, raw in messages[40:]:
+            classifier.forget(classifier.learned(raw) or "", raw)
+    assert lines(tmp_path / "m") == before
+
+
+def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path: Path) -> None:
+    messages = labelled(12)
+    train(tmp_path / "m", counted(tmp_path / "rows", messages), CORRECTED)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for label, raw in messages:
+            assert classifier.forget(label, raw)
+        whole = classifier.store.corrections.whole()
+        assert not len(whole.weights.keys) and not len(whole.brought.digests)
+
+
+def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
+    messages = labelled(24)
+    train(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        for label, raw in messages[40:]:
+            classifier.learn(label, raw)
+        asked = classifier.classify(messages[0][1]).scores
+    exported = lines(tmp_path / "m")
+    with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
+        write_snapshot(store, parse_export(exported, "x"))
+        np.testing.assert_allclose(Classifier(store).classify(messages[0][1]).scores, asked, atol=1e-12)
+    assert lines(tmp_path / "n") == exported
+    wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in exported]
+    with pytest.raises(SpamnbError, match="does not sum to 0"):
+        parse_export(wrong, "x")
+    plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in exported]
+    with pytest.raises(SpamnbError, match="a correction in a model of another type"):
+        parse_export(plain, "x")
+
+
+def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
+    messages = labelled(40)
+    for name, part in (("a", messages[:40]), ("b", messages[40:])):
+        train(tmp_path / name, counted(tmp_path / f"{name}rows", part), CORRECTED)
+    parts = []
+    for name in "ab":
+        with Store.open(tmp_path / name) as store:
+            parts.append(read_snapshot(store))
+    merged, repeated = merge_models(parts, ["a", "b"])
+    assert not repeated and merged.correction is not None
+    keys = merged.correction.weights.keys.tolist()
+    total = dict(zip(keys, merged.correction.weights.units.tolist()))
+    for key in keys:
+        of_parts = [dict(zip(p.correction.weights.keys.tolist(), p.correction.weights.units)) for p in parts]  # type: ignore[union-attr]
+        assert total[key] == sum(part.get(key, np.zeros(2, np.int64)) for part in of_parts).tolist()  # type: ignore[union-attr]
+    with Store.create(tmp_path / "m", CORRECTED.as_meta()) as store:
+        write_snapshot(store, merged)
+        classifier = Classifier(store)
+        for label, raw in messages:  # what either learned can be taken out of the sum
+            assert classifier.forget(label, raw)
+        assert not len(store.corrections.whole().weights.keys)
+
+
+def test_evidence_adds_up_to_the_score(tmp_path: Path) -> None:
+    messages = labelled(30)
+    train(tmp_path / "m", counted(tmp_path / "rows", messages[:50]), CORRECTED)
+    with Classifier.open(tmp_path / "m") as classifier:
+        found = classifier.classify(messages[55][1])
+        weights = [evidence.weight for evidence in found.evidence]
+        assert sum(weights) == pytest.approx(np.ptp(found.scores), abs=1e-9)
+
+
+def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
+    messages = labelled(40)
+    train(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), Settings(model_type="corrected", top_words=40))
+    before = lines(tmp_path / "m")
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert len(classifier.store.corrections.whole().weights.keys) <= 40
+        for label, raw in messages[60:]:
+            classifier.learn(label, raw)
+        assert len(classifier.store.corrections.whole().weights.keys) <= 40
+        for label, raw in messages[60:]:
+            classifier.forget(label, raw)
+    assert lines(tmp_path / "m") == before
+
+
+def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> None:
+    classifier = Classifier.create(":memory:", CORRECTED)
+    for label, raw in mail(30):
+        classifier.learn("ham", raw) if label == "ham" else None
+    assert not len(classifier.store.corrections.whole().brought.digests)
+    for label, raw in mail(30):
+        classifier.learn("spam", raw) if label == "spam" else None
+    assert len(classifier.store.corrections.whole().brought.digests) == 29, "the first has nothing to be told from"
+    assert classifier.classify(message("spam", 90)).scores[1] > classifier.classify(message("ham", 90)).scores[1]
+
+
+def test_pooling_by_sum_is_refused() -> None:
+    with pytest.raises(SpamnbError, match="pooling sum is for textbook naive Bayes"):
+        Settings(model_type="corrected", pooling="sum")
