@@ -180,6 +180,7 @@ class Classifier:
                 log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
             of = int(of_interest[i]) if of_spam else None
             heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 else []
+            parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
             out.append(
                 Judgement(
                     verdicts[i],
@@ -190,6 +191,7 @@ class Classifier:
                     scored.scores[i],
                     enough,
                     truncations,
+                    parts,
                 )
             )
         return out

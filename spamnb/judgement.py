@@ -25,6 +25,7 @@ class Judgement(NamedTuple):
     scores: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
     enough: had the model seen enough of every class for the probabilities to mean much?
     truncations: what of the message was too large to be read, described in words
+    corrections: of each piece of evidence the part, in nats, that corrects naive Bayes; empty in other models
     """
 
     verdict: str
@@ -35,3 +36,4 @@ class Judgement(NamedTuple):
     scores: np.ndarray
     enough: bool
     truncations: tuple[str, ...]
+    corrections: tuple[float, ...] = ()

@@ -65,6 +65,16 @@ class BatchScores(NamedTuple):
         heaviest = heaviest[weights[heaviest] != 0]
         return list(zip(take_tokens(self.tokens, self.rows.ids[cells.start + heaviest]), weights[heaviest].tolist()))
 
+    def corrections(
+        self, row: int, p: np.ndarray, tokens: Sequence[str], of: int | None = None
+    ) -> tuple[float, ...]:
+        """The part of the weights that ``heaviest`` tells of ``tokens`` that corrects naive Bayes; none in other
+        models."""
+        if self.correction is None or not tokens:
+            return ()
+        told = dict(self._replace(weights=self.correction).heaviest(row, p, None, of))
+        return tuple(told.get(token, 0.0) for token in tokens)
+
 
 class Correction(NamedTuple):
     """What corrects naive Bayes, in whole units of a weight (formulas/correction.py)."""

@@ -403,6 +403,7 @@ def test_what_cannot_be_read_again_replaces_no_model(model: Path, tmp_path: Path
         (["bernoulli", "--pooling", "sum"], "weight in nats for spam (+) against ham (−);"),
         (["logistic"], "weight in nats for spam (+) against ham (−);"),
         (["lda", "--embedding", "lsa:3"], "weight in nats for spam (+) against ham (−);"),
+        (["corrected"], "weight in nats for spam (+) against ham (−) (naive Bayes and its correction,"),
         (["hybrid"], "weight for spam (+) against ham (−) (its nats in either of the two models, over the spread"),
     ],
 )
