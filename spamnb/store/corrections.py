@@ -70,6 +70,7 @@ class CorrectionTables:
         self._tables, self._vocabulary, self._preload = tables, vocabulary, preload
         self._cache: _Cache | None = None
         self._pages: TokenUnits | None = None
+        self._as_trained: bool | None = None  # whether nothing was learned since training
 
     def _cached(self) -> _Cache:
         vocabulary = self._vocabulary()
@@ -95,7 +96,9 @@ class CorrectionTables:
                 here = pages.keys[at] == keys
                 cache.trained[:, missing[here]] = pages.units[at[here]].T
             cache.table[:, missing] = cache.trained[:, missing]
-            since = self._tables.execute(CHANGES_OF, (asked,))
+            if self._as_trained is None:
+                self._as_trained = not self._tables.execute("SELECT 1 FROM corrected LIMIT 1").fetchone()
+            since = () if self._as_trained else self._tables.execute(CHANGES_OF, (asked,))
             changes = from_rows(since, classes)
             if len(changes.keys):
                 order = np.argsort(keys)
@@ -128,6 +131,7 @@ class CorrectionTables:
         """Write what ``add`` changed; once a transaction is enough."""
         cache = self._cache
         if cache is not None and cache.dirty.any():
+            self._as_trained = None
             ids = np.flatnonzero(cache.dirty)
             cache.dirty[ids] = False
             keys = TokenIds(cache.vocabulary, ids).hashes
