@@ -41,6 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("evaluate", "--folds", 4),
         ("evaluate", "--online", "--by-date"),
         ("train", "-m", "m", "--model-type", "hybrid"),
+        ("train", "-m", "m", "--model-type", "corrected"),
         ("train", "-m", "m", "--top-words", 80),
     ],
     ids=lambda command: " ".join(map(str, command)),
