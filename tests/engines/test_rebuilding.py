@@ -80,7 +80,8 @@ def test_lessons_are_counted_once_by_any_number_of_processes(taught: Path, tmp_p
     assert one == two and held(tmp_path / "one") == held(tmp_path / "two") == TAUGHT
 
 
-def test_what_is_taught_while_the_model_is_made_is_not_lost(taught: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("model_type", ["boolean", "corrected"])
+def test_what_is_taught_while_the_model_is_made_is_not_lost(taught: Path, tmp_path: Path, model_type: str) -> None:
     late = ("spam", message("spam", 200))
 
     class Watched(Lessons):
@@ -92,11 +93,13 @@ def test_what_is_taught_while_the_model_is_made_is_not_lost(taught: Path, tmp_pa
     (tmp_path / "scratch").mkdir(exist_ok=True)
     lessons = Watched(taught, None, never)
     found = entries([str(tmp_path / "mail")], never)
-    rebuild(taught, found, Settings(), lessons, {}, tmp_path / "scratch", never, lambda *_: None, 1, force=True)
+    settings = Settings(model_type=model_type)
+    rebuild(taught, found, settings, lessons, {}, tmp_path / "scratch", never, lambda *_: None, 1, force=True)
     assert held(taught) == [*TAUGHT, late]
     with Classifier.open(taught) as classifier:
         assert classifier.learned(late[1]) == "spam"
         assert classifier.store.totals().documents.sum() == 15
+        assert classifier.settings.model_type == model_type
 
 
 class Taught(Lessons):
