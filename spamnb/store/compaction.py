@@ -8,7 +8,6 @@ for long, and ``learned``, whose rows are half as large again as a token in a pa
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 
@@ -141,19 +140,6 @@ def _learned(store: ModelTables, low: int, high: int, classes: list[str]) -> tup
     table = int_array("learned", changes).reshape(-1, 2, len(text))
     label, column = np.nonzero(table.any(axis=1))
     return tokens, _summed(tokens, label, SparseRow(column, table[label, 0, column], table[label, 1, column]), classes)
-
-
-def learned_of(store: ModelTables, keys: np.ndarray) -> np.ndarray:
-    """(place in ``keys``, figure, ...) of those that have a row in table ``learned``, (k, 1 + 2 C)."""
-    # One statement for the whole message, not one a token.
-    classes = len(store.class_ids())
-    columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(classes))
-    found = store.execute(
-        f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (our own names)
-        " JOIN learned ON learned.key = wanted.value",
-        (json.dumps(keys.tolist()),),
-    )
-    return int_array("learned", found.fetchall()).reshape(-1, 1 + 2 * classes)
 
 
 def log_sums(store: ModelTables) -> tuple[TokenArray, ClassCounts] | None:

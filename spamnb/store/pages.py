@@ -8,13 +8,14 @@ so nearly every row that a score or a change needs is in memory.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.store.database import checked_rows, int_between
+from spamnb.store.database import checked_rows, int_array, int_between
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
@@ -231,3 +232,16 @@ def read_frequencies(rows: Iterable[tuple], of_classes: np.ndarray, size: int) -
         if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
             raise Damaged("figures in table frequencies that do not fit those of classes")
     return every
+
+
+def learned_of(store: ModelTables, keys: np.ndarray) -> np.ndarray:
+    """(place in ``keys``, figure, ...) of those that have a row in table ``learned``, (k, 1 + 2 C)."""
+    # One statement for the whole message, not one a token.
+    classes = len(store.class_ids())
+    columns = "".join(f", documents_{c}, occurrences_{c}" for c in range(classes))
+    found = store.execute(
+        f"SELECT wanted.key{columns} FROM json_each(?) AS wanted"  # noqa: S608 (our own names)
+        " JOIN learned ON learned.key = wanted.value",
+        (json.dumps(keys.tolist()),),
+    )
+    return int_array("learned", found.fetchall()).reshape(-1, 1 + 2 * classes)

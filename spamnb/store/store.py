@@ -26,9 +26,9 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, follow, learned_of, make_log, read_log, this_month
+from spamnb.store.compaction import MAX_LOG, compact, follow, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
-from spamnb.store.pages import MAX_COUNT, CountCache, Pages, read_frequencies
+from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vectorizer import new_vocabulary
