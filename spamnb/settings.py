@@ -19,8 +19,9 @@ VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may
 MODELS = (*COUNT_MODELS, "corrected", "logistic", "hybrid", *VECTOR_MODELS)
 
 # What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
-# were read where not as usual, and the command line. They are no part of the model: two of the same sums may differ.
-ORIGIN = ("trained_at", "trained_from", "read_options", "command")
+# were read where not as usual, whether PDF attachments were read, and the command line. They are no part of the model:
+# two of the same sums may differ.
+ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ def info_command(model: Path, form: str) -> None:
     Example:
       spamnb info --format json
     """
+    from spamnb.message.pdf import is_available
     from spamnb.naming import escape, escape_json, pluralize
     from spamnb.report.numbers import percent
     from spamnb.store import facts
@@ -44,7 +45,7 @@ def info_command(model: Path, form: str) -> None:
         learned = {name: each._asdict() for name, each in lessons.items()}
         found |= {"tokens_of_one_message": rare, "learned_one_by_one": learned, "lessons_by_month": months}
         found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
-        click.echo(escape_json({**found, "origin": origin, "kernel": kernel_status()}))
+        click.echo(escape_json({**found, "origin": origin, "kernel": kernel_status(), "reads_pdf": is_available()}))
         return
     share = f", {percent(100 * rare / tokens)} % of them in one message alone" if tokens else ""
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}{share}")
@@ -60,6 +61,7 @@ def info_command(model: Path, form: str) -> None:
         click.echo(line)
     for key, value in settings.items():
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
+    click.echo(f"this installation and PDF attachments: {_pdf(origin.get('pdf_read'), is_available())}")
     click.echo(f"this installation's kernel: {kernel_status()}")
 
 
@@ -76,6 +78,16 @@ def _origin(origin: Mapping[str, Any]) -> list[str]:
     if len(sources) > MAX_SOURCES:
         lines.append(f"  … and from {len(sources) - MAX_SOURCES:,} more")
     return [line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…" for line in lines]
+
+
+def _pdf(trained: object, here: bool) -> str:
+    """Whether PDF attachments are read here, and what to do where it was otherwise when the model was trained."""
+    said = "read" if here else "not read"
+    if trained is None or bool(trained) == here:
+        return said
+    if here:
+        return f"{said}; they were not when the model was trained: what they say counts little until you train it anew"
+    return f"{said}; they were when the model was trained: pip install 'spamnb[pdf]'"
 
 
 def _of_them(learned: Any) -> str:

@@ -101,6 +101,7 @@ def _origin(sources: Sequence[str], options: ReadOptions) -> dict[str, Any]:
     import sys
     from datetime import datetime
 
+    from spamnb.message.pdf import is_available
     from spamnb.sources.one_class import ReadOptions
     from spamnb.sources.spec import absolute
 
@@ -108,6 +109,7 @@ def _origin(sources: Sequence[str], options: ReadOptions) -> dict[str, Any]:
     chosen = {name: value for name, value in options._asdict().items() if value != usual[name]}
     return {
         "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "pdf_read": is_available(),
         "trained_from": [_storable(absolute(source)) for source in sources],
         "command": _storable(shlex.join(["spamnb", *sys.argv[1:]])),
         **({"read_options": chosen} if chosen else {}),

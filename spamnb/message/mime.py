@@ -12,6 +12,7 @@ from .headers import normalise, parameters, scan_section, skip_envelope
 MAX_DEPTH = 16
 MAX_PARTS = 250
 MAX_TEXT = 1 << 20  # bytes of decoded text in one message
+MIN_TEXT = MAX_TEXT // MAX_PARTS  # of each text, however long those before it are
 MAX_FALSE_BOUNDARIES = 10_000
 
 # Of the message/* types these are reports to be read as text; the others hold a header section and a body.
@@ -27,7 +28,13 @@ HTML_TYPES = frozenset([
 READ_BY_NAME = {
     "html": "text/html", "htm": "text/html", "xhtml": "text/html", "xht": "text/html", "shtml": "text/html",
     "svg": "text/html", "eml": "message/rfc822", "txt": "text/plain", "text": "text/plain",
-    "ics": "text/plain",
+    "ics": "text/plain", "pdf": "application/pdf", "p7m": "application/pkcs7-mime",
+}  # fmt: skip
+# Types of files that are opened for the text in them, by all names that they have.
+OPENED = {
+    "application/pdf": "application/pdf", "application/x-pdf": "application/pdf",
+    "application/pkcs7-mime": "application/pkcs7-mime", "application/x-pkcs7-mime": "application/pkcs7-mime",
+    "application/ms-tnef": "application/ms-tnef", "application/vnd.ms-tnef": "application/ms-tnef",
 }  # fmt: skip
 GUESSED_BOUNDARY = re.compile(rb"^(--[!-~]{3,70})[ \t]{0,9}\n(?i:content-[!-9;-~]{1,40}:)", re.MULTILINE)
 
@@ -54,8 +61,8 @@ class Leaf(NamedTuple):
 
 
 def read_as(content_type: str, filename: str) -> str:
-    """What a reader shows a part as: ``text/html``, ``text/plain``, a type of ``message/`` or ``multipart/``, or
-    nothing.
+    """What a reader shows a part as: ``text/html``, ``text/plain``, a type of ``message/`` or ``multipart/``, one of
+    ``OPENED``'s, or nothing.
 
     >>> read_as("application/octet-stream", "invoice.HTML"), read_as("plain/text", ""), read_as("image/png", "a.txt")
     ('text/html', 'text/plain', '')
@@ -67,20 +74,26 @@ def read_as(content_type: str, filename: str) -> str:
     if content_type.startswith("text") or content_type in ("plain/text", "application/ics"):
         return "text/plain"
     if content_type.startswith("application/"):
+        if content_type in OPENED:
+            return OPENED[content_type]
+        if filename.lower() == "winmail.dat":
+            return "application/ms-tnef"
         return READ_BY_NAME.get(filename.rpartition(".")[2].lower(), "")
     return ""
 
 
 def leaves(data: bytes, fields: list[tuple[str, str]], start: int, truncations: list[str]) -> Iterator[Leaf]:
-    """Leaf parts, in order, of the message with these header fields whose body starts at ``start``; a message inside
-    it comes before its own parts."""
+    """Leaf parts of the message with these header fields whose body starts at ``start``, in the order in which a reader
+    shows them: of alternatives the text comes last. A message inside it comes before its own parts."""
     part, boundary = describe(fields, "text/plain", len(data) - start)
     stack = [(part, boundary, data, start, len(data), 0)]
     count = 0
+    left = 4 * MAX_TEXT  # bytes of entities that are encoded as a whole
     while stack:
         part, boundary, data, start, end, depth = stack.pop()
         kind = read_as(part.content_type, part.filename)
         inner: list[tuple[int, int]] = []
+        opened = data  # where the entities stand
         message = kind.startswith("message/") and kind not in REPORTS
         if kind.startswith("multipart/"):
             inner = children(data, start, end, boundary, MAX_PARTS - count)
@@ -88,28 +101,46 @@ def leaves(data: bytes, fields: list[tuple[str, str]], start: int, truncations: 
                 part = part._replace(content_type="text/plain")  # nothing separates parts: a reader sees text
         elif message:
             if part.encoding in ENCODINGS.values():
-                data = normalise(transfer_decode(data[start : min(end, start + 2 * MAX_TEXT)], part.encoding))
+                size = min(end - start, 2 * MAX_TEXT, left)
+                left -= size
+                data = opened = normalise(transfer_decode(data[start : start + size], part.encoding))
                 start, end = 0, len(data)
             start = skip_envelope(data, start, end)
             inner = [(start, end)]
+        elif kind == "application/pkcs7-mime":
+            from .smime import signed_content
+
+            size = min(end - start, 2 * MAX_TEXT, left)
+            left -= size
+            if size < end - start:
+                truncations.append(f"S/MIME after {size} bytes")
+            content = signed_content(transfer_decode(data[start : start + size], part.encoding))
+            if content:
+                opened = normalise(content)
+                inner = [(0, len(opened))]
         nested = bool(inner) and depth < MAX_DEPTH
         if inner and not nested:
             truncations.append(f"parts nested deeper than {MAX_DEPTH}")
-        if not nested or message:
+        if not nested or kind in OPENED or message:
             count += 1
             if count > MAX_PARTS:
                 truncations.append(f"parts after the first {MAX_PARTS}")
                 return
-        if not nested:
+        if not nested or kind in OPENED:
             yield Leaf(part, data, start, end)
+        if not nested:
             continue
         default = "message/rfc822" if part.content_type == "multipart/digest" else "text/plain"
-        for a, b in reversed(inner):
-            section = scan_section(data, a, b, truncations)
+        entities: list[tuple[Part, str, bytes, int, int, int]] = []
+        for a, b in inner:
+            section = scan_section(opened, a, b, truncations)
             if message:
-                yield Leaf(part._replace(content_type="message/rfc822"), data, section.start, section.stop)
-            part, boundary = describe(section.fields(truncations), default, b - section.body)
-            stack.append((part, boundary, data, section.body, b, depth + 1))
+                yield Leaf(part._replace(content_type="message/rfc822"), opened, section.start, section.stop)
+            child, boundary = describe(section.fields(truncations), default, b - section.body)
+            entities.append((child, boundary, opened, section.body, b, depth + 1))
+        if part.content_type == "multipart/alternative":  # of which a reader shows the text only where nothing else is
+            entities.sort(key=lambda entity: read_as(entity[0].content_type, entity[0].filename) == "text/plain")
+        stack += reversed(entities)
 
 
 def describe(fields: list[tuple[str, str]], default: str, size: int) -> tuple[Part, str]:

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from .charsets import decode, is_ascii, shown
 from .encodings import take_uuencoded, transfer_decode
 from .headers import VOLATILE_FIELD, HeaderSection, as_read, field_pattern, normalise, read_section, scan_section
-from .mime import MAX_PARTS, MAX_TEXT, Part, leaves, read_as
+from .mime import MAX_PARTS, MAX_TEXT, MIN_TEXT, OPENED, Part, leaves, read_as
 
 if TYPE_CHECKING:
     from .html import Html
@@ -27,7 +28,7 @@ class Message(NamedTuple):
     """A decoded message: every text is without lone surrogates and NUL, has LF line ends, and stands in reading order.
 
     headers: (name as written, decoded value) in order
-    texts: visible text, one per text part
+    texts: visible text, one per text part: what a reader shows first, then text alternatives of HTML, then attachments
     links, images, forms: URLs of the HTML parts
     hidden: text of the HTML parts that their reader does not see
     html: structural facts: ``tag:font``, ``tag:unknown``, ``comment-split``, ``tag-split``, ``hidden``,
@@ -77,18 +78,19 @@ def parse(raw: bytes) -> Message:
             (name, as_read(value)) if "=?" in value or "\0" in value or not value.isascii() else (name, value)
             for name, value in fields
         ]
-    links: tuple[str, ...] = ()
-    images = forms = facts = links
+    links = tuple(read.links)
+    images: tuple[str, ...] = ()
+    forms = facts = images
     hidden = ""
     if pages := read.pages:  # 0.6 of the 15 µs that a message without HTML takes
-        links = tuple([url for page in pages for url in page.links])
+        links = (*[url for page in pages for url in page.links], *links)
         images = tuple([url for page in pages for url in page.images])
         forms = tuple([url for page in pages for url in page.forms])
         facts = tuple(sorted({fact for page in pages for fact in page.facts}))
         hidden = "\n".join([page.hidden for page in pages if page.hidden])
     left_out = tuple(dict.fromkeys(truncations)) if truncations else ()
     digest = _digest(section)
-    texts, parts = tuple(read.texts), tuple(read.parts)
+    texts, parts = (*read.texts, *read.attached, *read.extracted), tuple(read.parts)
     return Message(tuple(fields), texts, links, images, forms, hidden, facts, parts, left_out, digest)
 
 
@@ -97,6 +99,10 @@ class _Reader:
 
     def __init__(self, truncations: list[str]) -> None:
         self.texts: list[str] = []
+        self.attached: list[str] = []  # texts that a reader opens
+        self.extracted: list[str] = []  # texts in documents of other kinds
+        self.links: list[str] = []  # of documents that are no HTML
+        self._n_documents: Counter[str] = Counter()
         self.pages: list[Html] = []
         self.parts: list[Part] = []
         self._truncations = truncations
@@ -110,15 +116,66 @@ class _Reader:
             return
         if part.content_type == "message/rfc822":
             section = scan_section(data, start, end, self._truncations)
-            self._add("text/plain", f"{section.value('subject')}\n{section.value('from')}\n".encode(), "utf-8")
+            shown = f"{section.value('subject')}\n{section.value('from')}\n"
+            self._add("text/plain", shown.encode(), "utf-8", self.texts)
             return
-        end = min(end, start + 3 * self._bytes_left)  # an encoding takes at most three bytes for one
-        self._add(kind, transfer_decode(data[start:end], part.encoding), part.charset)
+        if kind in OPENED:
+            self._extract(kind, part, data, start, end)
+            return
+        texts = self.attached if part.disposition == "attachment" else self.texts
+        self._add(kind, self._decoded(part, data, start, end), part.charset, texts)
 
-    def _add(self, kind: str, octets: bytes, charset: str) -> None:
-        if len(octets) > self._bytes_left:
-            self._truncations.append(f"text after {MAX_TEXT} bytes")
-            octets = octets[: self._bytes_left]
+    def _room(self) -> int:
+        """How many bytes are read of the next text."""
+        return max(self._bytes_left, MIN_TEXT)
+
+    def _extract(self, kind: str, part: Part, data: bytes, start: int, end: int) -> None:
+        """What stands in a document; S/MIME is a message whose parts come by themselves."""
+        if kind == "application/pdf":
+            from .pdf import MAX_BYTES
+
+            end = min(end, start + 3 * MAX_BYTES)  # far too long in any encoding: read_pdf says so
+            self._read_pdf(transfer_decode(data[start:end], part.encoding))
+        elif kind == "application/ms-tnef":
+            from .tnef import MAX_DOCUMENTS, read_tnef
+
+            if self._are_too_many("TNEF", MAX_DOCUMENTS):
+                return
+            for text in read_tnef(self._decoded(part, data, start, end), self._truncations):
+                self.parts += text.parts
+                self._add(text.kind, text.octets, text.charset, self.extracted)
+
+    def _are_too_many(self, kind: str, most: int) -> bool:
+        """Counts documents of a kind, and says when no more are read."""
+        self._n_documents[kind] += 1
+        if self._n_documents[kind] > most:
+            self._truncations.append(f"{kind} documents after the first {most}")
+        return self._n_documents[kind] > most
+
+    def _read_pdf(self, document: bytes) -> None:
+        from .pdf import MAX_DOCUMENTS, is_available, read_pdf
+
+        if not is_available() or self._are_too_many("PDF", MAX_DOCUMENTS):
+            return
+        text, links = read_pdf(document, self._truncations)
+        self.links += links
+        if text:
+            self._add("text/plain", text.encode("utf-8", "replace"), "utf-8", self.extracted)
+
+    def _decoded(self, part: Part, data: bytes, start: int, end: int) -> bytes:
+        """The body of a part; of one that is far too long beginning and end."""
+        half = 3 * self._room() // 2 + 1  # an encoding takes at most three bytes for one
+        if end - start <= 2 * half:
+            return transfer_decode(data[start:end], part.encoding)
+        line = data.find(b"\n", end - half, end) + 1
+        last = transfer_decode(data[line or end - half : end], part.encoding)
+        return transfer_decode(data[start : start + half], part.encoding) + last
+
+    def _add(self, kind: str, octets: bytes, charset: str, texts: list[str]) -> None:
+        room = self._room()
+        if len(octets) > room:
+            self._truncations.append(f"text beyond {MAX_TEXT} bytes")
+            octets = octets[: room - room // 2] + octets[len(octets) - room // 2 :]
         self._bytes_left -= len(octets)
         if kind == "text/html":
             from .html import declared_charset, read_html  # 10 ms of patterns that plain mail does not need
@@ -127,24 +184,29 @@ class _Reader:
             if not is_ascii(octets, charset):
                 octets = decode(octets, charset).encode()
             self.pages.append(read_html(octets, self._truncations, self.pages))
-            self.texts.append(shown(self.pages[-1].text))
+            texts.append(shown(self.pages[-1].text))
             return
         text = shown(decode(octets, charset))
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        self.texts.append(text)
         if "begin" in text:  # "begin ", looked for by its last letter, would take twice as long
-            self._take_files()
+            text, files = take_uuencoded(text, MAX_PARTS - len(self.parts))
+            texts.append(text)
+            for file in files:
+                self._add_file(*file)
+        else:
+            texts.append(text)
 
-    def _take_files(self) -> None:
-        """Take the uuencoded files out of the last text, and read those that are text."""
-        self.texts[-1], files = take_uuencoded(self.texts[-1], MAX_PARTS - len(self.parts))
-        for name, content, size in files:
-            kind = read_as("application/octet-stream", name)
-            shown = "application/octet-stream" if kind.startswith("message/") else kind
-            self.parts.append(Part(shown or "application/octet-stream", "", "x-uuencode", "attachment", name, size))
-            if kind:
-                self._add(kind, normalise(content), "")
+    def _add_file(self, name: str, content: bytes, size: int) -> None:
+        """One uuencoded file that stood in a text."""
+        kind = read_as("application/octet-stream", name)
+        kind = "" if kind in OPENED and kind != "application/pdf" else kind
+        content_type = "" if kind.startswith("message/") else kind
+        self.parts.append(Part(content_type or "application/octet-stream", "", "x-uuencode", "attachment", name, size))
+        if kind == "application/pdf":
+            self._read_pdf(content)
+        elif kind:
+            self._add(kind, normalise(content), "", self.attached)
 
 
 def header_of(raw: bytes, name: str) -> str:

@@ -22,6 +22,7 @@ from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # looking tokens up does not need it
     from spamnb.counts.class_counts import ClassCounts
+    from spamnb.store.tables import ModelTables
 
 # What fits into a page of SQLite's own, 4,096 bytes, beside its header and the row's. With 88 tokens to a page, as in
 # spamnb 0.1.0, a quarter of a model of two classes was empty.

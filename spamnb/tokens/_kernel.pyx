@@ -26,7 +26,7 @@ from spamnb.tokens._words cimport (
 import secrets
 
 from spamnb.tokens import _csr_rows, _groups, _header_rules, _plain_message, _vocabulary, _word_scanner, _words
-from spamnb.tokens import hosts, token_sink, tokenizer, words
+from spamnb.tokens import token_sink, tokenizer, words
 from spamnb.tokens._groups import token_groups
 
 MADE_FOR = TOKENS_VERSION, KERNEL_VERSION
@@ -36,6 +36,7 @@ for _module in (_csr_rows, _groups, _header_rules, _plain_message, _vocabulary, 
 globals()["Vocabulary"] = _vocabulary.Vocabulary  # a cimported name is no attribute of the module
 
 cdef Py_ssize_t MAX_PUNCTUATION = words.MAX_PUNCTUATION
+cdef Py_ssize_t MAX_WORDS = token_sink.MAX_WORDS, BIGRAM_WORDS = token_sink.BIGRAM_WORDS
 cdef Py_ssize_t MAX_VALUE = token_sink.MAX_VALUE
 cdef Py_ssize_t MAX_LAYOUT = token_sink.MAX_LAYOUT
 cdef bytes NO_BREAK = words.NO_BREAK.encode()
@@ -75,14 +76,11 @@ cdef class Kernel:
     cdef set other_runs
 
     def __init__(self, Vocabulary vocabulary not None, Py_ssize_t max_words=1 << 20, Py_ssize_t max_fields=2000):
-        self.vocabulary = vocabulary
-        self.max_words = max_words
-        self.max_fields = max_fields
+        self.vocabulary, self.max_words, self.max_fields = vocabulary, max_words, max_fields
         self.scanner = WordScanner(vocabulary)
         self.rows = self.scanner.rows
         self.plain_message = PlainMessage(max_fields)
-        self.ascii_runs = HashIndex()
-        self.text_prefixes = {}
+        self.ascii_runs, self.text_prefixes = HashIndex(), {}
         self.line_prefix, self.capitals_prefix = Prefix("line:"), Prefix("capitals:")
         self.clear_caches()
 
@@ -126,7 +124,7 @@ cdef class Kernel:
         size = len(data)
         self.open_text("")
         self.add_ascii_punctuation(data, message.body, size)
-        self.scanner.scan_text(cache, data, message.body, size)
+        self.scanner.scan(cache, data, message.body, size, MAX_WORDS, BIGRAM_WORDS, True)
         self.close_text(ngrams)
         self.add_layout_of(data, message.body, min(max(message.end, message.body), message.body + MAX_LAYOUT))
         if body_only:
@@ -143,7 +141,7 @@ cdef class Kernel:
                 begin, stop = message.spans[i, 0], message.spans[i, 1]
                 self.scanner.scan(rule.normalization, data, begin, min(stop, begin + MAX_VALUE), 0, 0, False)
         if tokenizer.may_show_urls(data, message.body):
-            self.add(hosts.url_tokens(tokenizer.visible_urls(data[message.body :].decode())))
+            self.add(tokenizer.link_tokens([tokenizer.visible_urls(data[message.body :].decode())]))
         self.add(message.part_tokens)
         return message.digest
 
@@ -193,11 +191,14 @@ cdef class Kernel:
     def add_text(self, normalization, texts, split, int ngrams, str prefix=""):
         """See TokenSink."""
         cdef NormalizationCache cache = self.normalization_cache(normalization)
+        cdef list found, counts
         cdef bytes data
         self.open_text(prefix)
-        for text in texts:
-            data = self.word_text(text, True)
-            self.scanner.scan_text(cache, data, 0, len(data))
+        found = [self.word_text(text, True) for text in texts]
+        counts = [self.scanner.count_words(data) for data in found] if len(found) > 1 else [MAX_WORDS]
+        read, joined = token_sink.shares(counts, MAX_WORDS), token_sink.shares(counts, BIGRAM_WORDS)
+        for data, n_read, n_joined in zip(found, read, joined):
+            self.scanner.scan(cache, data, 0, len(data), n_read, n_joined, True)
         self.close_text(ngrams)
 
     cdef int open_text(self, str prefix) except -1:

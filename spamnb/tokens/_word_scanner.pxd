@@ -44,7 +44,7 @@ cdef class WordScanner:
     cdef Py_ssize_t cache_size(self) except -1
     cdef int begin_text(self) except -1
     cdef int add_bigrams(self) except -1
-    cdef int scan_text(self, NormalizationCache cache, bytes data, Py_ssize_t i, Py_ssize_t size) except -1
+    cdef Py_ssize_t count_words(self, bytes data) except -1
     cdef int scan(
         self, NormalizationCache cache, bytes data, Py_ssize_t i, Py_ssize_t size, Py_ssize_t max_words,
         Py_ssize_t max_opening, bint is_text,

@@ -15,13 +15,11 @@ from spamnb.tokens._words cimport (
 
 import numpy as np
 
-from spamnb.tokens import hosts, token_sink, words
+from spamnb.tokens import hosts, words
 from spamnb.tokens._vocabulary import enlarged
 
 MADE_FOR = TOKENS_VERSION, KERNEL_VERSION
 
-cdef Py_ssize_t BIGRAM_WORDS = token_sink.BIGRAM_WORDS
-cdef Py_ssize_t MAX_WORDS = token_sink.MAX_WORDS
 cdef Py_ssize_t MAX_WORD = words.MAX_WORD
 cdef Py_ssize_t MAX_CUT_WORD = 64 * words.MAX_WORD
 cdef Py_ssize_t MAX_HOST = hosts.MAX_HOST
@@ -118,9 +116,12 @@ cdef class WordScanner:
             start = self.ends[i] + 1
         return self.flush(self.plain, data)
 
-    cdef int scan_text(self, NormalizationCache cache, bytes data, Py_ssize_t i, Py_ssize_t size) except -1:
-        """The words of a text, or of one more of them."""
-        return self.scan(cache, data, i, size, max(MAX_WORDS - self.count, 0), max(BIGRAM_WORDS - self.opened, 0), True)
+    cdef Py_ssize_t count_words(self, bytes data) except -1:
+        """How many words scan() finds."""
+        cdef Py_ssize_t i, found = 0
+        for i in range(len(data)):
+            found += BYTE_KIND[<uint8_t> data[i]] and not (i and BYTE_KIND[<uint8_t> data[i - 1]])
+        return found
 
     cdef int scan(self, NormalizationCache cache, bytes data, Py_ssize_t i, Py_ssize_t size, Py_ssize_t max_words,
                   Py_ssize_t max_opening, bint is_text) except -1:

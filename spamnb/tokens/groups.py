@@ -16,7 +16,7 @@ TEXT, PAIRS, SUBJECT, HEADERS, STRUCTURE = range(len(GROUPS))
 PREFIX_GROUPS = {
     "subject": SUBJECT,
     "long": TEXT,  # stands for a long word
-    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url"), STRUCTURE),
+    **dict.fromkeys(("part", "charset", "encoding", "attachment", "html", "hidden", "url", "cut"), STRUCTURE),
     **dict.fromkeys(("p", "length", "caps", "line", "capitals"), STRUCTURE),
 }
 

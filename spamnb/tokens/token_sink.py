@@ -6,7 +6,7 @@ specification.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Protocol
 
@@ -23,7 +23,8 @@ from spamnb.tokens.words import (
 # The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:
 # docs/experiments.md#pairs-of-words.
 BIGRAM_WORDS = 75
-# Later words of a text are not read: a novel pasted under a spam would drown it (docs/experiments.md#words-of-a-text).
+# Later words are not read: a novel pasted under a spam would drown it (docs/experiments.md#words-of-a-text). The texts
+# of a message share these, and the words that are joined: see shares().
 MAX_WORDS = 1000
 MAX_VALUE = 2000  # characters of a header value that are read
 MAX_LAYOUT = 20_000  # characters of text whose layout is read
@@ -45,7 +46,7 @@ class TokenSink(Protocol):
     def add_text(
         self,
         normalization: NormalizationCache,
-        texts: Iterable[str],
+        texts: Sequence[str],
         split: Callable[[str], list[str]],
         ngrams: int,
         prefix: str = "",
@@ -97,30 +98,28 @@ class TokenList:
     def add_text(
         self,
         normalization: NormalizationCache,
-        texts: Iterable[str],
+        texts: Sequence[str],
         split: Callable[[str], list[str]],
         ngrams: int,
         prefix: str = "",
     ) -> None:
-        """See TokenSink; MAX_WORDS words are read, the first BIGRAM_WORDS of them are joined, a run of punctuation
-        counts once, and the last two tokens give bit lengths.
+        """See TokenSink; the texts share MAX_WORDS words that are read, and BIGRAM_WORDS that are joined; a run of
+        punctuation counts once, and the last two tokens give bit lengths.
         """
+        runs = dict.fromkeys(chain.from_iterable(map(punctuation, texts)))
+        self.tokens += [f"{prefix}p:{run}" for run in runs]
+        found = [split(text) for text in texts]
+        counts = [len(words) for words in found]
         opening: list[str] = []
-        known_runs: set[str] = set()
-        n_words = n_capitalized = n_spaced = 0
-        for text in texts:
-            new_runs = [run for run in dict.fromkeys(punctuation(text)) if run not in known_runs]
-            known_runs.update(new_runs)
-            self.tokens += [f"{prefix}p:{run}" for run in new_runs]
-            found = split(text)
-            read = found[: max(MAX_WORDS - n_words, 0)]
-            n_words += len(found)
+        n_words, n_capitalized, n_spaced = sum(counts), 0, 0
+        read_of_each, joined_of_each = shares(counts, MAX_WORDS), shares(counts, BIGRAM_WORDS)
+        for text, words, n_read, n_joined in zip(texts, found, read_of_each, joined_of_each):
+            read = words[:n_read]
             n_capitalized += count_capitalized(read)
             self.tokens += chain.from_iterable(map(normalization.__getitem__, read))
-            if len(opening) < BIGRAM_WORDS:
-                words = chain.from_iterable(map(normalization.__getitem__, read[: BIGRAM_WORDS - len(opening)]))
-                opening += [word for word in words if word[:1] != "#"]  # "#": the shape of a word
-            if may_be_spaced(found):
+            joined = chain.from_iterable(map(normalization.__getitem__, read[:n_joined]))
+            opening += [word for word in joined if word[:1] != "#"]  # "#": the shape of a word
+            if may_be_spaced(words):
                 spaced = spaced_words(text)[: MAX_SPACED_WORDS - n_spaced]
                 n_spaced += len(spaced)
                 self.tokens += chain.from_iterable(map(normalization.of_spaced, spaced))
@@ -148,6 +147,30 @@ class TokenList:
         share = 64 * n_capitals // max(len(ascii_bytes), 1)
         line_length = (len(text) - n_ends) // (n_ends + 1 - n_empty)
         self.add((f"line:{line_length.bit_length()}", f"capitals:{share.bit_length()}"))
+
+
+def shares(counts: Sequence[int], allowance: int) -> list[int]:
+    """How many words of each text are read, of texts with so many words: ``allowance`` in all.
+
+    Half of the allowance is for all texts evenly, so that each is heard; the rest goes to the first ones, which a
+    reader sees first, so that a hundred attached texts do not outvote the letter. What a text leaves goes to others.
+
+    >>> shares([3000], 1000), shares([3000, 9, 3000], 1000), shares([400, 600], 1000), shares([700] * 4, 1000)
+    ([1000], [745, 9, 246], [400, 600], [625, 125, 125, 125])
+    """
+    if len(counts) == 1:
+        return [min(counts[0], allowance)]
+    read = [0] * len(counts)
+    left = allowance // 2
+    for n_longer, i in zip(range(len(counts), 0, -1), sorted(range(len(counts)), key=counts.__getitem__)):
+        read[i] = min(counts[i], left // n_longer)
+        left -= read[i]
+    left += allowance - allowance // 2
+    for i, count in enumerate(counts):
+        more = min(count - read[i], left)
+        read[i] += more
+        left -= more
+    return read
 
 
 def count_capitalized(words: Iterable[str]) -> int:

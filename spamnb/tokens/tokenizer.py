@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from spamnb.message.truncations import what_was_cut
 from spamnb.tokens.header_rules import MAX_CACHED_WORDS, HeaderRules
 from spamnb.tokens.hosts import normalize_host, url_tokens
 from spamnb.tokens.token_sink import TokenList, TokenSink
@@ -137,16 +137,35 @@ class Tokenizer:
         sink.add_text(self._text, (value,), self._split, self.options.ngrams, "subject:")
 
     def _structure(self, message: Message, sink: TokenSink) -> None:
-        urls = [url for kind in (message.links, message.images, message.forms) for url in both_ends(kind)]
-        urls += chain.from_iterable(map(visible_urls, message.texts))
-        if urls:
-            sink.add(url_tokens(urls))
+        sink.add(link_tokens([message.links, message.images, message.forms, *map(visible_urls, message.texts)]))
         if message.html:
             sink.add(["html:" + fact for fact in message.html])
         if message.hidden:
             sink.add_words(self._hidden, message.hidden)
         for part in message.parts:
             sink.add(part_tokens(part))
+        if message.truncations:
+            sink.add(dict.fromkeys(["cut:" + what_was_cut(words) for words in message.truncations]))
+
+
+def link_tokens(kinds: Iterable[Sequence[str]]) -> list[str]:
+    """The tokens of URLs of several kinds. Of a kind with more than MAX_URLS different ones the first and the last half
+    are read: a thousand decoys do not hide the one behind them. That there are so many is a token, too.
+
+    >>> link_tokens([[*(f"http://h{n}.example" for n in range(300)), "http://z.example"]])[-2:]
+    ['url:z.example', 'cut:links']
+    """
+    read: list[str] = []
+    cut = False
+    for urls in kinds:
+        if len(urls) > MAX_URLS:
+            urls = list(dict.fromkeys(urls))
+        if len(urls) > MAX_URLS:
+            urls = [*urls[: MAX_URLS // 2], *urls[-MAX_URLS // 2 :]]
+            cut = True
+        read += urls
+    tokens = url_tokens(read) if read else []
+    return [*tokens, "cut:links"] if cut else tokens
 
 
 def may_show_urls(text: bytes, start: int) -> bool:
@@ -163,8 +182,8 @@ def may_show_urls(text: bytes, start: int) -> bool:
     )
 
 
-def visible_urls(text: str) -> Sequence[str]:
-    """The URLs that a reader sees in a text, MAX_URLS of them.
+def visible_urls(text: str) -> list[str]:
+    """The URLs that a reader sees in a text.
 
     >>> visible_urls("see HTTP://example.org/a, www.example.com or ftp://example.net")
     ['http://example.org/a,', 'http://www.example.com']
@@ -176,18 +195,7 @@ def visible_urls(text: str) -> Sequence[str]:
         urls += ["http://www." + url for url in _CAPITAL_WWW.findall(text)]
     if ":\\\\" in text:
         urls += ["http://" + url for url in _BACKSLASHED_URL.findall(text)]
-    return both_ends(urls)
-
-
-def both_ends(urls: Sequence[str]) -> Sequence[str]:
-    """MAX_URLS different URLs from the beginning and the end: neither decoys before a link nor behind it hide it.
-
-    >>> both_ends([*map(str, range(1000)), "last"])[-1]
-    'last'
-    """
-    if len(urls) > MAX_URLS:
-        urls = list(dict.fromkeys(urls))
-    return urls if len(urls) <= MAX_URLS else [*urls[: MAX_URLS // 2], *urls[-MAX_URLS // 2 :]]
+    return urls
 
 
 def part_tokens(part: Part) -> list[str]:

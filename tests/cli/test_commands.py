@@ -313,6 +313,21 @@ def test_info_says_whether_the_compiled_kernel_is_used(model: Path) -> None:
     assert run("info", "-m", model).output.splitlines()[-1] == f"this installation's kernel: {told}"
 
 
+def test_info_says_whether_pdfs_are_and_were_read(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for here, trained, told in [
+        (True, None, "read"), (False, None, "not read"), (True, True, "read"),
+        (False, True, "not read; they were when"), (True, False, "read; they were not when"),
+    ]:  # fmt: skip
+        monkeypatch.setattr("spamnb.message.pdf.is_available", lambda here=here: here)
+        with Store.open(model, writable=True) as store:
+            store.put_meta({"pdf_read": trained})
+        line = run("info", "-m", model).output.splitlines()[-2]
+        assert line.startswith(f"this installation and PDF attachments: {told}")
+        assert (line.endswith(told)) == (trained in (None, here))
+        found = json.loads(run("info", "--format", "json", "-m", model).output)
+        assert found["reads_pdf"] is here and found["origin"].get("pdf_read") is trained
+
+
 def test_info_says_when_and_from_what_a_model_was_trained_where_its_file_does(model: Path) -> None:
     made = json.loads(run("info", "--format", "json", "-m", model).output)["origin"]
     assert made.keys() == {"trained_at", "trained_from", "command"}

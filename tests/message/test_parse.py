@@ -23,7 +23,7 @@ from spamnb.message.headers import (
     parameters,
 )
 from spamnb.message.html import MAX_TAGS, read_html
-from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT
+from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, MIN_TEXT
 from spamnb.message.parse import Message, parse
 
 
@@ -134,6 +134,14 @@ def test_what_hostile_mail_says_of_its_parts_is_not_remembered_at_length():
 # Structure
 
 
+def test_a_reader_of_alternatives_sees_their_html_before_their_text_and_attachments_last():
+    html = "Content-Type: text/html\n\n<b>shown</b>"
+    attached = "Content-Disposition: attachment\n\nattached"
+    inner = "Content-Type: multipart/alternative; boundary=i\n\n--i\n\nunseen\n--i\n" + html + "\n--i--"
+    message = parse(multipart(attached, inner))
+    assert [text.strip() for text in message.texts] == ["shown", "unseen", "attached"]
+
+
 def multipart(*parts: str, boundary: str = "b", end: str = "--b--\n", kind: str = "mixed") -> bytes:
     body = "".join(f"--{boundary}\n{part}\n" for part in parts)
     return f"Content-Type: multipart/{kind}; boundary={boundary}\n\npreamble\n{body}{end}".encode()
@@ -157,7 +165,7 @@ def test_end_of_a_multipart(end):
 
 def test_nested_and_unclosed_multipart_ends_with_its_parent():
     inner = "Content-Type: multipart/alternative; boundary=bb\n\n--bb\n" + TEXT + "\n--bb\n" + PAGE
-    assert parse(multipart(inner, "\nthree")).texts == ("one", "two", "three")
+    assert parse(multipart(inner, "\nthree")).texts == ("two", "one", "three")
 
 
 def test_missing_boundary_parameter_is_guessed_from_the_first_line_that_can_be_one():
@@ -505,7 +513,23 @@ def test_part_bound():
 
 def test_text_bound():
     message = parse(multipart("\n" + "word " * (MAX_TEXT // 10), "\n" + "more " * MAX_TEXT, "\nlast"))
-    assert sum(map(len, message.texts)) == MAX_TEXT and message.truncations == (f"text after {MAX_TEXT} bytes",)
+    assert len(message.texts[0]) + len(message.texts[1]) == MAX_TEXT and message.texts[2] == "last"
+    assert message.truncations == (f"text beyond {MAX_TEXT} bytes",)
+
+
+def test_of_text_that_is_too_long_the_beginning_and_the_end_are_read():
+    long = b"begins " + b"word " * MAX_TEXT + b"ends"
+    for encoding, body in ((b"7bit", long), (b"base64", base64.encodebytes(long))):
+        (text,) = parse(b"Content-Transfer-Encoding: " + encoding + b"\n\n" + body).texts
+        assert text.startswith("begins word") and text.endswith("word ends") and len(text) == MAX_TEXT
+
+
+def test_of_many_texts_that_are_too_long_something_of_each_is_read():
+    message = parse(multipart("\n" + "word " * MAX_TEXT, *["\n" + "more " * MAX_TEXT] * 9))
+    assert {len(text) for text in message.texts} == {MAX_TEXT, MIN_TEXT}
+
+
+def test_bound_of_an_encoded_text():
     bomb = base64.encodebytes(b"x" * 3 * MAX_TEXT)
     assert len(parse(b"Content-Transfer-Encoding: base64\n\n" + bomb).texts[0]) == MAX_TEXT
 

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.message.headers import MAX_HEADER_BYTES
+from spamnb.message.mime import MAX_PARTS
 from spamnb.message.parse import Part, parse
 from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS
 from spamnb.tokens.tokenizer import MAX_URLS, Tokenizer, TokenOptions, id_shape, part_tokens
+from spamnb.tokens.vectorizer import Vectorizer
 
 MAIL = b"""Return-Path: <list-owner@lists.example.net>
 Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
@@ -208,10 +211,72 @@ def test_urls_that_are_shown_are_told_as_those_of_links_are() -> None:
         "url:shop.example.net", "url:example.net", "url:192", "url:192.0", "url:192.0.2", "url:192.0.2.7",
         "url:one.example",
     }  # fmt: skip
-    many = [f"http://h{n}.example/" for n in range(MAX_URLS + 1)]
-    found = tokens(b"\n" + " ".join(many).encode())
-    ends = [*range(MAX_URLS // 2), *range(MAX_URLS // 2 + 1, MAX_URLS + 1)]
-    assert [token for token in found if token.startswith("url:")] == sorted(f"url:h{n}.example" for n in ends)
+
+
+@pytest.mark.parametrize("form", ["%s", "<a href='%s'>x</a>"])
+def test_of_too_many_links_the_first_and_the_last_are_read(form: str) -> None:
+    many = [f"http://h{n}.example/" for n in range(MAX_URLS + 100)]
+    kind = b"text/plain" if form == "%s" else b"text/html"
+    message = b"Content-Type: " + kind + b"\n\n" + " ".join([form % url for url in many]).encode()
+    found = {token for token in tokens(message) if token.startswith("url:h")}
+    half = MAX_URLS // 2
+    assert found == {f"url:h{n}.example" for n in [*range(half), *range(half + 100, MAX_URLS + 100)]}
+    assert "cut:links" in tokens(message) and "cut:links" not in tokens(b"\n" + " ".join(many[:MAX_URLS]).encode())
+
+
+def multipart(kind: str, *parts: tuple[str, str]) -> bytes:
+    """A message of these parts: (header fields, text)."""
+    body = "".join(f"--b\n{fields}\n\n{text}\n" for fields, text in parts)
+    return f"Content-Type: multipart/{kind}; boundary=b\n\n{body}--b--\n".encode()
+
+
+HTML, PLAIN = "Content-Type: text/html", "Content-Type: text/plain"
+ATTACHED = PLAIN + "\nContent-Disposition: attachment; filename=notes.txt"
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "message",
+    [
+        multipart("alternative", (PLAIN, "good " * 2000), (HTML, "<p>" + "bad " * 700)),
+        multipart("mixed", (ATTACHED, "good " * 2000), (HTML, "<p>" + "bad " * 700)),
+        multipart("mixed", *[(ATTACHED, "good " * 2000)] * 200, (HTML, "<p>" + "bad " * 700)),
+    ],
+    ids=["text alternative", "attached text", "many attached texts"],
+)
+def test_good_text_that_nobody_sees_leaves_half_of_the_words_to_what_is_seen(message: bytes, compiled: bool) -> None:
+    counts = counted(message, compiled)
+    assert counts["bad"] >= MAX_WORDS // 2 and counts["good"] >= MAX_WORDS // 4
+    assert counts["good"] + counts["bad"] == MAX_WORDS and counts["bad bad"] > counts["good good"]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_later_text_is_heard_however_long_the_first_one_is(compiled: bool) -> None:
+    counts = counted(multipart("mixed", (PLAIN, "good " * 3000), (PLAIN, "bad " * 3000)), compiled)
+    assert counts["good"] == 750 and counts["bad"] == 250 and counts["good bad"] == 1
+
+
+def counted(message: bytes, compiled: bool) -> dict[str, int]:
+    """The tokens of the message with their occurrences, by a vectorizer."""
+    vectorizer = Vectorizer(Tokenizer(), compiled=compiled)
+    vectorizer.add(parse(message))
+    rows = vectorizer.take_rows()
+    return Counter(dict(zip(vectorizer.vocabulary.take(rows.ids), rows.counts.tolist())))
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (b"X: " + b"x" * (MAX_HEADER_BYTES + 1), "headers"),
+        (b"X: y\n" * 1001 + b"\n", "headers"),
+        (multipart("mixed", *[(PLAIN, "x")] * (MAX_PARTS + 1)), "parts"),
+        (b"\n" + b"word " * 300_000, "text"),
+    ],
+    ids=["header section", "header fields", "parts", "text"],
+)
+def test_every_cut_is_a_token(message: bytes, kind: str) -> None:
+    assert [token for token in tokens(message) if token.startswith("cut:")] == ["cut:" + kind]
+    assert not [token for token in tokens(message, body_only=True) if token.startswith("cut:")]
 
 
 def test_what_a_part_says_of_itself_is_bounded() -> None:

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import base64
+import multiprocessing
+import os
+import time
+import zlib
+
+import pytest
+
+from spamnb.message import pdf
+from spamnb.message.parse import parse
+from spamnb.message.pdf_process import MAX_CHARACTERS, MAX_CONTENT, MAX_PAGES
+from spamnb.tokens.tokenizer import Tokenizer
+
+pytest.importorskip("pypdf")
+
+
+def made(pages: list[bytes], link: bytes = b"http://pay.example/bill", compress: bool = True) -> bytes:
+    """A document of pages with these drawing commands, on each of which one link stands."""
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[" + kids + b"]/Count %d>>" % len(pages),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for i, page in enumerate(pages):
+        annotation = b"<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(" + link + b")>>>>"
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>>>/Annots["
+            + annotation + b"]/Contents %d 0 R>>" % (5 + 2 * i)
+        )  # fmt: skip
+        stream = zlib.compress(page) if compress else page
+        filter_ = b"/Filter/FlateDecode" if compress else b""
+        objects.append(b"<<%s/Length %d>>stream\n%s\nendstream" % (filter_, len(stream), stream))
+    out = b"%PDF-1.4\n"
+    offsets = []
+    for i, each in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (i, each)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    size = len(objects) + 1
+    trailer = b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<</Size %d/Root 1 0 R>>\n" % (size, table, size)
+    return out + trailer + b"startxref\n%d\n%%%%EOF\n" % len(out)
+
+
+def page(text: bytes) -> bytes:
+    return b"BT /F 12 Tf 50 700 Td (" + text + b") Tj ET"
+
+
+def mail(document: bytes, kind: str = "application/pdf", name: str = "bill.pdf") -> bytes:
+    fields = f"Content-Type: {kind}\nContent-Disposition: attachment; filename={name}\n"
+    return f"{fields}Content-Transfer-Encoding: base64\n\n".encode() + base64.encodebytes(document)
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", "application/octet-stream", "application/x-pdf"])
+def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
+    message = parse(mail(made([page(b"Your invoice"), page(b"is overdue")]), kind))
+    assert [text.split() for text in message.texts] == [["Your", "invoice", "is", "overdue"]]
+    assert message.links == ("http://pay.example/bill",) * 2 and not message.truncations
+    assert {"invoice", "is overdue", "url:pay.example"} <= set(Tokenizer()(message))
+
+
+def test_without_pypdf_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "is_available", lambda: False)
+    message = parse(mail(made([page(b"Your invoice")])))
+    assert not message.texts and not message.links and not message.truncations
+    assert "cut:pdf" not in Tokenizer()(message)
+
+
+def test_what_cannot_be_read_is_said_and_is_a_token() -> None:
+    message = parse(mail(b"%PDF-1.4 broken"))
+    assert message.truncations[0].startswith("PDF cannot be read") and "cut:pdf" in Tokenizer()(message)
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        (made([page(b"one")] * (MAX_PAGES + 1)), f"PDF after page {MAX_PAGES}"),
+        (made([page(b"w " * MAX_CHARACTERS)]), f"PDF after {MAX_CHARACTERS} characters"),
+        (made([page(b"one"), page(b"two") + b" q Q" * MAX_CONTENT]), "PDF page 2: too many drawing commands"),
+        (made([page(b"one")]) + b"\n" * pdf.MAX_BYTES, f"PDF of more than {pdf.MAX_BYTES} bytes"),
+    ],
+    ids=["pages", "characters", "commands", "bytes"],
+)
+def test_bounds(document: bytes, why: str) -> None:
+    message = parse(mail(document))
+    assert message.truncations == (why,)
+    assert sum(map(len, message.texts)) <= MAX_CHARACTERS and len(message.links) <= MAX_PAGES
+
+
+def test_many_documents_are_not_all_read() -> None:
+    part = mail(made([page(b"word")])).decode()
+    body = "".join(f"--b\n{part}\n" for _ in range(pdf.MAX_DOCUMENTS + 2))
+    message = parse(f"Content-Type: multipart/mixed; boundary=b\n\n{body}".encode())
+    assert len(message.texts) == pdf.MAX_DOCUMENTS and len(message.truncations) == 1
+
+
+def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_before() -> None:
+    operators = b"BT /F 9 Tf " + b"(a)Tj " * 40_000 + b"ET"
+    slow = made([page(b"first"), *[operators[:MAX_CONTENT]] * 4])
+    text, links = pdf.read_pdf(made([page(b"quick")]), [])
+    assert text.strip() == "quick"
+    truncations: list[str] = []
+    begin = time.process_time()
+    text, links = pdf.read_pdf(slow, truncations)
+    assert text.startswith("first") and links and len(truncations) == 1 and time.process_time() - begin < 1
+    assert pdf.read_pdf(made([page(b"again")]), [])[0].strip() == "again"
+
+
+def test_a_document_that_takes_memory_is_no_harm() -> None:
+    bomb = zlib.compress(zlib.compress(b"\0" * (1 << 28), 9), 9)
+    stream = b"<</Filter[/FlateDecode/FlateDecode]/Length %d>>stream\n%s\nendstream" % (len(bomb), bomb)
+    document = made([page(b"x")], compress=False)
+    at, end = document.index(b"<</Length"), document.index(b"\nendobj", document.index(b"<</Length"))
+    truncations: list[str] = []
+    text, _ = pdf.read_pdf(document[:at] + stream + document[end:], truncations)
+    assert text == "" and truncations
+    assert pdf.read_pdf(made([page(b"again")]), [])[0].strip() == "again"
+
+
+def test_a_process_that_is_gone_is_started_anew() -> None:
+    document = made([page(b"here")])
+    assert pdf.read_pdf(document, [])[0]
+    pdf._running[0]._popen.kill()
+    for _ in range(2):
+        assert pdf.read_pdf(document, [])[0].strip() == "here"
+
+
+def _read_in_child(queue: multiprocessing.Queue) -> None:
+    queue.put((pdf.read_pdf(made([page(b"child")]), [])[0].strip(), pdf._running[0].owner == os.getpid()))
+    pdf.end_process()
+
+
+def test_a_forked_process_asks_a_process_of_its_own() -> None:
+    assert pdf.read_pdf(made([page(b"parent")]), [])[0].strip() == "parent"
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_read_in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=60) == ("child", True)
+    child.join()
+    assert pdf.read_pdf(made([page(b"parent")]), [])[0].strip() == "parent"
