@@ -37,7 +37,7 @@ def is_available() -> bool:
 def read_pdf(document: bytes, truncations: list[str]) -> tuple[str, list[str]]:
     """Text and links of the first pages; empty where pypdf is not installed. What is not read is added to
     ``truncations``."""
-    if not is_available():
+    if not is_available() or not document.strip():
         return "", []
     if len(document) > MAX_BYTES:
         truncations.append(f"PDF of more than {MAX_BYTES} bytes")

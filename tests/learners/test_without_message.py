@@ -11,6 +11,7 @@ from spamnb.learners.without_message import WithoutMessage
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows
+from spamnb.tokens.read_message import MessageReader
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import MessageReader
 from spamnb.tokens.vocabulary import Vocabulary

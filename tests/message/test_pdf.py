@@ -68,6 +68,10 @@ def test_without_pypdf_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cut:pdf" not in Tokenizer()(message)
 
 
+def test_an_empty_document_is_not_one_that_was_cut() -> None:
+    assert not parse(mail(b"")).truncations
+
+
 def test_what_cannot_be_read_is_said_and_is_a_token() -> None:
     message = parse(mail(b"%PDF-1.4 broken"))
     assert message.truncations[0].startswith("PDF cannot be read") and "cut:pdf" in Tokenizer()(message)
