@@ -196,7 +196,7 @@ cdef class Kernel:
         self.open_text(prefix)
         found = [self.word_text(text, True) for text in texts]
         counts = [self.scanner.count_words(data) for data in found] if len(found) > 1 else [MAX_WORDS]
-        read, joined = token_sink.shares(counts, MAX_WORDS), token_sink.shares(counts, BIGRAM_WORDS)
+        read, joined = words.shares(counts, MAX_WORDS), words.shares(counts, BIGRAM_WORDS)
         for data, n_read, n_joined in zip(found, read, joined):
             self.scanner.scan(cache, data, 0, len(data), n_read, n_joined, True)
         self.close_text(ngrams)

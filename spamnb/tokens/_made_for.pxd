@@ -3,4 +3,4 @@
 
 cdef enum:
     TOKENS_VERSION = 6  # of tokenizer.py
-    KERNEL_VERSION = 30  # of vectorizer.py
+    KERNEL_VERSION = 31  # of vectorizer.py

@@ -10,8 +10,7 @@ from spamnb.tokens._made_for cimport KERNEL_VERSION, TOKENS_VERSION
 from spamnb.tokens._token_array cimport FNV_PRIME, fnv1a
 from spamnb.tokens._words cimport (
     BYTE_KIND, CUTS, DIGIT, HOST, IDENTITY, INNER, LEFT_TRIMMED, LOWER, LOWER_CASE, NOT_ASCII, NUMBER_SHAPE, PYTHON,
-    RIGHT_TRIMMED, UPPER, WHOLE, SpacedWords, letters_apart,
-)
+    RIGHT_TRIMMED, UPPER, WHOLE, SpacedWords, letters_apart)
 
 import numpy as np
 

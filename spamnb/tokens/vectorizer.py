@@ -27,7 +27,7 @@ from spamnb.tokens.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-KERNEL_VERSION = 30  # rises whenever what follows, or what the kernel takes from Python files, changes
+KERNEL_VERSION = 31  # rises whenever what follows, or what the kernel takes from Python files, changes
 
 try:
     import spamnb.tokens._kernel as kernel

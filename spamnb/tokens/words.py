@@ -271,3 +271,36 @@ class NormalizationCache(dict[str, tuple[str, ...]]):
         if len(raw) <= 2 * MAX_WORD:
             self[raw] = tokens
         return tokens
+
+
+def shares(counts: Sequence[int], allowance: int) -> list[int]:
+    """How many words of each text are read, of texts with so many words: ``allowance`` in all.
+
+    Half of the allowance is for all texts evenly, so that each is heard; the rest goes to the first ones, which a
+    reader sees first, so that a hundred attached texts do not outvote the letter. What a text leaves goes to others.
+
+    >>> shares([3000], 1000), shares([3000, 9, 3000], 1000), shares([400, 600], 1000), shares([700] * 4, 1000)
+    ([1000], [745, 9, 246], [400, 600], [625, 125, 125, 125])
+    """
+    if len(counts) == 1:
+        return [min(counts[0], allowance)]
+    read = [0] * len(counts)
+    left = allowance // 2
+    for n_longer, i in zip(range(len(counts), 0, -1), sorted(range(len(counts)), key=counts.__getitem__)):
+        read[i] = min(counts[i], left // n_longer)
+        left -= read[i]
+    left += allowance - allowance // 2
+    for i, count in enumerate(counts):
+        more = min(count - read[i], left)
+        read[i] += more
+        left -= more
+    return read
+
+
+def count_capitalized(words: Iterable[str]) -> int:
+    """How many of these words have more than one character and no small letter.
+
+    >>> count_capitalized(["FREE", "I", "Now"])
+    1
+    """
+    return sum([len(word) > 1 for word in filter(str.isupper, words)])

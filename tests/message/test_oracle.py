@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from spamnb.message.charsets import decode
+from spamnb.message.charsets import decode, shown
 from spamnb.message.encodings import base64 as base64_decoded
 from spamnb.message.encodings import take_uuencoded
 from spamnb.message.html import declared_charset, read_html
@@ -116,13 +116,18 @@ def difference(text: str, oracle: EmailMessage) -> str:
     return UNEXPLAINED
 
 
+def page_text(html: str) -> str:
+    """What a reader of a page sees, in reading order."""
+    return shown(read_html(html.encode(), []).text)
+
+
 def page_difference(text: str, octets: bytes, charset: str | None) -> str:
     """``difference`` of an HTML part. The oracle does not say what is visible, only what the bytes of the page are."""
-    if text == read_html(decode(octets, charset).encode(), []).text:
+    if text == page_text(decode(octets, charset)):
         return EQUAL
-    if not charset and text == read_html(decode(octets, declared_charset(octets)).encode(), []).text:
+    if not charset and text == page_text(decode(octets, declared_charset(octets))):
         return META
-    if len(octets) > MAX_TEXT and text == read_html(decode(octets[:MAX_TEXT], charset).encode(), []).text:
+    if len(octets) > MAX_TEXT and text == page_text(decode(octets[:MAX_TEXT], charset)):
         return BOUNDED
     return UNEXPLAINED
 
@@ -130,10 +135,10 @@ def page_difference(text: str, octets: bytes, charset: str | None) -> str:
 def text_difference(text: str, octets: bytes, charset: str | None) -> str:
     """``difference`` of a part with plain text."""
     try:
-        plain = line_feeds(octets.decode(charset or "us-ascii"))
+        plain = line_feeds(shown(octets.decode(charset or "us-ascii")))
     except (LookupError, UnicodeDecodeError):
         # The oracle leaves such a part undecoded; ours must at least be a decoding of the same bytes.
-        return WRONG if text == line_feeds(decode(octets, charset)) else UNEXPLAINED
+        return WRONG if text == line_feeds(shown(decode(octets, charset))) else UNEXPLAINED
     if text == plain:
         return EQUAL
     if len(octets) > MAX_TEXT and text == plain[: MAX_TEXT // 2] + plain[-(MAX_TEXT // 2) :]:
