@@ -1,5 +1,5 @@
 # cython: language_level=3, annotation_typing=False
-"""Enough of style sheets to tell whether text can be seen: display, visibility, size, and color against background."""
+"""Enough of declarations of style to tell whether text can be seen: display, size, place, and color on background."""
 
 from __future__ import annotations
 
@@ -8,215 +8,186 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-Color = tuple[int, int, int]
-WHITE: Color = (255, 255, 255)
-BLACK: Color = (0, 0, 0)
-NAMED_COLORS: dict[str, Color] = {
-    "white": WHITE, "black": BLACK, "red": (255, 0, 0), "lime": (0, 255, 0), "blue": (0, 0, 255),
-    "yellow": (255, 255, 0), "aqua": (0, 255, 255), "cyan": (0, 255, 255), "fuchsia": (255, 0, 255),
-    "magenta": (255, 0, 255), "silver": (192, 192, 192), "gray": (128, 128, 128), "grey": (128, 128, 128),
-    "maroon": (128, 0, 0), "green": (0, 128, 0), "navy": (0, 0, 128), "olive": (128, 128, 0),
-    "purple": (128, 0, 128), "teal": (0, 128, 128), "orange": (255, 165, 0), "whitesmoke": (245, 245, 245),
-    "snow": (255, 250, 250), "ivory": (255, 255, 240), "ghostwhite": (248, 248, 255), "darkblue": (0, 0, 139),
-    "lightgrey": (211, 211, 211), "lightgray": (211, 211, 211), "floralwhite": (255, 250, 240),
-    "darkred": (139, 0, 0),
+from .boxes import LENGTH, PIXELS_OF_UNIT, is_box_without_content, is_clipped_away
+from .colors import UNKNOWN, Color, parse_color
+
+MEDIUM = 16.0  # pixels
+
+NUMBER = re.compile(r"[+-]?[0-9]{0,9}\.?[0-9]{1,9}%?")
+RELATIVE = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5}  # units of the inherited size, for sizes
+SIZES = {
+    "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": MEDIUM, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
+    "xxx-large": 48.0, "initial": MEDIUM,
 }  # fmt: skip
-
-MAX_UNREADABLE_DISTANCE = 24  # of color and background, the three channels' added up: nobody reads such text
-TINY_PIXELS = 2.5  # smaller letters count as hidden
-STYLE_ATTRIBUTES = frozenset(["style", "color", "bgcolor", "background", "text", "class", "id", "hidden"])
-
-LENGTH = re.compile(r"(-?[0-9]{0,6}\.?[0-9]{0,6})\s{0,3}(px|pt|em|rem|ex|%|in|cm|mm)?")
-RGB = re.compile(r"rgba?\(\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})\s{0,9}[, ]\s{0,9}([0-9]{1,3})")
-PIXELS_OF_UNIT = {"px": 1, "pt": 4 / 3, "em": 16, "rem": 16, "ex": 8, "%": 0.16, "in": 96, "cm": 37.8, "mm": 3.78}
-SELECTOR = re.compile(r"\s*+[a-z0-9]*+([.#][a-z0-9_-]{1,60})\s*+\Z")
-
+BLOCK_DISPLAYS = frozenset("block inline-block flex inline-flex grid inline-grid list-item flow-root".split())
+TABLE_DISPLAYS = frozenset("table inline-table table-cell table-row table-row-group".split())
+OTHER_DISPLAYS = frozenset("none inline contents initial inherit unset revert -webkit-box".split())
+DISPLAYS = BLOCK_DISPLAYS | TABLE_DISPLAYS | OTHER_DISPLAYS
 # Other declarations say nothing of whether text is seen.
 PROPERTIES = frozenset("""
-    display visibility color opacity overflow overflow-x overflow-y height max-height width max-width text-indent left
-    top position font-size font background background-color background-image""".split())
-
-
-class Style(NamedTuple):
-    """Inherited style; ``background`` is None where a picture or a gradient lies under the text."""
-
-    visible: bool = True
-    gone: bool = False
-    tiny: bool = False
-    color: Color = BLACK
-    background: Color | None = WHITE
+    display visibility color opacity overflow overflow-x overflow-y height max-height width max-width min-height
+    min-width padding padding-top padding-bottom padding-left padding-right text-indent left top right position float
+    font-size font line-height background background-color background-image background-clip -webkit-background-clip
+    margin margin-left margin-top clip clip-path -webkit-clip-path transform -webkit-transform scale
+    -webkit-text-fill-color""".split())
+COLORED = frozenset(["color", "background-color", "-webkit-text-fill-color"])
+COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL)
 
 
 class StyleChange(NamedTuple):
-    """What one style attribute or rule changes; None leaves the inherited value."""
+    """What declarations change; None leaves the inherited value."""
 
-    gone: bool
-    tiny: bool | None
-    color: Color | None
-    background: Color | None
-    picture: bool
-
-
-NO_CHANGE = StyleChange(False, None, None, None, False)
-
-
-@functools.lru_cache(maxsize=4096)
-def near(one: Color, other: Color) -> bool:
-    """Is text of one color on the other hard to see?"""
-    return abs(one[0] - other[0]) + abs(one[1] - other[1]) + abs(one[2] - other[2]) <= MAX_UNREADABLE_DISTANCE
+    gone: bool = False
+    lost: bool = False  # if it is a box
+    shape: str = ""  # "block", "inline" or "table"; empty as the tag says
+    unseen: bool | None = None
+    size: float | None = None
+    share: float | None = None  # of the inherited size
+    color: Color | None = None
+    fill: Color | None = None
+    background: Color | None = None
+    opacity: float = 1.0
 
 
-@functools.lru_cache(maxsize=2048)
-def parse_color(text: str) -> Color | None:
-    """Red, green and blue of a color as HTML and style sheets write it; None when it is none.
-
-    >>> parse_color("#fff"), parse_color("FF0000"), parse_color("rgb(1, 2, 3)"), parse_color("no such")
-    ((255, 255, 255), (255, 0, 0), (1, 2, 3), None)
-    """
-    text = text.strip().lower()
-    if text in NAMED_COLORS:
-        return NAMED_COLORS[text]
-    digits = text.removeprefix("#")
-    if len(digits) in (3, 6) and all(digit in "0123456789abcdef" for digit in digits):
-        if len(digits) == 3:
-            digits = "".join([2 * digit for digit in digits])
-        return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
-    if found := RGB.match(text):
-        return int(found.group(1)), int(found.group(2)), int(found.group(3))
-    return None
+NO_CHANGE = StyleChange()
+Declarations = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
 
 
 @functools.lru_cache(maxsize=4096)
-def parse_declarations(style: str) -> StyleChange:
-    """What a list of declarations (in lower case) changes.
+def parse_declarations(style: str) -> Declarations:
+    """The declarations (in lower case) that matter, and those of them that are important.
 
-    >>> parse_declarations("color: #fff; font-size: 1px")
-    StyleChange(gone=False, tiny=True, color=(255, 255, 255), background=None, picture=False)
+    >>> parse_declarations("color: #fff; margin-bottom: 0; font-size: 1px!important; color: unheard-of")
+    ((('color', '#fff'),), (('font-size', '1px'),))
     """
-    found = {}
+    if "/*" in style:
+        style = COMMENT.sub(" ", style)
+    normal, important = [], []
     for declaration in style.split(";"):
         name, _, value = declaration.partition(":")
-        if (name := name.strip()) in PROPERTIES:
-            found[name] = value.strip()
+        if "\\" in declaration:
+            name, value = unescape(name), unescape(value)
+        if (name := name.strip()) not in PROPERTIES:
+            continue
+        found = normal
+        if "!" in value:
+            value, _, mark = value.rpartition("!")
+            if mark.strip() != "important":
+                continue
+            found = important
+        value = value.strip()
+        keyword = value in ("inherit", "unset", "currentcolor")
+        if name in COLORED and not keyword and parse_color(value) is None:
+            continue  # browsers leave out what they do not understand, and what stood before remains
+        if name == "display" and value not in DISPLAYS:
+            value = "block" if value.startswith(("table", "ruby", "-", "block", "inline-")) else ""
+        if value:
+            found.append((name, value))
+    return tuple(normal), tuple(important)
+
+
+def unescape(text: str) -> str:
+    r"""A name or value without the escapes of style sheets.
+
+    >>> unescape(r"\64 isp\lay")
+    'display'
+    """
+    return ESCAPE.sub(lambda found: chr(min(int(found[1], 16), 0xFFFF)) if found[1] else found[2], text).lower()
+
+
+@functools.lru_cache(maxsize=4096)
+def change_of(styles: tuple[str, ...]) -> StyleChange:
+    """What lists of declarations change, the strongest last.
+
+    >>> change_of(("color: red; display: none", "display: block")).gone
+    False
+    """
+    parsed = [parse_declarations(style) for style in styles]
+    found: dict[str, str] = {}
+    for number in range(2):
+        for declarations in parsed:
+            for name, value in declarations[number]:
+                found.pop(name, None)  # what comes later is read later
+                found[name] = value
     if not found:
         return NO_CHANGE
-    gone = clips = empty = moved = away = picture = False
-    size, color, background = None, None, None
-    for name, value in found.items():
-        if name == "display":
-            gone = gone or value.startswith("none")
-        elif name == "visibility":
-            gone = gone or value.startswith(("hidden", "collapse"))
-        elif name == "color":
-            gone = gone or value.startswith("transparent")
-            color = parse_color(value)
-        elif name == "opacity":
-            gone = gone or _length(value) == 0
-        elif name.startswith("overflow"):
-            clips = clips or value.startswith("hidden")
-        elif name.endswith(("height", "width")):
-            empty = empty or _length(value) == 0
-        elif name == "position":
-            moved = moved or "absolute" in value
-        elif name in ("text-indent", "left", "top"):
-            moved = moved or name == "text-indent"
-            away = away or (_length(value) or 0) < -500
-    if "font-size" in found:
-        size = _length(found["font-size"])
-    if size is None and "font" in found:  # font: [style] [weight] size[/line height] family
-        sizes = [_length(word) for word in found["font"].split() if not word.isdigit() or word == "0"]
-        size = next((it for it in sizes if it is not None), None)
-    for name in ("background", "background-color", "background-image"):
-        if value := found.get(name, ""):
-            words = [value[value.find("rgb") :]] if "rgb" in value else value.split()
-            background = next((it for word in words if (it := parse_color(word)) is not None), background)
-            picture = picture or "url(" in value or "gradient" in value
-    gone = gone or (clips and empty) or (moved and away)
-    change = StyleChange(gone, None if size is None else size < TINY_PIXELS, color, background, picture)
+    change = StyleChange(
+        found.get("display") == "none" or is_clipped_away(found), is_box_without_content(found),
+        _shape(found), _unseen(found), *_size(found), *_colors(found), _opacity(found),
+    )  # fmt: skip
     return NO_CHANGE if change == NO_CHANGE else change
 
 
-@functools.lru_cache(maxsize=2048)
-def _length(text: str) -> float | None:
-    """A length in pixels, taking 16 for a letter's height."""
-    found = LENGTH.match(text)
-    if not found or not found.group(1).strip("-."):
-        return None
-    return float(found.group(1)) * PIXELS_OF_UNIT.get(found.group(2) or "px", 1)
+def _shape(found: Mapping[str, str]) -> str:
+    display = found.get("display", "")
+    placed = found.get("position", "").startswith(("absolute", "fixed")) or found.get("float") in ("left", "right")
+    if placed or display in BLOCK_DISPLAYS:
+        return "block"
+    if display in TABLE_DISPLAYS:
+        return "table"
+    return "inline" if display == "inline" else ""
 
 
-def style_rules(low: bytes) -> dict[str, str]:
-    """The declarations of the document's style sheets for single classes and ids, and for the page itself, outside
-    ``@media``; the document is in lower case.
-
-    >>> style_rules(b"<style>p, .a {color: #fff} body {margin: 0} @media print {.b {display: none}}</style>")
-    {'.a': 'color: #fff', 'body': 'margin: 0;'}
-    """
-    rules: dict[str, str] = {}
-    for sheet in low.split(b"<style")[1:21]:
-        found = sheet_rules(sheet[:65536].partition(b"</style")[0].partition(b">")[2])
-        if "body" in rules and "body" in found:
-            found = {**found, "body": rules["body"] + found["body"]}
-        rules.update(found)
-    return rules
+def _unseen(found: Mapping[str, str]) -> bool | None:
+    value = found.get("visibility", "inherit")
+    return None if value in ("inherit", "unset") else value in ("hidden", "collapse")
 
 
-@functools.lru_cache(maxsize=64)  # senders use the same sheet again and again
-def sheet_rules(sheet: bytes) -> dict[str, str]:
-    """The same of one style sheet."""
-    rules: dict[str, str] = {}
-    of_page = ""
-    for rule in sheet.decode("utf-8", "replace").partition("@media")[0].split("}")[:2000]:
-        selectors, _, body = rule.partition("{")
-        for selector in selectors[-2000:].rpartition("*/")[2].split(",")[:50]:
-            if (found := SELECTOR.match(selector)) and len(rules) < 1000:
-                rules[found.group(1)] = body[:2000]
-            elif selector.strip() == "body" and len(of_page) < 2000:
-                of_page += body[:2000] + ";"
-    return rules | {"body": of_page} if of_page else rules
+def _opacity(found: Mapping[str, str]) -> float:
+    number = NUMBER.match(found.get("opacity", ""))
+    if not number:
+        return 1.0
+    text = number.group()
+    return min(1.0, max(0.0, float(text[:-1]) / 100 if text.endswith("%") else float(text)))
 
 
-def page_style(rules: Mapping[str, str]) -> Style:
-    """What the page itself gives to all that is on it.
+def _size(found: Mapping[str, str]) -> tuple[float | None, float | None]:
+    size, share = None, None
+    for name, value in found.items():
+        if name == "font-size":
+            words = [value]
+        elif name == "font":  # [style] [weight] size[/line height] family
+            words = [word.partition("/")[0] for word in value.split() if not (word.isdigit() and len(word) == 3)]
+        else:
+            continue
+        for word in words:
+            if word in SIZES:
+                size, share = SIZES[word], None
+            elif word in ("smaller", "larger"):
+                size, share = None, 1.0
+            elif (length := LENGTH.match(word)) and length.group(1).strip("+-."):
+                unit = length.group(2) or "px"
+                if unit in RELATIVE:
+                    size, share = None, float(length.group(1)) * RELATIVE[unit]
+                else:
+                    size, share = float(length.group(1)) * PIXELS_OF_UNIT[unit], None
+            else:
+                continue
+            break
+    return size, share
 
-    >>> page_style(style_rules(b"<style>body {background: #000; color: #eee}</style>"))
-    Style(visible=True, gone=False, tiny=False, color=(238, 238, 238), background=(0, 0, 0))
-    """
-    if "body" not in rules:
-        return Style()
-    page = parse_declarations(rules["body"])
-    color, background = page.color or BLACK, None if page.picture else page.background or WHITE
-    return Style(visible=background is None or not near(color, background), color=color, background=background)
 
-
-def inherited_style(inherited: Style, tag: str, attributes: Mapping[str, str], rules: Mapping[str, str]) -> Style:
-    """The style that an element's children inherit."""
-    if STYLE_ATTRIBUTES.isdisjoint(attributes):
-        return inherited
-    changes = []
-    if rules and ("class" in attributes or "id" in attributes):
-        names = ["." + name for name in attributes.get("class", "").lower().split()[:20]]
-        names.append("#" + attributes.get("id", "").lower())
-        changes = [parse_declarations(rules[name]) for name in names if name in rules]
-    if value := attributes.get("style"):
-        changes.append(parse_declarations(value[:2000].lower()))
-        if len(attributes) == 1 and changes[-1] is NO_CHANGE:
-            return inherited
-    _, gone, tiny, color, background = inherited
-    if "hidden" in attributes:
-        gone = True
-    if value := attributes.get("bgcolor"):
-        background = parse_color(value[:40]) or background
-    if attributes.get("background"):
-        background = None
-    if value := attributes.get("text" if tag == "body" else "color"):
-        color = parse_color(value[:40]) or color
-    for found in changes:
-        gone = gone or found.gone
-        tiny = tiny if found.tiny is None else found.tiny
-        color = found.color or color
-        background = found.background or background
-        if found.picture:
-            background = None
-    visible = not (gone or tiny or (background is not None and near(color, background)))
-    return Style(visible, gone, tiny, color, background)
+def _colors(found: Mapping[str, str]) -> tuple[Color | None, Color | None, Color | None]:
+    """Color, fill and background."""
+    color = fill = background = None
+    picture = False
+    if (value := found.get("color", "")) and value not in ("inherit", "unset", "currentcolor"):
+        color = parse_color(value)
+    if value := found.get("-webkit-text-fill-color", ""):
+        fill = parse_color(value)
+    for name, value in found.items():
+        if name == "background-color":
+            background = parse_color(value) or background
+        elif name in ("background", "background-image"):
+            shows = "url(" in value or "gradient" in value or "var(" in value
+            picture = shows or (picture and name == "background" and "none" not in value)
+            if name == "background":
+                start = max(value.find("rgb"), value.find("hsl"))
+                words = [value[start:], *value[:start].split()] if start >= 0 else value.split()
+                background = next((it for word in words if (it := parse_color(word)) is not None), None)
+    if picture:
+        background = UNKNOWN
+    if "text" in (found.get("background-clip"), found.get("-webkit-background-clip")) and picture:
+        color = fill = UNKNOWN  # the picture shows through the letters
+    return color, fill, background

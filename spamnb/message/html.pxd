@@ -11,7 +11,7 @@ cdef int LETTER, SPACE, NORMAL, NOWHERE, RAW, REFERENCES, REST
 @cython.final
 cdef class Reader(Scanner):
     cdef Py_ssize_t reference, link_left
-    cdef readonly object rules
+    cdef readonly object sheet
     cdef readonly OpenElements elements
     cdef dict known
     cdef readonly set met, facts

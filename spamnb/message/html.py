@@ -12,11 +12,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .css import style_rules
 from .elements import OpenElements
 from .link_mismatch import is_link_mismatch
 from .references import resolve_references
 from .scanner import Scanner
+from .sheets import Sheet
 from .stack import flat
 from .tags import (
     FACTS,
@@ -100,8 +100,8 @@ class Reader(Scanner):
     def __init__(self, html: bytes, max_tags: int) -> None:
         super().__init__(html)
         low = html.lower()
-        self.rules = style_rules(low) if b"<style" in low else {}
-        self.elements = OpenElements(self.rules, QUIRKS.match(html) is not None)
+        self.sheet = Sheet(low)
+        self.elements = OpenElements(self.sheet, QUIRKS.match(html) is not None)
         self.known: dict[bytes, Tag] = {}
         self.met: set[Tag] = set()
         self.facts: set[str] = set()

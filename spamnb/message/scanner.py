@@ -11,7 +11,7 @@ from .tags import ENDS_NAME, KIND, SPACE, Tag
 from .url_attributes import KINDS
 
 # For the letter that an attribute's name begins with: the lengths of the names that matter.
-ATTRIBUTES = [*"class id color bgcolor text hidden http-equiv".split(), *KINDS]
+ATTRIBUTES = [*"class id color bgcolor text hidden open link http-equiv".split(), *KINDS]
 NAMES = {name.encode(): name for name in ATTRIBUTES}
 URL_NAMES = frozenset(KINDS.keys() - {"style", "background"} | {"http-equiv"})  # that say nothing of style
 MAX_NAME = 11

@@ -2,15 +2,17 @@ cimport cython
 
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, P, TABLE_TAG, LI
+cdef Tag HTML, BODY_TAG, BUTTON, P, TABLE_TAG, LI, DETAILS
 cdef frozenset LISTS
 cdef int TABLE, CELL, NOWHERE
 
 
 @cython.final
 cdef class Element:
-    cdef Tag tag
-    cdef dict attributes, derived
+    cdef readonly Tag tag
+    cdef readonly Element parent
+    cdef readonly dict attributes
+    cdef dict derived
     cdef bytes source
     cdef object style
     cdef bint visible, in_table, open
@@ -18,12 +20,12 @@ cdef class Element:
     cdef Py_ssize_t paragraph
 
     cdef void take_style(self, style, dict derived) except *
-    @cython.locals(found=tuple)
-    cdef void inherit(self, Element parent, rules) except *
+    @cython.locals(found=tuple, tag=Tag, larger=bint, same=bint, attributes=dict)
+    cdef void inherit(self, Element parent, sheet, bint quirks) except *
 
 
 cdef class Stack:
-    cdef readonly object rules
+    cdef readonly object sheet
     cdef bint quirks, form_is_open, has_content
     cdef readonly list shown, hidden
     cdef list stack, formatting

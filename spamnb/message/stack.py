@@ -6,10 +6,11 @@ Compiled or not, this file is the same (``stack.pxd`` has its C types).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from .css import Style, inherited_style, page_style
+from .css import MEDIUM
+from .sheets import Sheet
+from .style import Style, inherited_style
 from .tags import CELL, KNOWN, NOWHERE, TABLE, Tag
 
 MAX_DEPTH = 512  # of open elements; those inside are not opened, as in browsers
@@ -17,7 +18,7 @@ MAX_FORMATTING = 64  # formatting elements that wait to be opened again
 MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"]
-P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
+P, TABLE_TAG, LI, DETAILS = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"details"]
 LISTS = frozenset(["ol", "ul"])
 
 
@@ -29,34 +30,48 @@ class Element:
         self.attributes = attributes
         self.source = source  # of the attributes; empty where they say nothing of style
         self.into = into
+        self.parent: Element | None = None  # whose style it inherits
         self.before: list[Any] | None = None  # of a table: what stands in it and is shown before it
         self.in_table = False  # and in none of its cells
         self.paragraph = 0  # where in the stack the paragraph is that a block ends here
         self.open = True
 
-    def take_style(self, style: Style, derived: dict[bytes, tuple[Style, dict[bytes, Any]]]) -> None:
-        """Its style, and those of elements inside by the source of their attributes."""
+    def take_style(self, style: Style, derived: dict[Any, tuple[Style, dict[Any, Any]]]) -> None:
+        """Its style, and those of elements inside by what they are told apart by."""
         self.style = style
         self.visible = style.visible
         self.derived = derived
 
-    def inherit(self, parent: Element, rules: Mapping[str, str]) -> None:
-        """The style of its parent, changed as its attributes say."""
-        if not self.source:
+    def inherit(self, parent: Element, sheet: Sheet, quirks: bool) -> None:
+        """The style of its parent, changed as the style sheets and its attributes say."""
+        self.parent = parent
+        tag = self.tag
+        larger = quirks and tag is TABLE_TAG and parent.style.size != MEDIUM
+        if not (self.source or tag.styled or larger or sheet.by_tag or sheet.by_parent):
             self.style, self.visible, self.derived = parent.style, parent.visible, parent.derived
             return
-        found = parent.derived.get(self.source)
+        attributes = self.attributes
+        key: Any = self.source
+        if tag.styled or larger or sheet.by_tag or sheet.by_parent:
+            key = (tag.name, key, attributes.get("href") if sheet.by_url else "href" in attributes)
+        elif sheet.by_url:
+            key = (key, attributes.get("href"))
+        found = parent.derived.get(key)
         if found is None:
-            style = inherited_style(parent.style, self.tag.name, self.attributes, rules)
-            found = parent.derived[self.source] = (style, parent.derived if style is parent.style else {})
+            style = parent.style._replace(size=MEDIUM) if larger else parent.style  # so are tables of old pages
+            declared = sheet.declared(self) if sheet.rules else ()
+            in_closed = parent.tag is DETAILS and "open" not in parent.attributes
+            style = inherited_style(style, tag.name, attributes, declared, in_closed)
+            same = style is parent.style and not in_closed and tag is not DETAILS and not sheet.is_link(self)
+            found = parent.derived[key] = (style, parent.derived if same else {})
         self.take_style(found[0], found[1])
 
 
 class Stack:
     """The open elements. ``shown`` and ``hidden`` are the text that was read (pieces of bytes, and lists)."""
 
-    def __init__(self, rules: Mapping[str, str], quirks: bool) -> None:
-        self.rules = rules
+    def __init__(self, sheet: Sheet, quirks: bool) -> None:
+        self.sheet = sheet
         self.quirks = quirks  # a table inside a paragraph ends it not
         self.shown: list[Any] = []
         self.hidden: list[bytes] = []
@@ -125,7 +140,7 @@ class Stack:
             table, parent = self.stack[at], self.stack[at - 1]
             into = table.before
         element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
-        element.inherit(parent, self.rules)
+        element.inherit(parent, self.sheet, self.quirks)
         element.in_table = top.in_table and not tag.marker
         if tag is P:
             element.paragraph = len(self.stack)
@@ -234,10 +249,10 @@ class Stack:
             above = self.stack[at - 1]
         else:
             above = Element(HTML, {}, b"", None)
-            above.take_style(page_style(self.rules), {})
+            above.take_style(Style(), {})
         while at < len(self.stack):
             element = self.stack[at]
-            element.inherit(above, self.rules)
+            element.inherit(above, self.sheet, self.quirks)
             if element.tag is P:
                 element.paragraph = at
             elif at and not (element.tag.barrier or element.tag is BUTTON):

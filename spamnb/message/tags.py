@@ -47,6 +47,8 @@ TEXTS = {
     NOWHERE: "object applet template",
     REST: "plaintext",
 }
+# Elements that have a style of their own; links have too.
+STYLED = frozenset("a audio button canvas datalist details dialog mark select summary textarea video".split())
 SHOWN_RAW = frozenset(["xmp"])
 # Elements that end the search of an end tag for its start tag.
 SPECIAL = frozenset(" ".join(KINDS[kind] for kind in KINDS if kind != FORMATTING).split()) - {"option", "optgroup"}
@@ -76,6 +78,7 @@ class Tag:
         self.ends_word = name in ENDS_WORD
         self.special = name in SPECIAL
         self.barrier = name in BARRIERS
+        self.styled = name in STYLED
         self.marker = name in KEEPS_FORMATTING
         self.holds_rows = name in ("table", "tbody", "thead", "tfoot", "tr")
 

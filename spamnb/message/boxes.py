@@ -1,0 +1,127 @@
+# cython: language_level=3, annotation_typing=False
+"""Boxes that show nothing of what they hold: squeezed, clipped, scaled to nothing, or far beyond the page's edges."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+
+SMALL_BOX = 2.0  # pixels; of a box that cuts off what is larger, nothing can be read
+FAR = 500  # pixels beyond the left or upper edge, and FAR_RIGHT beyond that edge, nobody looks
+FAR_RIGHT = 3000
+
+LENGTH = re.compile(r"([+-]?[0-9]{0,9}\.?[0-9]{0,9})(?:e[0-9])?\s{0,3}(px|pt|pc|em|rem|ex|ch|%|in|cm|mm|q|vw|vh)?")
+PIXELS_OF_UNIT = {
+    "px": 1, "pt": 4 / 3, "pc": 16, "em": 16, "rem": 16, "ex": 8, "ch": 8, "in": 96, "cm": 37.8, "mm": 3.78, "q": 0.945,
+    "%": 6, "vw": 12, "vh": 8,
+}  # fmt: skip
+SCALED_TO_NOTHING = re.compile(
+    r"scale[xy3d]{0,2}\(\s{0,3}(?:[^(),]{1,9},\s{0,3})?0?(?:\.0[0-9]{0,9}|\.)?\s{0,3}[,)]|matrix\(\s{0,3}0?(?:\.0+)?\s{0,3},"
+)
+MOVED_AWAY = re.compile(r"translate[xy3d]{0,2}\([^()-]{0,20}-\s?([0-9]{3,9})(px|%)?")
+CLIPPED_TO_NOTHING = re.compile(
+    r"inset\(\s{0,3}(?:5[0-9]|[6-9][0-9]|[0-9]{3,4})%|circle\(\s{0,3}0(?:\.0{0,9})?(?:px|%)?[\s)]"
+)
+CUTS = ("hidden", "clip", "scroll", "auto")  # values of overflow
+EDGES = ("top", "right", "bottom", "left")
+
+
+def is_box_without_content(found: Mapping[str, str]) -> bool:
+    """Do these declarations leave nothing to be seen of a box?
+
+    >>> is_box_without_content({"max-height": "0", "overflow": "hidden"}), is_box_without_content({"height": "0"})
+    (True, False)
+    """
+    return _is_squeezed(found) or _is_moved_away(found) or _is_transformed_away(found)
+
+
+def _lengths(text: str) -> list[float | None]:
+    return [length(word) for word in text.split()[:4]]
+
+
+@functools.lru_cache(maxsize=2048)
+def length(text: str) -> float | None:
+    """A length in pixels, taking 16 for a letter's height and 600 for the page's width; None where there is none.
+
+    >>> length("2em"), length("-9999px"), length("auto")
+    (32.0, -9999.0, None)
+    """
+    found = LENGTH.match(text)
+    if not found or not found.group(1).strip("+-."):
+        return None
+    return float(found.group(1)) * PIXELS_OF_UNIT[found.group(2) or "px"]
+
+
+def _is_squeezed(found: Mapping[str, str]) -> bool:
+    """Is what it holds cut off by a box of hardly any height or width?"""
+    if not any(found.get(name, "").startswith(CUTS) for name in ("overflow", "overflow-x", "overflow-y")):
+        return False
+    padding = _lengths(found.get("padding", ""))
+    if padding:  # the shorthand's four sides: top, right, bottom, left
+        padding = [padding[0], padding[min(1, len(padding) - 1)], padding[2 * (len(padding) > 2)], padding[-1]]
+        if len(_lengths(found["padding"])) == 3:
+            padding[3] = padding[1]
+    else:
+        padding = [0.0] * 4
+    for side, edges in (("height", ("top", "bottom")), ("width", ("left", "right"))):
+        values = [found.get(name, "") for name in (side, "max-" + side)]
+        if side == "height":  # a share of a height that is not set is none
+            values = [*[value for value in values if "%" not in value], found.get("line-height", "1")]
+            values[-1] = "0" if (length(values[-1]) or 0.0) < 0.1 and values[-1][:1].isdigit() else ""
+        sizes = [size for value in values if (size := length(value)) is not None]
+        if not sizes or min(sizes) > SMALL_BOX:
+            continue
+        room = length(found.get("min-" + side, "")) or 0.0
+        for edge in edges:
+            given = found.get("padding-" + edge)
+            room += (padding[EDGES.index(edge)] if given is None else length(given)) or 0.0
+        if room <= SMALL_BOX:
+            return True
+    return False
+
+
+def _is_moved_away(found: Mapping[str, str]) -> bool:
+    """Is it far beyond the edges of the page?"""
+    if (length(found.get("text-indent", "")) or 0) <= -FAR:
+        return True
+    margins = _lengths(found.get("margin", ""))
+    if margins and margins[0] is not None and margins[0] <= -FAR and "margin-top" not in found:
+        return True
+    if len(margins) > 1 and (margins[3 if len(margins) > 3 else 1] or 0) <= -FAR and "margin-left" not in found:
+        return True
+    if any((length(found.get(name, "")) or 0) <= -FAR for name in ("margin-left", "margin-top")):
+        return True
+    if not found.get("position", "static").startswith(("absolute", "fixed", "relative")):
+        return False
+    left = length(found.get("left", "")) or 0
+    beyond = any((length(found.get(name, "")) or 0) <= -FAR for name in ("top", "right"))
+    return beyond or left <= -FAR or left >= FAR_RIGHT
+
+
+def _is_transformed_away(found: Mapping[str, str]) -> bool:
+    if "scale" in found and all(it is not None and it < 0.1 for it in _lengths(found["scale"])):
+        return True
+    value = found.get("transform") or found.get("-webkit-transform", "")
+    moved = MOVED_AWAY.search(value)
+    return SCALED_TO_NOTHING.search(value) is not None or (moved is not None and int(moved.group(1)) >= FAR)
+
+
+def is_clipped_away(found: Mapping[str, str]) -> bool:
+    """Is all of it clipped away, a box or not?
+
+    >>> is_clipped_away({"clip": "rect(0 0 0 0)", "position": "absolute"})
+    True
+    """
+    if CLIPPED_TO_NOTHING.match(found.get("clip-path") or found.get("-webkit-clip-path", "")):
+        return True
+    clip = found.get("clip", "")
+    if not clip.startswith("rect(") or not found.get("position", "").startswith(("absolute", "fixed")):
+        return False
+    edges = _lengths(clip[5:].rstrip(")").replace(",", " "))
+    if len(edges) < 4:
+        return False
+    top, right, bottom, left = edges
+    high = None if bottom is None else bottom - (top or 0)
+    wide = None if right is None else right - (left or 0)
+    return (high is not None and high <= SMALL_BOX) or (wide is not None and wide <= SMALL_BOX)

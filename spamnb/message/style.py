@@ -1,0 +1,89 @@
+# cython: language_level=3, annotation_typing=False
+"""The style that an element's children inherit, and whether text of that style can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .colors import BLACK, BLUE, UNKNOWN, WHITE, Color, over, parse_attribute_color, unreadable
+from .css import MEDIUM, change_of
+
+TINY_PIXELS = 2.5  # smaller letters count as hidden
+MIN_OPACITY = 0.1
+
+INLINE_TAGS = frozenset("""
+    a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike
+    strong sub sup time tt u var""".split())
+TABLE_TAGS = frozenset("table tbody thead tfoot tr td th caption".split())  # they grow with what they hold
+CONTROLS = frozenset(["button", "select", "textarea"])
+CONTROL: Color = (239, 239, 239, 1.0)
+NOT_SHOWN = frozenset(["audio", "canvas", "datalist", "video"])  # what stands in them is for browsers without them
+STYLED_TAGS = CONTROLS | NOT_SHOWN | {"mark", "dialog", "details", "summary"}
+
+
+class Style(NamedTuple):
+    """Inherited style; ``background`` is UNKNOWN where a picture or a gradient lies under the text."""
+
+    visible: bool = True
+    gone: bool = False
+    unseen: bool = False
+    folded: int = 0
+    size: float = MEDIUM
+    color: Color = BLACK
+    fill: Color | None = None
+    background: Color = WHITE
+    opacity: float = 1.0
+    link: Color = BLUE
+
+
+def inherited_style(
+    inherited: Style, tag: str, attributes: Mapping[str, str], declared: tuple[str, ...], in_closed: bool
+) -> Style:
+    """The style that an element's children inherit: its attributes change it, the style sheets' declarations, and its
+    own. ``in_closed``: it stands directly in a closed ``details``."""
+    _, gone, unseen, folded, size, color, fill, background, opacity, link = inherited
+    if tag == "a" and "href" in attributes:
+        color = link
+    elif tag == "mark":
+        color, background = BLACK, (255, 255, 0, 1.0)
+    elif tag in CONTROLS:
+        color, fill, background, size = BLACK, None, CONTROL, 13.0
+    elif tag in NOT_SHOWN or (tag == "dialog" and "open" not in attributes):
+        gone = True
+    elif tag == "details" and "open" not in attributes:
+        folded += 1
+    elif tag == "summary" and in_closed:
+        folded -= 1
+    hidden = "hidden" in attributes
+    if value := attributes.get("bgcolor"):
+        background = parse_attribute_color(value[:200]) or background
+    if attributes.get("background"):
+        background = UNKNOWN
+    if value := attributes.get("text" if tag == "body" else "color"):
+        color = parse_attribute_color(value[:200]) or color
+    if tag == "body" and (value := attributes.get("link")):
+        link = parse_attribute_color(value[:200]) or link
+    if value := attributes.get("style"):
+        declared = (*declared, value[:4000].lower())
+    if declared:
+        found = change_of(declared)
+        gone = gone or found.gone
+        hidden = hidden and not found.shape
+        if found.lost and not gone:
+            shape = found.shape or ("inline" if tag in INLINE_TAGS else "table" if tag in TABLE_TAGS else "block")
+            gone = shape == "block"
+        unseen = unseen if found.unseen is None else found.unseen
+        if found.size is not None:
+            size = found.size
+        elif found.share is not None:
+            size = size * found.share
+        color = found.color or color
+        fill = found.fill or fill
+        background = over(found.background, background) if found.background else background
+        opacity *= found.opacity
+    gone = gone or hidden
+    visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY)
+    visible = visible and not unreadable(fill or color, background, opacity)
+    style = Style(visible, gone, unseen, folded, size, color, fill, background, opacity, link)
+    return inherited if style == inherited else style
