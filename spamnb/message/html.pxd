@@ -20,7 +20,7 @@ cdef class Reader(Scanner):
     cdef bint begun, in_title
     cdef str linked
     cdef list link_text
-    cdef readonly bint mismatch
+    cdef readonly bint mismatch, cut_tags, cut_urls
 
     @cython.locals(
         html=bytes, data="const unsigned char*", size=Py_ssize_t, at=Py_ssize_t, search=Py_ssize_t,

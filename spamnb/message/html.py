@@ -33,10 +33,10 @@ from .tags import (
     UNKNOWN,
     Tag,
 )
-from .url_attributes import FORMS, KINDS, LINKS, clean_url, urls_of
+from .url_attributes import FORMS, KINDS, LINKS, MAX_URLS, add_url, urls_of
 
 MAX_TAGS = 50_000  # in one message; 40 times what one of 391 phishing messages has at most
-MAX_LINKS = 1000
+TAIL_TAGS, TAIL = 500, 65_536  # tags and bytes of the end of what is longer, which are read too
 MAX_LINK_TEXT = 300  # bytes of a link's text that are compared with where it leads
 MAX_EMPTY_PAIR = 200  # bytes of the first tag of an empty pair
 
@@ -72,8 +72,12 @@ def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) 
         html = html.replace(b"\0", b"")
     reader = Reader(html, MAX_TAGS - sum([page.tags for page in before]))
     reader.read()
-    if reader.tags >= reader.max_tags:
+    if reader.cut_tags:
         truncations.append(f"HTML after {MAX_TAGS} tags")
+    if reader.cut_urls:
+        truncations.append(f"HTML's links between the first {MAX_URLS // 2} and the last")
+    if reader.sheet.cut:
+        truncations.append("HTML's style sheets beyond their bounds")
     elements = reader.elements
     text = flat(elements.shown).decode("utf-8", "replace")
     hidden = b"".join(elements.hidden).decode("utf-8", "replace")
@@ -83,8 +87,7 @@ def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) 
         facts.add("hidden")
     if reader.mismatch:
         facts.add("link-mismatch")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Html(text, hidden, reader.links, reader.images, reader.forms, facts, reader.tags)
 
 
@@ -115,7 +118,7 @@ class Reader(Scanner):
         self.linked = ""  # the host that the link at hand leads to
         self.link_text: list[bytes] = []
         self.link_left = 0
-        self.mismatch = False
+        self.mismatch = self.cut_tags = self.cut_urls = False
         self.in_title = False
         # The colours of the page are those of all that stands in it, before them too.
         body = low.find(b"<body")
@@ -131,7 +134,13 @@ class Reader(Scanner):
         at = search = 0  # where text begins, and from where on a tag is looked for
         opened = opened_end = -1  # the start tag before
         opened_tag = None
-        while self.tags < self.max_tags:
+        while True:
+            if self.tags >= self.max_tags:
+                if self.cut_tags:
+                    break
+                self.cut_tags = True
+                self.max_tags += TAIL_TAGS
+                at = search = max(search, html.find(b"<", max(0, size - TAIL)))
             found = html.find(b"<", search)
             if found < 0:
                 break
@@ -189,8 +198,7 @@ class Reader(Scanner):
         if at < size and self.tags < self.max_tags:
             self.text_before(at, size, None)
         self.end_link()
-        for tag in self.met:
-            self.facts.add(FACTS.get(tag.name, UNKNOWN))
+        self.facts.update([FACTS.get(tag.name, UNKNOWN) for tag in self.met])
 
     def tag_of(self, name: bytes) -> Tag:
         """What is known of the elements of this name."""
@@ -282,8 +290,8 @@ class Reader(Scanner):
                 continue
             kind, urls = urls_of(tag.name, name, value)
             into = self.links if kind == LINKS else self.forms if kind == FORMS else self.images
-            for url in urls[: max(MAX_LINKS - len(into), 0)]:
-                into.append(clean_url(url))
+            for url in urls:
+                self.cut_urls = add_url(into, url) or self.cut_urls
         if tag.name == "a" and (found := attributes.get("href") or attributes.get("xlink:href")):
             self.end_link()
             self.linked = found

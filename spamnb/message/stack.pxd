@@ -34,6 +34,8 @@ cdef class Stack:
 
     @cython.locals(top=Element, stray=bint)
     cdef void add_text(self, bytes piece, bint in_head) except *
+    @cython.locals(stop=Py_ssize_t)
+    cdef bytes beginning(self, bytes title)
     @cython.locals(at=Py_ssize_t, into=list, table=Element, parent=Element)
     cdef void foster(self, bytes piece) except *
     @cython.locals(at=Py_ssize_t, element=Element)

@@ -15,6 +15,7 @@ from .tags import CELL, KNOWN, NOWHERE, TABLE, Tag
 
 MAX_DEPTH = 512  # of open elements; those inside are not opened, as in browsers
 MAX_FORMATTING = 64  # formatting elements that wait to be opened again
+MAX_TITLE = 200  # bytes of a page's title that are taken for seen
 MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"]
@@ -87,6 +88,8 @@ class Stack:
         """Text where the document has come to, or of its head."""
         top = self.top
         self.has_content = self.has_content or not (in_head or piece.isspace())
+        if in_head:
+            piece = self.beginning(piece)
         if in_head and len(self.stack) == 2:
             top = self.stack[0]
         else:
@@ -106,6 +109,18 @@ class Stack:
                     last = top.into[len(top.into) - 1] if top.into else None
                     if type(last) is bytes and not last[len(last) - 1 :].isspace():
                         top.into.append(b" ")
+
+    def beginning(self, title: bytes) -> bytes:
+        """As much of a title as a window may show; the rest is hidden."""
+        if len(title) <= MAX_TITLE:
+            return title
+        stop = title.rfind(b" ", 0, MAX_TITLE)
+        if stop <= 0:
+            stop = MAX_TITLE
+            while title[stop] & 0xC0 == 0x80:  # not within a character
+                stop -= 1
+        self.hidden.append(title[stop:])
+        return title[:stop] + b"\n"
 
     def foster(self, piece: bytes) -> None:
         """Text in a table and in none of its cells."""

@@ -6,6 +6,7 @@ import re
 
 from .links import MAX_URL
 
+MAX_URLS = 1000  # of a kind in one page: the first half of them and the last
 MAX_URLS_OF_VALUE = 50  # in one attribute or style sheet
 
 # By attribute: where a click or the page itself leads (links), what is shown (images), where a form sends (forms).
@@ -64,6 +65,20 @@ def clean_url(url: str) -> str:
     if "\n" in url or "\t" in url or "\r" in url:
         url = url.translate({9: None, 10: None, 13: None})
     return url
+
+
+def add_url(urls: list[str], url: str) -> bool:
+    """Add a URL; whether one in the middle had to go.
+
+    >>> urls = [str(number) for number in range(MAX_URLS)]
+    >>> add_url(urls, "http://real.example"), len(urls), urls[0], urls[-1]
+    (True, 1000, '0', 'http://real.example')
+    """
+    full = len(urls) >= MAX_URLS
+    if full:
+        del urls[MAX_URLS // 2]
+    urls.append(clean_url(url))
+    return full
 
 
 def refresh_urls(value: str) -> list[str]:

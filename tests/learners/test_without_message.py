@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mail import mail
+from spamnb.tokens.read_message import MessageReader
 
 from spamnb.classifier import Classifier
 from spamnb.learners.without_message import WithoutMessage
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.read_message import MessageReader
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import MessageReader
 from spamnb.tokens.vocabulary import Vocabulary

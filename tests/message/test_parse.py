@@ -22,7 +22,7 @@ from spamnb.message.headers import (
     is_volatile,
     parameters,
 )
-from spamnb.message.html import MAX_TAGS, read_html
+from spamnb.message.html import MAX_TAGS, TAIL_TAGS, read_html
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, MIN_TEXT
 from spamnb.message.parse import Message, parse
 
@@ -448,7 +448,8 @@ def test_body_colours():
     assert html("<body text=white bgcolor=navy>shown").hidden == ""
     assert html("<style>body{color:#fff}</style><body>secret").hidden.strip() == "secret"
     assert html("<style>body{background:#000}</style><font color=black>secret</font>").hidden.strip() == "secret"
-    assert html("<style>body{background:#000}</style><body bgcolor=white><p style='color:#fff'>x").hidden == ""  # the sheet is stronger
+    stronger = "<style>body{background:#000}</style><body bgcolor=white><p style='color:#fff'>shown"
+    assert html(stronger).hidden == ""
 
 
 def test_links_images_forms():
@@ -572,7 +573,25 @@ def test_tags_are_bounded():
     cut: list[str] = []
     found = read_html(b"x<br>" * (MAX_TAGS + 9), cut)
     assert cut == [f"HTML after {MAX_TAGS} tags"]
-    assert found.tags == MAX_TAGS and found.text.count("x") == MAX_TAGS
+    assert found.tags == MAX_TAGS + TAIL_TAGS
+
+
+def test_the_end_of_what_is_too_long_is_read_too():
+    cut: list[str] = []
+    found = read_html(b"first" + b"<br>" * (MAX_TAGS + 20_000) + b"<a href=http://a.example>last</a>", cut)
+    assert cut == [f"HTML after {MAX_TAGS} tags"]
+    assert found.text.split() == ["first", "last"] and found.links == ["http://a.example"]
+
+
+def test_decoy_links_do_not_hide_the_last_one():
+    cut: list[str] = []
+    found = read_html(b"<a href=http://d.example>d</a>" * 1500 + b"<a href=http://a.example>last</a>", cut)
+    assert found.links[-1] == "http://a.example" and len(found.links) == 1000 and len(cut) == 1
+
+
+def test_long_titles_are_not_all_seen():
+    found = read_html("<title>{}</title>text".format("gut \u00e9\u00e9\u00e9 " * 100).encode(), [])
+    assert len(found.text) < 210 and found.text.endswith("text") and len(found.hidden.split()) > 150
 
 
 def test_links_lose_nothing_to_a_page_of_usual_size():

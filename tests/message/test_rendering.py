@@ -1,0 +1,174 @@
+"""What the reader of HTML calls visible and hidden, beside what Chromium paints on made-up pages."""
+
+from __future__ import annotations
+
+import html
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+from uncompiled import uncompiled
+
+from spamnb.message.html import read_html
+
+with uncompiled("spamnb.message.html") as (source,):
+    read_source = source.read_html
+
+# Each holds one word in the place of "{}"; "{{" and "}}" are braces.
+HIDDEN = [
+    "<style>p {{display: none}}</style><p>{}</p>",
+    "<style>div b {{color: #fff}}</style><div><i><b>{}</b></i></div>",
+    "<style>div > b {{color: white}}</style><div><b>{}</b></div>",
+    "<style>[hidden], [class*=sec] {{opacity: 0}}</style><b class=my-secret>{}</b>",
+    "<style>@media screen {{.x {{display: none}}}}</style><b class=x>{}</b>",
+    "<style>@media (min-width: 10px) {{.x {{display: none}}}}</style><b class=x>{}</b>",
+    "<style>@import url(x.css); .x {{display: none}}</style><b class=x>{}</b>",
+    "<style>@charset 'utf-8'; .x {{display: none}}</style><b class=x>{}</b>",
+    "<style>@font-face {{font-family: x; src: url(x)}} .x {{display: none}}</style><b class=x>{}</b>",
+    "<style>/* }} */ .x /* {{ */ {{display: /* block */ none}}</style><b class=x>{}</b>",
+    "<style>.x {{\\64 isplay: n\\6fne}}</style><b class=x>{}</b>",
+    "<style>.x {{color: white!important}} .x {{color: red}}</style><b class=x>{}</b>",
+    "<style>b {{color: white!important}}</style><b style='color: red'>{}</b>",
+    "<style>b.x {{color: white}} b {{color: red}}</style><b class=x>{}</b>",
+    "<style>* {{color: white}}</style><b>{}</b>",
+    "<style>a:link {{color: white}}</style><a href=x>{}</a>",
+    "<style>.x {{content: '}}'}} .x {{display: none}}</style><b class=x>{}</b>",
+    "<style>html {{background: black}}</style><p style='color: black'>{}</p>",
+    "<b style='color: #fefefe01'>{}</b>",
+    "<b style='color: rgba(0, 0, 0, .02)'>{}</b>",
+    "<b style='color: hsl(0, 0%, 100%)'>{}</b>",
+    "<b style='color: rgb(100%, 100%, 99%)'>{}</b>",
+    "<b style='color: rgb(255 255 255)'>{}</b>",
+    "<b style='opacity: .01'>{}</b>",
+    "<div style='opacity: .2'><div style='opacity: .2'>{}</div></div>",
+    "<div style='line-height: 0; overflow: hidden'>{}</div>",
+    "<div style='width: 1px; height: 1px; overflow: hidden'>{}</div>",
+    "<div style='max-height: 0; overflow: clip'>{}</div>",
+    "<div style='position: absolute; clip: rect(0, 0, 0, 0)'>{}</div>",
+    "<div style='position: absolute; clip: rect(1px 1px 1px 1px)'>{}</div>",
+    "<div style='clip-path: inset(50%)'>{}</div>",
+    "<div style='clip-path: circle(0)'>{}</div>",
+    "<div style='transform: scale(0)'>{}</div>",
+    "<div style='transform: scale(0, 1)'>{}</div>",
+    "<div style='transform: translateX(-9999px)'>{}</div>",
+    "<div style='margin-left: -9999px'>{}</div>",
+    "<div style='margin: 0 0 0 -9999px'>{}</div>",
+    "<div style='position: relative; left: -9999px'>{}</div>",
+    "<div style='position: fixed; top: -999em'>{}</div>",
+    "<div style='text-indent: -999em'>{}</div>",
+    "<b style='-webkit-text-fill-color: transparent'>{}</b>",
+    "<b style='-webkit-text-fill-color: white; color: red'>{}</b>",
+    "<div style='background: #000'><div style='background: rgba(255, 255, 255, 1); color: white'>{}</div></div>",
+    "<div style='font-size: 0'><span style='font-size: 2em'>{}</span></div>",
+    "<details><summary>more</summary>{}</details>",
+    "<dialog>{}</dialog>",
+    "<datalist><option>{}</datalist>",
+    "<video>{}</video>",
+    "<audio>{}</audio>",
+    "<canvas>{}</canvas>",
+    "<iframe>{}</iframe>",
+    "<a href=x style='color: white'>{}</a>",
+    "<body link=white><a href=x>{}</a>",
+    "<b style='visibility: hidden'>{}</b>",
+    "<font color=#ffffff>{}</font>",
+]
+VISIBLE = [
+    "<div style='background: black; color: black'><a href=x>{}</a></div>",
+    "<body link=red><div style='background: black; color: black'><a href=x>{}</a></div>",
+    "<style>@media print {{.x {{display: none}}}}</style><b class=x>{}</b>",
+    "<style>@media (max-width: 20px) {{.x {{display: none}}}}</style><b class=x>{}</b>",
+    "<style>@media not screen {{.x {{display: none}}}}</style><b class=x>{}</b>",
+    "<style>@keyframes x {{from {{opacity: 0}}}} .x {{color: red}}</style><b class=x>{}</b>",
+    "<style media=print>.x {{display: none}}</style><b class=x>{}</b>",
+    "<!-- <style>.x {{display: none}}</style> --><b class=x>{}</b>",
+    "<style>div > b {{display: none}}</style><div><i><b>{}</b></i></div>",
+    "<style>p b {{display: none}}</style><div><b>{}</b></div>",
+    "<style>.a.b {{display: none}}</style><div class=a>{}</div>",
+    "<style>p:hover {{display: none}}</style><p>{}</p>",
+    "<style>a:visited {{display: none}}</style><a href=x>{}</a>",
+    "<style>b + b {{display: none}}</style><b>{}</b>",
+    "<style>}} .x {{display: none}}</style><b class=x>{}</b>",
+    "<style>/* .x {{display: none}} */</style><b class=x>{}</b>",
+    "<style>body {{background: #000}}</style><body bgcolor=white><p style='color: white'>{}</p>",
+    "<b style='dis/**/play: none'>{}</b>",
+    "<b style='color: red; color: no-such-color'>{}</b>",
+    "<b style='color: red!important; color: white'>{}</b>",
+    "<b style='display: none; display: inline!important'>{}</b>",
+    "<b style='background: rgba(0, 0, 0, .01); color: black'>{}</b>",
+    "<b style='background: #00000000; color: black'>{}</b>",
+    "<div style='background: hsl(240, 100%, 20%)'><b style='color: white'>{}</b></div>",
+    "<div style='background: #000f'><b style='color: white'>{}</b></div>",
+    "<div style='background: rebeccapurple'><b style='color: white'>{}</b></div>",
+    "<div bgcolor=x style='background: black'><b style='color: lavenderblush'>{}</b></div>",
+    "<table bgcolor=chucknorris><td><font color=white>{}</font></table>",
+    "<div style='font-size: 0'><span style='font-size: small'>{}</span></div>",
+    "<div style='visibility: hidden'><b style='visibility: visible'>{}</b></div>",
+    "<div style='opacity: .5'>{}</div>",
+    "<div style='line-height: 0'>{}</div>",
+    "<div style='height: 0'>{}</div>",
+    "<span style='height: 0; overflow: hidden'>{}</span>",
+    "<div style='height: 0; padding-top: 30px; padding-bottom: 30px; overflow: hidden'>{}</div>",
+    "<div style='height: 0; min-height: 40px; overflow: hidden'>{}</div>",
+    "<table><td style='height: 0; overflow: hidden'>{}</table>",
+    "<div style='clip: rect(0, 0, 0, 0)'>{}</div>",
+    "<div style='clip-path: inset(5%)'>{}</div>",
+    "<div style='transform: scale(1)'>{}</div>",
+    "<div style='transform: translateX(9px)'>{}</div>",
+    "<div style='left: -9999px'>{}</div>",
+    "<div style='margin-left: -3px'>{}</div>",
+    "<b style='transform: scale(0)'>{}</b>",
+    "<details open><summary>more</summary>{}</details>",
+    "<details><summary>{}</summary>rest</details>",
+    "<dialog open>{}</dialog>",
+    "<div style='background: black; color: black'><mark>{}</mark></div>",
+    "<div style='background: black; color: black'><button>{}</button></div>",
+    "<b style='color: white; -webkit-text-fill-color: red'>{}</b>",
+]
+PAGES = [(page, False) for page in HIDDEN] + [(page, True) for page in VISIBLE]
+
+
+@pytest.mark.parametrize(("page", "visible"), PAGES)
+def test_words_are_visible_or_hidden(page: str, visible: bool) -> None:
+    octets = page.format("secret").encode()
+    found = read_html(octets, [])
+    assert ("secret" in found.text.split()) == visible
+    assert ("secret" in found.hidden.split()) == (not visible and "<iframe" not in page)
+    assert read_source(octets, []) == tuple(found)
+
+
+def test_tables_of_old_pages_have_letters_of_usual_size() -> None:
+    """Without a doctype, that is; the frames below are of the new kind whatever stands in them."""
+    table = b"<div style='font-size: 0'><table><td>secret</table></div>"
+    assert read_html(table, []).text.split() == ["secret"]
+    assert read_html(b"<!doctype html>" + table, []).hidden.split() == ["secret"]
+
+
+def painted(pages: list[str], word: str, folder: Path) -> list[bytes]:
+    """The pixels of each page with this word in it."""
+    image = pytest.importorskip("PIL.Image", reason="the extra spamnb[plot] is not installed")
+    frames = "".join(
+        f'<iframe srcdoc="{html.escape(page.format(word))}" style="position:absolute;border:0;width:200px;height:100px;'
+        f'left:{number % 6 * 200}px;top:{number // 6 * 100}px"></iframe>'
+        for number, page in enumerate(pages)
+    )
+    (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><body style='margin:0'>{frames}")
+    high = (len(pages) // 6 + 1) * 100
+    chromium = [which("chromium") or "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    shot = folder / f"{word}.png"
+    options = [f"--screenshot={shot}", f"--window-size=1200,{high}", f"--user-data-dir={folder}/profile"]
+    subprocess.run([*chromium, *options, f"file://{folder}/page.html"], check=True, capture_output=True, timeout=120)
+    picture = image.open(shot).convert("RGB")
+    places = [(number % 6 * 200, number // 6 * 100) for number in range(len(pages))]
+    return [picture.crop((x, y, x + 200, y + 100)).tobytes() for x, y in places]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(which("chromium") is None, reason="chromium is not installed")
+def test_chromium_paints_what_is_called_visible(tmp_path: Path) -> None:
+    """Pages differ in nothing but a word; where no pixel tells them apart, the word is not seen."""
+    pages = [page for page, _ in PAGES]
+    one, other = painted(pages, "secret", tmp_path), painted(pages, "ollamw", tmp_path)
+    differ = [max(abs(a - b) for a, b in zip(x, y, strict=True)) for x, y in zip(one, other, strict=True)]
+    wrong = [(page, most) for (page, visible), most in zip(PAGES, differ, strict=True) if (most > 12) != visible]
+    assert not wrong
