@@ -25,6 +25,7 @@ cdef class Reader(Scanner):
     @cython.locals(
         html=bytes, data="const unsigned char*", size=Py_ssize_t, at=Py_ssize_t, search=Py_ssize_t,
         opened=Py_ssize_t, opened_end=Py_ssize_t,         opened_tag=Tag, found=Py_ssize_t, i=Py_ssize_t, stop=Py_ssize_t, end=Py_ssize_t, tag=Tag, is_pair=bint,
+        tail=Py_ssize_t,
     )
     cpdef void read(self) except *
     cdef Tag tag_of(self, bytes name)
@@ -33,6 +34,5 @@ cdef class Reader(Scanner):
     cdef void text_before(self, Py_ssize_t start, Py_ssize_t stop, Tag tag) except *
     @cython.locals(attributes=dict, shown=bint, stop=Py_ssize_t)
     cdef Py_ssize_t start(self, Tag tag, Py_ssize_t at) except -1
-    cdef void end(self, Tag tag) except *
     cdef void collect(self, Tag tag, dict attributes) except *
     cdef void end_link(self) except *

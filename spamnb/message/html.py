@@ -36,7 +36,7 @@ from .tags import (
 from .url_attributes import FORMS, KINDS, LINKS, MAX_URLS, add_url, urls_of
 
 MAX_TAGS = 50_000  # in one message; 40 times what one of 391 phishing messages has at most
-TAIL_TAGS, TAIL = 500, 65_536  # tags and bytes of the end of what is longer, which are read too
+TAIL = 8192  # bytes of the end of what has more, which are read too
 MAX_LINK_TEXT = 300  # bytes of a link's text that are compared with where it leads
 MAX_EMPTY_PAIR = 200  # bytes of the first tag of an empty pair
 
@@ -66,10 +66,7 @@ def read_html(html: bytes, truncations: list[str], before: Sequence[Html] = ()) 
     ('Viagra\\nhere', 'zq', ['http://a.example'],
      ['hidden', 'tag-split', 'tag:a', 'tag:b', 'tag:br', 'tag:i', 'tag:p'])
     """
-    if b"\r" in html:
-        html = html.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b"\0" in html:
-        html = html.replace(b"\0", b"")
+    html = html.replace(b"\r\n", b"\n").replace(b"\r", b"\n").replace(b"\0", b"")
     reader = Reader(html, MAX_TAGS - sum([page.tags for page in before]))
     reader.read()
     if reader.cut_tags:
@@ -136,11 +133,11 @@ class Reader(Scanner):
         opened_tag = None
         while True:
             if self.tags >= self.max_tags:
-                if self.cut_tags:
-                    break
-                self.cut_tags = True
-                self.max_tags += TAIL_TAGS
-                at = search = max(search, html.find(b"<", max(0, size - TAIL)))
+                self.max_tags = self.tags + size
+                tail = max(html.find(b"<", max(0, size - TAIL)), size - TAIL)
+                if tail > search:
+                    self.cut_tags = True
+                    at = search = tail
             found = html.find(b"<", search)
             if found < 0:
                 break
@@ -179,7 +176,9 @@ class Reader(Scanner):
                         is_pair = KIND[data[opened - 1]] & KIND[data[end]] & LETTER != 0
                         if is_pair:
                             self.facts.add("tag-split")
-                    self.end(tag)
+                    if tag.name == "a":
+                        self.end_link()
+                    self.elements.end(tag)
                 elif i < size:
                     self.text_before(at, found, None)
                     at = self.behind(b">", i)
@@ -275,12 +274,6 @@ class Reader(Scanner):
         elif tag.text == RAW:
             self.skip(at, stop)
         return stop
-
-    def end(self, tag: Tag) -> None:
-        """An end tag."""
-        if tag.name == "a":
-            self.end_link()
-        self.elements.end(tag)
 
     def collect(self, tag: Tag, attributes: dict[str, str]) -> None:
         """The URLs of a tag, and where a link leads."""

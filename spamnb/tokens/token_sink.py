@@ -17,6 +17,7 @@ from spamnb.tokens.words import (
     may_be_spaced,
     punctuation,
     raw_words,
+    shares,
     spaced_words,
 )
 
@@ -147,3 +148,12 @@ class TokenList:
         share = 64 * n_capitals // max(len(ascii_bytes), 1)
         line_length = (len(text) - n_ends) // (n_ends + 1 - n_empty)
         self.add((f"line:{line_length.bit_length()}", f"capitals:{share.bit_length()}"))
+
+
+def count_capitalized(words: Iterable[str]) -> int:
+    """How many of these words have more than one character and no small letter.
+
+    >>> count_capitalized(["FREE", "I", "Now"])
+    1
+    """
+    return sum([len(word) > 1 for word in filter(str.isupper, words)])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 MAX_WORD = 30  # characters; a longer word is summarised by its first letter and its length
@@ -295,12 +295,3 @@ def shares(counts: Sequence[int], allowance: int) -> list[int]:
         read[i] += more
         left -= more
     return read
-
-
-def count_capitalized(words: Iterable[str]) -> int:
-    """How many of these words have more than one character and no small letter.
-
-    >>> count_capitalized(["FREE", "I", "Now"])
-    1
-    """
-    return sum([len(word) > 1 for word in filter(str.isupper, words)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mail import mail
-from spamnb.tokens.read_message import MessageReader
 
 from spamnb.classifier import Classifier
 from spamnb.learners.without_message import WithoutMessage

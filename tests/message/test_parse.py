@@ -22,7 +22,7 @@ from spamnb.message.headers import (
     is_volatile,
     parameters,
 )
-from spamnb.message.html import MAX_TAGS, TAIL_TAGS, read_html
+from spamnb.message.html import MAX_TAGS, TAIL, read_html
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, MIN_TEXT
 from spamnb.message.parse import Message, parse
 
@@ -571,9 +571,9 @@ def test_what_says_nothing_is_not_counted():
 
 def test_tags_are_bounded():
     cut: list[str] = []
-    found = read_html(b"x<br>" * (MAX_TAGS + 9), cut)
+    found = read_html(b"x<br>" * (MAX_TAGS + 9000), cut)
     assert cut == [f"HTML after {MAX_TAGS} tags"]
-    assert found.tags == MAX_TAGS + TAIL_TAGS
+    assert MAX_TAGS < found.tags < MAX_TAGS + TAIL
 
 
 def test_the_end_of_what_is_too_long_is_read_too():
