@@ -22,8 +22,8 @@ KIND = bytes(
 # Tags that end a word.
 ENDS_WORD = frozenset("""
     address article aside blockquote body br button caption center dd details dialog div dl dt fieldset footer form h1
-    h2 h3 h4 h5 h6
-    header hr img input legend li main marquee nav ol option p pre section summary table td textarea th title tr ul""".split())
+    h2 h3 h4 h5 h6 header hr img input legend li main marquee nav ol option p pre section summary table td textarea th
+    title tr ul""".split())
 KINDS = {
     BLOCK: """address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header
         hgroup listing main menu nav ol p pre search section summary ul""",
