@@ -5,6 +5,6 @@
     mime         the parts, and what is said of each
     encodings    base64, quoted-printable, uuencode, encoded words
     charsets     bytes → text
-    html, tags, css  what of HTML a person sees
+    html, tags, css, sheets  what of HTML a person sees
     spam_fields  the X-Spam fields that a filter writes and takes out
 """

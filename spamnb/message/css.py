@@ -63,7 +63,8 @@ def parse_declarations(style: str) -> Declarations:
     """
     if "/*" in style:
         style = COMMENT.sub(" ", style)
-    normal, important = [], []
+    normal: list[tuple[str, str]] = []
+    important: list[tuple[str, str]] = []
     for declaration in style.split(";"):
         name, _, value = declaration.partition(":")
         if "\\" in declaration:

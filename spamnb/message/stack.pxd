@@ -2,7 +2,7 @@ cimport cython
 
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, P, TABLE_TAG, LI, DETAILS
+cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, DETAILS
 cdef frozenset LISTS
 cdef int TABLE, CELL, NOWHERE
 

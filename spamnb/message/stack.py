@@ -15,10 +15,10 @@ from .tags import CELL, KNOWN, NOWHERE, TABLE, Tag
 
 MAX_DEPTH = 512  # of open elements; those inside are not opened, as in browsers
 MAX_FORMATTING = 64  # formatting elements that wait to be opened again
-MAX_TITLE = 200  # bytes of a page's title that are taken for seen
+MAX_TITLE = 200  # bytes of a page's title, and of an input field, that are taken for seen
 MAX_SAME = 3  # of these, with the same name and attributes
 
-HTML, BODY_TAG, BUTTON = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"]
+HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
 P, TABLE_TAG, LI, DETAILS = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"details"]
 LISTS = frozenset(["ol", "ul"])
 
@@ -88,7 +88,7 @@ class Stack:
         """Text where the document has come to, or of its head."""
         top = self.top
         self.has_content = self.has_content or not (in_head or piece.isspace())
-        if in_head:
+        if in_head or top.tag is TEXTAREA:
             piece = self.beginning(piece)
         if in_head and len(self.stack) == 2:
             top = self.stack[0]
@@ -111,7 +111,7 @@ class Stack:
                         top.into.append(b" ")
 
     def beginning(self, title: bytes) -> bytes:
-        """As much of a title as a window may show; the rest is hidden."""
+        """As much of a title or an input field as a window may show; the rest is hidden."""
         if len(title) <= MAX_TITLE:
             return title
         stop = title.rfind(b" ", 0, MAX_TITLE)

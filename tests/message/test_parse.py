@@ -589,8 +589,9 @@ def test_decoy_links_do_not_hide_the_last_one():
     assert found.links[-1] == "http://a.example" and len(found.links) == 1000 and len(cut) == 1
 
 
-def test_long_titles_are_not_all_seen():
-    found = read_html("<title>{}</title>text".format("gut \u00e9\u00e9\u00e9 " * 100).encode(), [])
+@pytest.mark.parametrize("tag", ["title", "textarea"])
+def test_long_titles_and_fields_are_not_all_seen(tag):
+    found = read_html(f"<{tag}>{{}}</{tag}>text".format("gut \u00e9\u00e9\u00e9 " * 100).encode(), [])
     assert len(found.text) < 210 and found.text.endswith("text") and len(found.hidden.split()) > 150
 
 

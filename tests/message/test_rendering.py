@@ -72,6 +72,7 @@ HIDDEN = [
     "<body link=white><a href=x>{}</a>",
     "<b style='visibility: hidden'>{}</b>",
     "<font color=#ffffff>{}</font>",
+    "<p>{}</p><body bgcolor=black>",
 ]
 VISIBLE = [
     "<div style='background: black; color: black'><a href=x>{}</a></div>",
