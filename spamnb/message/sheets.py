@@ -15,7 +15,8 @@ MAX_SHEET = 262_144  # bytes of one
 MAX_RULES = 3000  # of one sheet, that matter; and so many selectors
 MAX_DECLARATIONS = 4000  # characters of one rule
 MAX_SELECTOR = 200  # characters
-MAX_STEPS = 200_000  # comparisons with elements in one document
+MAX_STEPS = 100_000  # comparisons with elements in one document
+MAX_MATCHES = 100  # rules that count for one element, the strongest ones
 SCREEN_WIDTH = 1280  # pixels
 
 TOKEN = re.compile(r"[{};]|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
@@ -59,6 +60,8 @@ class Sheet:
 
     def declared(self, element: Any) -> tuple[str, ...]:
         """The declarations for an element, the strongest last."""
+        if self.steps < 0:
+            return ()
         attributes = element.attributes
         rules = self.rules
         candidates = [*rules.get(element.tag.name, ()), *rules.get("*", ())]
@@ -71,7 +74,7 @@ class Sheet:
             return ()
         found = [rule for rule in candidates if self._matches(rule[1], 0, element)]
         found.sort(key=lambda rule: rule[0])
-        return tuple([rule[2] for rule in found])
+        return tuple([rule[2] for rule in found[-MAX_MATCHES:]])
 
     def is_link(self, element: Any) -> bool:
         """Does a rule for elements inside ask for this one?"""

@@ -612,6 +612,7 @@ ODD_PAGES = [
     "  <!", "  <!--", "a<!<!--", "\0" * 50_000, "<table><tr><td>" * 3000, "<span style='" * 9000, "color=" * 40_000,
     "<style>" + "a{" * 40_000, "<style>" + "a" * 100_000, "<style>" * 9000, "font:" * 40_000, " hidden " * 30_000,
     "<font color=white style=font-size:0>x" * 2500, "<object><object>x</object></object>y", "<svg><style><style>x",
+    "<style>" + "b > * i * {color: #123}" * 9000 + "</style>" + "<p class=a>x" * 9000, "<style>" + "@media{" * 9000,
     "<a href=http://a.example>www.b.example<table>" * 2000, "></b>a" * 40_000, "<template><template>x",
 ]  # fmt: skip
 
