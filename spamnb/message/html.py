@@ -294,8 +294,7 @@ class Reader(Scanner):
         """A link ends: does it show another host than it leads to?"""
         if self.linked:
             text = b"".join(self.link_text).decode("utf-8", "replace")
-            if ("." in text or not text.isascii()) and is_link_mismatch(text, self.linked):
-                self.mismatch = True
+            self.mismatch = self.mismatch or is_link_mismatch(text, self.linked)
             self.linked = ""
         self.link_text = []
         self.link_left = 0
