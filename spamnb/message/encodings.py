@@ -18,6 +18,7 @@ ENCODED_WORD = re.compile(
 BASE64_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 BLANKS = b" \t\r\n"
 NOT_BASE64 = bytes(set(range(256)) - set(BASE64_LETTERS))
+PLAIN_BASE64 = re.compile(rb"(?:[A-Za-z0-9+/]++\n?+)*+={0,2}\n*+\Z")
 BASE64_LINE = re.compile(rb"^[ \t]*+[A-Za-z0-9+/]{20,}+={0,2}[ \t]*+$", re.MULTILINE)
 BASE64_LINES = re.compile(rb"(?:[ \t]*+[A-Za-z0-9+/]++={0,2}[ \t]*+(?:\n|\Z))++")
 CONTROLS = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"  # ESC: ISO-2022-JP is full of it
@@ -71,6 +72,8 @@ def base64(octets: bytes) -> bytes:
     >>> base64(b"  aGVs bG8g\\n  YWdh aW4="), base64(b"See below.\\naGVsbG8gYWdhaW4gYW5kIGFnYWlu\\n")
     (b'hello again', b'hello again and again')
     """
+    if PLAIN_BASE64.match(octets):  # nearly all
+        return _letters(octets)
     padding = octets.find(b"=")
     first, rest = (octets, b"") if padding < 0 else (octets[:padding], octets[padding:].lstrip(b"="))
     letters = first[:1024].translate(None, BLANKS)

@@ -30,6 +30,8 @@ def is_link_mismatch(shown: str, url: str) -> bool:
     >>> is_link_mismatch("paypal.com", "https://www.paypal.de/"), is_link_mismatch("your bank", "http://evil.example")
     (False, False)
     """
+    if "." not in shown and shown.isascii():  # most links' texts: a host has a dot, and those of other scripts are not
+        return False
     host = shown_host(shown)
     if not host:
         return False

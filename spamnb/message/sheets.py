@@ -16,6 +16,7 @@ MAX_RULES = 3000  # of one sheet, that matter; and so many selectors
 MAX_DECLARATIONS = 4000  # characters of one rule
 MAX_SELECTOR = 200  # characters
 MAX_STEPS = 100_000  # comparisons with elements in one document
+MAX_KNOWN = 1000  # combinations of tag, class and id whose rules are remembered
 MAX_MATCHES = 100  # rules that count for one element, the strongest ones
 SCREEN_WIDTH = 1280  # pixels
 
@@ -37,6 +38,8 @@ class Sheet:
         self.links: list[Compound] = []  # of elements around the one that a rule is for
         self.by_tag = self.by_url = self.by_parent = self.cut = False
         self.steps = MAX_STEPS
+        self.declared_for: dict[tuple[str, str | None, str | None], tuple[str, ...]] = {}  # by tag, class and id
+        self.link_for: dict[tuple[str, str | None, str | None], bool] = {}
         count = 0
         for text, media in _sheets(low):
             self.cut = self.cut or len(text) > MAX_SHEET
@@ -63,6 +66,9 @@ class Sheet:
         if self.steps < 0:
             return ()
         attributes = element.attributes
+        key = (element.tag.name, attributes.get("class"), attributes.get("id"))
+        if (known := self.declared_for.get(key)) is not None:
+            return known
         rules = self.rules
         candidates = [*rules.get(element.tag.name, ()), *rules.get("*", ())]
         if value := attributes.get("class"):
@@ -70,15 +76,30 @@ class Sheet:
                 candidates += rules.get("." + name, ())
         if value := attributes.get("id"):
             candidates += rules.get("#" + value[:100].lower(), ())
-        if not candidates:
-            return ()
         found = [rule for rule in candidates if self._matches(rule[1], 0, element)]
         found.sort(key=lambda rule: rule[0])
-        return tuple([rule[2] for rule in found[-MAX_MATCHES:]])
+        declared = tuple([rule[2] for rule in found[-MAX_MATCHES:]])
+        # Where neither what stands around nor other attributes decide, the next such element is spared the rules.
+        simple = all([len(parts) == 1 and not parts[0][3] for _, parts, _ in candidates])
+        if simple and self.steps >= 0 and len(self.declared_for) < MAX_KNOWN:
+            self.declared_for[key] = declared
+        return declared
 
     def is_link(self, element: Any) -> bool:
         """Does a rule for elements inside ask for this one?"""
-        return self.by_parent or any(self._fits(part, element) for part in self.links)
+        if self.by_parent or not self.links:
+            return self.by_parent
+        key = (element.tag.name, element.attributes.get("class"), element.attributes.get("id"))
+        if (known := self.link_for.get(key)) is not None:
+            return known
+        found = False
+        for part in self.links:
+            if self._fits(part, element):
+                found = True
+                break
+        if self.steps >= 0 and len(self.link_for) < MAX_KNOWN and not any([part[3] for part in self.links]):
+            self.link_for[key] = found
+        return found
 
     def _matches(self, parts: tuple[Any, ...], at: int, element: Any) -> bool:
         if not self._fits(parts[at], element):
@@ -108,7 +129,7 @@ class Sheet:
             return False
         if classes and not set(classes).issubset(has.get("class", "")[:1000].lower().split()):
             return False
-        return all(compare(has.get(key), how, value) for key, how, value in attributes)
+        return not attributes or all([compare(has.get(key), how, value) for key, how, value in attributes])
 
 
 def _sheets(low: bytes) -> list[tuple[bytes, str]]:

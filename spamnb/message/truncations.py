@@ -8,6 +8,7 @@ KINDS = {
     "parts": "parts",
     "text": "text",
     "HTML": "html",
+    "HTML's": "html",
     "attributes": "html",
     "links": "links",
     "PDF": "pdf",

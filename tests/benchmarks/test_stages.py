@@ -27,7 +27,7 @@ from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.training import prepare, snapshot_of, with_fit_result
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-from benchmark import messages
+from benchmark_corpora import messages
 
 SIZE = 1000
 SETTINGS = Settings()
@@ -41,7 +41,7 @@ def entries() -> list[Entry]:
     root = os.environ.get("SPAMNB_CORPORA")
     if not root:
         pytest.skip("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
-    return [Entry(label, str(path), str(path)) for label, path in messages(Path(root))[:SIZE]]
+    return [Entry(label, str(path), str(path)) for label, path, _ in messages(Path(root), "mail")[:SIZE]]
 
 
 @pytest.fixture(scope="module")

@@ -330,8 +330,9 @@ def test_info_says_whether_pdfs_are_and_were_read(model: Path, monkeypatch: pyte
 
 def test_info_says_when_and_from_what_a_model_was_trained_where_its_file_does(model: Path) -> None:
     made = json.loads(run("info", "--format", "json", "-m", model).output)["origin"]
-    assert made.keys() == {"trained_at", "trained_from", "command"}
+    assert made.keys() == {"trained_at", "trained_from", "command", "pdf_read"}
     origin = {
+        "pdf_read": made["pdf_read"],
         "trained_at": "2026-11-22T05:48:07+01:00",
         "trained_from": [f"c{n}=/mail/\x1b[2J{n}" for n in range(9)],
         "command": "spamnb train " + "x" * 999,

@@ -119,4 +119,4 @@ def test_no_message_of_20_megabytes_takes_long(name: str) -> None:
     start = time.process_time()
     parse(raw)
     took = time.process_time() - start
-    assert took < 0.75, took  # a quarter of a second on a quiet machine
+    assert took < 1.5, took  # what is quadratic takes minutes

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
+from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
@@ -69,9 +70,9 @@ def test_a_model_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> 
 def test_a_file_gets_its_log_with_its_first_lesson(tmp_path: Path) -> None:
     path = tmp_path / "m"
     with Store.create(path, Settings().as_meta()) as store:
-        assert store.execute("PRAGMA user_version").fetchone() == (3,)
+        assert store.execute("PRAGMA user_version").fetchone() == (FORMAT_OF_TRAINING,)
         store.add("ham", {"a": 1})
-        assert store.execute("PRAGMA user_version").fetchone() == (5,)
+        assert store.execute("PRAGMA user_version").fetchone() == (FORMAT,)
     with Store.open(path) as store:
         assert counts(store)[0] == [0]
 
