@@ -33,6 +33,7 @@ UUENCODED = "uuencoded files are taken out of the text"
 GIVEN_UP = "base64 with a stray character: the oracle does not decode"
 NO_BASE64 = "plain text that claims to be base64"
 LONE_CR = "a carriage return before a soft line break is a line end"
+INSIDE = "an attached message, whose texts stand behind the others"
 BOUNDED = "longer than the bound"
 STRAY = "a stray line amid the header fields does not end them, and the oracle takes any 'From' for an envelope"
 
@@ -106,8 +107,8 @@ def difference(text: str, oracle: EmailMessage) -> str:
         return what
     if encoding == "base64" and text == line_feeds(encoded):
         return NO_BASE64
-    if encoding == "base64" and octets == "".join(encoded.splitlines()).encode("ascii", "surrogateescape"):
-        repaired = base64_decoded(encoded.encode("ascii", "surrogateescape"))
+    if encoding == "base64":
+        repaired = base64_decoded(line_feeds(encoded).encode("ascii", "surrogateescape"))
         found = page_difference if oracle.get_content_type() == "text/html" else text_difference
         return GIVEN_UP if repaired != octets and found(text, repaired, charset) != UNEXPLAINED else UNEXPLAINED
     if encoding == "quoted-printable" and "\r=\n" in encoded:
@@ -174,6 +175,9 @@ def compare(folder: Path) -> tuple[int, Counter[str], list[str]]:
         strays = oracle.defects and (oracle.get_unixfrom() or len(oracle.keys()) < len(message.headers))
         if UNEXPLAINED in whats and strays:
             whats = [STRAY]
+        # The texts of an attached message are attached too, which its own parts do not say.
+        if UNEXPLAINED in whats and any(part.content_type == "message/rfc822" for part in message.parts):
+            whats = [INSIDE]
         if UNEXPLAINED in whats:
             unexplained.append(path)
         seen.update(whats)
