@@ -1,8 +1,10 @@
 """What spammers do to slip past: variants of real spam, and how much of each gets through.
 
 Trained on 1,000 messages of the SpamAssassin corpus; 100 other spams, of whose header only From, To and Subject are
-left, are disguised in the ways below and judged at the score that 0.5 % of 400 other good messages exceed. The names
-of the cases say how many were missed, and in brackets how many without what is done about it.
+left, are disguised in the ways below and compared with 1,000 other good messages. The measure is 1-ROCA%: how many of
+the 100,000 pairs of a good message and a spam have the good one at the higher score. (The share missed at a threshold
+is no measure here: the threshold of 0.5 % lost hangs on one message of 400.) The names of the cases say what was
+measured, and in brackets what it is without what is done about it.
 """
 
 from __future__ import annotations
@@ -29,18 +31,18 @@ from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 
-HAM_ABOVE = 0.005
+N_HAM = 1000
 KEPT = re.compile(rb"(?im)^(?:from|to|subject):[^\n]*\n(?:[ \t][^\n]*\n)*")
 LOOK_ALIKE = str.maketrans("aeopcxi", "аеорсхі")
 
 
 class Filter(NamedTuple):
-    """Sums of a few messages, and the score above which a message is spam."""
+    """Sums of a few messages, and the scores of good messages it has not seen."""
 
     vocabulary: Vocabulary
     table: np.ndarray  # (2, V) log p(token | ham, spam)
     groups: np.ndarray  # (V,)
-    threshold: float
+    ham_scores: np.ndarray  # ascending
     pooling: str
     tokenizer: Tokenizer
 
@@ -52,8 +54,11 @@ class Filter(NamedTuple):
         s = pool(*rows, pooling=self.pooling)[0][0]
         return float(s[1] - s[0])
 
-    def missed(self, spam: list[Message]) -> float:
-        return 100 * float(np.mean([self.score(message) <= self.threshold for message in spam]))
+    def misplaced(self, spam: list[Message]) -> float:
+        """1-ROCA%: the percentage of pairs in which a good message has the higher score; of equal scores, half."""
+        scores = [self.score(message) for message in spam]
+        below = np.searchsorted(self.ham_scores, scores, "left") + np.searchsorted(self.ham_scores, scores, "right")
+        return 100 - 50 * float(below.mean()) / len(self.ham_scores)
 
 
 class Mail(NamedTuple):
@@ -78,7 +83,7 @@ def mail(corpora: Path) -> Mail:
     read.sort(key=lambda one: one[2])
     train = [(label, parse(raw)) for label, raw, _ in read[:1000]]
     rest = read[1000:]
-    ham = [parse(raw) for label, raw, _ in rest if label == "ham"][:400]
+    ham = [parse(raw) for label, raw, _ in rest if label == "ham"][:N_HAM]
     vocabulary = Vocabulary()
     X = document_term_matrix((TOKENIZER(message) for _, message in train), vocabulary)
     X.data[:] = 1
@@ -87,9 +92,8 @@ def mail(corpora: Path) -> Mail:
     table = token_log_probability(sums, sums.sum(axis=1), 0.1 * sums.shape[1], 0.1)
     filters = []
     for pooling in ("mean", "sum"):
-        filter_ = Filter(vocabulary, table, groups_of(list(vocabulary.tokens())), 0.0, pooling, TOKENIZER)
-        scores = np.sort([filter_.score(message) for message in ham])
-        filters.append(filter_._replace(threshold=scores[-1 - int(HAM_ABOVE * len(ham))]))
+        filter_ = Filter(vocabulary, table, groups_of(list(vocabulary.tokens())), np.empty(0), pooling, TOKENIZER)
+        filters.append(filter_._replace(ham_scores=np.sort([filter_.score(message) for message in ham])))
     spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]
     return Mail(spam, ["\n".join(message.texts) for message in ham if message.texts], *filters)
 
@@ -194,51 +198,45 @@ def width_as_space(message: Message) -> Message:
     return message._replace(texts=tuple(text.replace("\u200b", " ") for text in message.texts))
 
 
-# What may get through, in percent, some points above what was measured; and what is done about it, undone.
+# At most so much 1-ROCA%, about half as much again as was measured; and what is done about it, undone.
 @pytest.mark.parametrize(
     ("attack", "at_most", "naive"),
     [
-        pytest.param(undisguised, 10, None, id="undisguised: 4 %"),
-        pytest.param(split_by_tags, 8, left_split, id="words split by empty tags: 2 % [5]"),
-        pytest.param(split_by_comments, 8, left_split, id="words split by comments: 2 % [6]"),
-        pytest.param(zero_width, 10, width_as_space, id="words split by zero-width characters: 5 % [10]"),
-        pytest.param(hidden, 8, seen_by_all, id="good mail in hidden text: 2 % [72]"),
-        pytest.param(attached, 6, None, id="text in an attachment only: 0 %"),
-        pytest.param(image_only, 8, None, id="a linked picture only: 3 %"),
-        pytest.param(odd_base64, 8, None, id="base64 with stray characters: 2 %"),
-        pytest.param(giant_token, 11, None, id="one giant token: 4 %"),
+        pytest.param(undisguised, 0.2, None, id="undisguised: .14"),
+        pytest.param(split_by_tags, 0.13, left_split, id="words split by empty tags: .08 [.22]"),
+        pytest.param(split_by_comments, 0.1, left_split, id="words split by comments: .06 [.24]"),
+        pytest.param(zero_width, 0.2, width_as_space, id="words split by zero-width characters: .14 [.36]"),
+        pytest.param(hidden, 0.1, seen_by_all, id="good mail in hidden text: .05 [3.9]"),
+        pytest.param(attached, 0.06, None, id="text in an attachment only: .03"),
+        pytest.param(image_only, 0.16, None, id="a linked picture only: .11"),
+        pytest.param(odd_base64, 0.1, None, id="base64 with stray characters: .07"),
+        pytest.param(giant_token, 0.2, None, id="one giant token: .13"),
+        pytest.param(good_words, 1.2, None, id="150 words of good mail under the spam: .83"),
     ],
 )
-def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: int, naive: Naive | None) -> None:
+def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: float, naive: Naive | None) -> None:
     spam = disguised(mail, attack)
-    missed = mail.mean.missed(spam)
-    assert missed <= at_most
+    misplaced = mail.mean.misplaced(spam)
+    assert misplaced <= at_most
     if naive is not None:
-        assert mail.mean.missed([naive(message) for message in spam]) > missed
+        assert mail.mean.misplaced([naive(message) for message in spam]) > 1.5 * misplaced
 
 
 def test_look_alike_letters_are_read_as_latin(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """5 % [11]."""
+    """.18 [.31]."""
     spam = disguised(mail, look_alike)
-    missed = mail.mean.missed(spam)
+    misplaced = mail.mean.misplaced(spam)
     monkeypatch.setattr("spamnb.tokens.words._LOOK_ALIKE", {})
-    unfolded = mail.mean._replace(tokenizer=Tokenizer()).missed(spam)
-    assert missed <= 10
-    assert unfolded > missed
-
-
-def test_good_words_sway_the_mean_less_than_the_sum(mail: Mail) -> None:
-    """150 words of good mail under the spam: 23 %, summed 29 %."""
-    spam = disguised(mail, good_words)
-    assert mail.mean.missed(spam) <= 27
-    assert mail.mean.missed(spam) <= mail.summed.missed(spam)
+    unfolded = mail.mean._replace(tokenizer=Tokenizer()).misplaced(spam)
+    assert misplaced <= 0.25
+    assert unfolded > misplaced
 
 
 def test_a_novel_under_the_spam_is_not_read_to_its_end(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 kB of good mail under the spam: 76 % [95]; were 2,000 words read 88 %, 500 56 %."""
+    """20 kB of good mail under the spam: 4.8 [8.4]; were 2,000 words read 6.7, 500 3.6. Summed, not pooled: 38."""
     spam = disguised(mail, novel)
-    missed = mail.mean.missed(spam)
+    misplaced = mail.mean.misplaced(spam)
+    assert misplaced <= 6.5
+    assert mail.summed.misplaced(spam) > 2 * misplaced
     monkeypatch.setattr("spamnb.tokens.token_sink.MAX_WORDS", 10**9)
-    unread = mail.mean.missed(spam)
-    assert missed <= 82
-    assert missed < unread
+    assert mail.mean.misplaced(spam) > misplaced
