@@ -35,6 +35,7 @@ _REFUSED = re.compile(_FORBIDDEN.pattern.replace("%", ""))  # by which a name en
 _ESCAPES = re.compile(rb"%([0-9A-Fa-f]{2})")
 _DOTS = {0x3002: ".", 0xFF0E: ".", 0xFF61: "."}
 _KEPT = frozenset("ßς")  # are letters of their own in names
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # marks and letters that show nothing
 # URLs inside: with their scheme, or where a value begins. What a browser takes for a scheme's slashes counts.
 _TARGET = re.compile(r"https?:[/\\]{1,3}|(?<==)(?:[/\\]{2}|www\.)", re.IGNORECASE | re.ASCII)
 _TARGET_END = re.compile(r"[\s&<>\"'|]")
@@ -218,16 +219,20 @@ def _is_disguised(written: str, host: str) -> bool:
 
 
 def _mapped(host: str) -> str:
-    """``host`` by the mapping of UTS 46: without what has no width, NFKC, in small letters."""
+    """``host`` by the mapping of UTS 46: of each character NFKC in small letters, of what shows nothing nothing."""
     host = host.encode("utf-8", "replace").decode()
-    seen = [char for char in host.translate(_DOTS) if not _is_invisible(char)]
-    folded = unicodedata.normalize("NFKC", "".join(seen))
-    folded = "".join([char if char in _KEPT else "ß" if char == "ẞ" else char.casefold() for char in folded])
-    return unicodedata.normalize("NFKC", folded).translate(_DOTS)[-MAX_NAME_LENGTH:]
+    seen = [_mapped_character(char) for char in host.translate(_DOTS) if not _is_invisible(char)]
+    return unicodedata.normalize("NFC", "".join(seen)).translate(_DOTS)[-MAX_NAME_LENGTH:]
+
+
+def _mapped_character(char: str) -> str:
+    if char in _KEPT:
+        return char
+    return "ß" if char == "ẞ" else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
 
 
 def _is_invisible(char: str) -> bool:
-    return unicodedata.category(char) == "Cf" or char == "\u034f" or "\u180b" <= char <= "\u180f" or (
+    return unicodedata.category(char) == "Cf" or char in _FILLERS or "\u180b" <= char <= "\u180f" or (
         "\ufe00" <= char <= "\ufe0f"
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 import time
+import unicodedata
 from urllib.parse import quote, urlsplit
 
 import idna
@@ -92,6 +93,19 @@ def test_names_in_other_scripts_become_the_punycode_of_idna(written: str) -> Non
         assert isinstance(canonical_host(written), str)
         return
     assert canonical_host(written + ".example") == expected + ".example"
+
+
+def test_every_character_in_a_name_becomes_what_idna_makes_of_it() -> None:
+    joiners = "\u200c\u200d"  # show nothing in Latin names, which is where they hide
+    for char in map(chr, range(0x80, 0x30000)):
+        if unicodedata.category(char) in ("Cn", "Cs", "Co") or char in joiners:
+            continue
+        try:
+            mapped = idna.uts46_remap(f"a{char}b")
+            expected = idna.encode(mapped).decode()
+        except idna.IDNAError:
+            continue
+        assert canonical_host(f"a{char}b") == expected, hex(ord(char))
 
 
 @given(st.sampled_from(["http", "https"]), st.text("ab", max_size=3), st.text("ab.-1", max_size=9), st.booleans())
