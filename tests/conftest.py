@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py
+sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py, tests/commands.py
 
 # A busy machine fails no test: examples have no deadline, and in CI they are the same in every run.
 settings.register_profile(

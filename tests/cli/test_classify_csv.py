@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import run
 
-from spamnb.cli import cli
 from spamnb.cli.classify_csv import as_text
 
 NASTY = [
@@ -22,10 +22,6 @@ NASTY = [
     "naïve ☕, tea",
     " +1 win",
 ]
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 def table_of(result: Result) -> list[list[str]]:

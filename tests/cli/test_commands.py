@@ -17,7 +17,8 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from commands import run
 from mail import SPAM, folders, mail, message, sums
 from rich.cells import cell_len
 
@@ -30,10 +31,6 @@ from spamnb.store.store import Store
 from spamnb.tokens import vectorizer
 
 SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
-
-
-def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin, color=color)
 
 
 @pytest.fixture(scope="module")

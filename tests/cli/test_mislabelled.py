@@ -7,17 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import run
 from mail import HAM, SPAM, folders, mail, message
-
-from spamnb.cli import cli
 
 EACH = 300
 WRONG = {"ham/0100.eml": "spam", "spam/0251.eml": "ham"}  # what these really are
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

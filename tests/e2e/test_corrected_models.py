@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from commands import done, run
 from mail import folders, mail, message, sums
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.store import compaction
 from spamnb.store import store as stores
 from spamnb.store.database import FORMAT
@@ -21,16 +20,6 @@ from spamnb.store.jsonl import EXTENDED_VERSION, export
 from spamnb.store.store import Store
 
 LESSONS = [("spam", message("spam", 70)), ("ham", message("ham", 71)), ("spam", message("ham", 0))]
-
-
-def run(*arguments: object, given: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=given)
-
-
-def done(*arguments: object, given: bytes | None = None) -> str:
-    result = run(*arguments, given=given)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def content(model: Path, lessons: bool = False) -> list[str]:
@@ -44,7 +33,7 @@ def model(tmp_path: Path) -> Path:
     path = tmp_path / "model"
     done("train", "-m", path, "--model-type", "corrected", folders(tmp_path / "mail", mail(20)))
     for label, raw in LESSONS:
-        done("learn", "-m", path, label, given=raw)
+        done("learn", "-m", path, label, stdin=raw)
     return path
 
 
@@ -106,8 +95,8 @@ def test_export_and_import_give_the_same_model(model: Path, tmp_path: Path, less
     done("import", "-m", tmp_path / "copy", tmp_path / "lines")
     assert content(tmp_path / "copy", lessons) == content(model, lessons)
     for label, raw in LESSONS:
-        assert "forgot" in done("forget", "-m", tmp_path / "copy", label, given=raw)
-        done("forget", "-m", model, label, given=raw)
+        assert "forgot" in done("forget", "-m", tmp_path / "copy", label, stdin=raw)
+        done("forget", "-m", model, label, stdin=raw)
     assert content(tmp_path / "copy") == content(model)
 
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.settings import Settings
 
 KINDS = ("bernoulli", "corrected", "hybrid", "lda", "logistic")
@@ -50,10 +50,6 @@ KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"} | dict.
     ["corrections", "corrected", "brought"], "corrected"
 )  # the others are full in every kind
 NEW_CLASS = "spamnb: a new class, new, beside ham, spam"
-
-
-def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
 
 
 @dataclass(repr=False)  # of all that the commands said

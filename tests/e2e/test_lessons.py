@@ -14,27 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import done, run
 from mail import folders, mail, message, sums
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.store.jsonl import export
 from spamnb.store.lessons import kept_lessons, unpack
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import TOKENS_VERSION
 
 SPAMNB = [sys.executable, "-m", "spamnb"]
-
-
-def run(*arguments: object, given: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=given)
-
-
-def done(*arguments: object, given: bytes | None = None) -> str:
-    result = run(*arguments, given=given)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def refused(*arguments: object) -> str:
@@ -71,8 +60,8 @@ def model(tmp_path: Path) -> Path:
     """Trained on 40 messages, and taught two."""
     path = tmp_path / "model"
     done("train", "-m", path, folders(tmp_path / "mail", mail(20)))
-    done("learn", "-m", path, "spam", given=message("spam", 70))
-    done("learn", "-m", path, "ham", given=message("ham", 71))
+    done("learn", "-m", path, "spam", stdin=message("spam", 70))
+    done("learn", "-m", path, "ham", stdin=message("ham", 71))
     return path
 
 
@@ -84,7 +73,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
         told = done("train", "--force", "-m", model, tmp_path / "mail")
         assert "taught again 2 messages that had been learned one by one\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
-    done("learn", "-m", model, "spam", given=message("ham", 0))  # a person says that the folder is wrong
+    done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
     told = done("train", "--force", "-m", model, "--model-type", "logistic", tmp_path / "mail")
     assert "taught again 3 messages" in told
     assert "1 of them in the sources too, 1 in another class there: the lesson's class counts" in told
@@ -94,7 +83,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
 def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> None:
     told = done("train", "--force", "--keep-lessons", "0", "-m", model, tmp_path / "mail")
     assert "taught again" not in told and "had learned 2 messages one by one and not kept them" in told
-    done("learn", "-m", model, "spam", given=message("spam", 70))
+    done("learn", "-m", model, "spam", stdin=message("spam", 70))
     found = facts(model)
     assert found["lessons"] == {"lessons": 0, "bytes": 0, "bound": 0, "not_kept": 1}
     assert found["messages"] == {"ham": 20, "spam": 21}
@@ -103,7 +92,7 @@ def test_lessons_do_not_outlive_a_bound_of_0(model: Path, tmp_path: Path) -> Non
 
 
 def test_a_class_of_lessons_alone_is_a_class_of_the_new_model(model: Path, tmp_path: Path) -> None:
-    done("learn", "-m", model, "--new-class", "list", given=message("ham", 90))
+    done("learn", "-m", model, "--new-class", "list", stdin=message("ham", 90))
     done("train", "--force", "-m", model, tmp_path / "mail")
     assert facts(model)["messages"] == {"ham": 21, "list": 1, "spam": 21}
 
@@ -118,12 +107,12 @@ def test_info_says_what_is_kept_and_how_the_model_was_made(model: Path, tmp_path
 
 def test_it_is_said_that_a_file_which_everybody_may_read_keeps_nothing(model: Path) -> None:
     model.chmod(0o644)
-    told = done("learn", "-m", model, "spam", given=message("spam", 90))
+    told = done("learn", "-m", model, "spam", stdin=message("spam", 90))
     assert "everybody can read it" in told and "learned 1 of 1" in told and held(model) == LESSONS
     assert "2, 0.0 of at most 64 MB; 1 message learned one by one and not kept; no more" in done("info", "-m", model)
     model.chmod(0o600)
     assert "everybody" not in done("info", "-m", model)
-    assert "everybody" not in done("learn", "-m", model, "spam", given=message("spam", 91))
+    assert "everybody" not in done("learn", "-m", model, "spam", stdin=message("spam", 91))
 
 
 def test_the_sources_are_remembered_as_they_can_be_found_again(
@@ -156,7 +145,7 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
         assert f"making {model} anew of {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
         assert sums(content(model))[1:] == sums(before)[1:]
         assert facts(model)["settings"]["alpha"] == 0.5
-        assert "ham" in done("classify", "-m", model, given=message("ham", 5))
+        assert "ham" in done("classify", "-m", model, stdin=message("ham", 5))
 
 
 def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:

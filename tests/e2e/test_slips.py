@@ -10,18 +10,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import run
 from mail import folders, mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.errors import SpamnbError
 from spamnb.serve.users import class_of_label
 from spamnb.store.store import Store
-
-
-def run(*words: object, given: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli, [str(word) for word in words], input=given)
 
 
 @pytest.fixture
@@ -34,7 +29,7 @@ def model(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("label", ["spma", "hma", "list"])
 def test_learning_a_class_that_the_model_lacks_is_refused(model: Path, label: str) -> None:
-    done = run("learn", "-m", model, label, given=message("spam", 70))
+    done = run("learn", "-m", model, label, stdin=message("spam", 70))
     assert done.exit_code == 1 and f"{label!r} is none of the classes ham, spam" in done.output
     assert ("did you mean" in done.output) == (label != "list")
     with Store.open(model) as store:
@@ -42,14 +37,14 @@ def test_learning_a_class_that_the_model_lacks_is_refused(model: Path, label: st
 
 
 def test_a_new_class_is_made_when_told(model: Path) -> None:
-    assert run("learn", "-m", model, "--new-class", "list", given=message("ham", 70)).exit_code == 0
+    assert run("learn", "-m", model, "--new-class", "list", stdin=message("ham", 70)).exit_code == 0
     with Store.open(model) as store:
         assert store.totals().classes == ("ham", "list", "spam")
 
 
 @pytest.mark.parametrize("words", [[], ["--new-class"]])
 def test_a_class_in_capitals_is_never_a_third_one(model: Path, words: list[str]) -> None:
-    done = run("learn", "-m", model, *words, "SPAM", given=message("spam", 70))
+    done = run("learn", "-m", model, *words, "SPAM", stdin=message("spam", 70))
     assert done.exit_code == 1 and "'SPAM' differs from class spam in case alone" in done.output
 
 
@@ -65,11 +60,11 @@ def test_one_message_of_a_third_class_leaves_spam_what_it_was(model: Path) -> No
 
 def test_a_model_of_lessons_takes_its_first_two_classes_without_asking(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    assert run("learn", "-m", path, "spma", given=message("spam", 1)).exit_code == 1
+    assert run("learn", "-m", path, "spma", stdin=message("spam", 1)).exit_code == 1
     assert not path.exists()
-    assert run("learn", "-m", path, "good", given=message("ham", 1)).exit_code == 0
-    assert run("learn", "-m", path, "spam", given=message("spam", 1)).exit_code == 0
-    assert run("learn", "-m", path, "other", given=message("ham", 2)).exit_code == 1
+    assert run("learn", "-m", path, "good", stdin=message("ham", 1)).exit_code == 0
+    assert run("learn", "-m", path, "spam", stdin=message("spam", 1)).exit_code == 0
+    assert run("learn", "-m", path, "other", stdin=message("ham", 2)).exit_code == 1
 
 
 def test_swapped_arguments_of_learn_are_put_right(model: Path, tmp_path: Path) -> None:
@@ -106,7 +101,7 @@ def test_training_refuses_a_name_of_spam_that_no_class_has(tmp_path: Path) -> No
 
 
 def test_what_force_throws_away_is_said_with_its_number(model: Path, tmp_path: Path) -> None:
-    assert run("learn", "-m", model, "spam", "--keep-lessons", "0", given=message("spam", 70)).exit_code == 0
+    assert run("learn", "-m", model, "spam", "--keep-lessons", "0", stdin=message("spam", 70)).exit_code == 0
     done = run("train", "--force", "-m", model, tmp_path / "mail")
     assert done.exit_code == 0 and "had learned 1 message one by one and not kept it" in done.output
     assert "one by one" not in run("train", "--force", "-m", model, tmp_path / "mail").output
@@ -114,7 +109,7 @@ def test_what_force_throws_away_is_said_with_its_number(model: Path, tmp_path: P
 
 def test_an_empty_file_is_called_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
-    done = run("classify", "-m", tmp_path / "model", given=b"x")
+    done = run("classify", "-m", tmp_path / "model", stdin=b"x")
     assert done.exit_code == 1 and "an empty file and no model" in done.output
 
 
@@ -125,7 +120,7 @@ def test_a_model_is_for_its_owner_alone_and_stays_as_its_owner_opens_it(model: P
         model.chmod(0o640)
         assert run("train", "--force", "-m", model, tmp_path / "mail").exit_code == 0
         assert stat.S_IMODE(model.stat().st_mode) == 0o640
-        assert run("learn", "-m", tmp_path / "lessons", "spam", given=message("spam", 1)).exit_code == 0
+        assert run("learn", "-m", tmp_path / "lessons", "spam", stdin=message("spam", 1)).exit_code == 0
         assert stat.S_IMODE((tmp_path / "lessons").stat().st_mode) == 0o600
     finally:
         os.umask(umask)
@@ -139,21 +134,21 @@ def test_where_there_is_no_message_that_is_an_error(model: Path, tmp_path: Path,
         done = run(*words, "-m", model, *sources)
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr == f"Error: {' '.join(map(str, sources))}: no message\n"
-    assert run(*words, "-m", model, given=b"").stderr == "Error: standard input: no message\n"
+    assert run(*words, "-m", model, stdin=b"").stderr == "Error: standard input: no message\n"
 
 
 def test_forgetting_from_a_class_that_is_none_is_refused(model: Path) -> None:
-    done = run("forget", "-m", model, "spma", given=message("spam", 1))
+    done = run("forget", "-m", model, "spma", stdin=message("spam", 1))
     assert (done.exit_code, done.stdout) == (1, "")
     assert "'spma' is none of the classes ham, spam; did you mean spam?" in done.stderr
-    assert run("forget", "-m", model, "SPAM", given=message("spam", 1)).stderr.endswith("did you mean spam?\n")
+    assert run("forget", "-m", model, "SPAM", stdin=message("spam", 1)).stderr.endswith("did you mean spam?\n")
 
 
 def test_a_class_that_was_emptied_is_still_known(tmp_path: Path) -> None:
     path, raw = tmp_path / "model", message("spam", 1)
-    run("learn", "-m", path, "spam", given=raw)
-    assert [run("forget", "-m", path, "spam", given=raw).exit_code for _ in range(2)] == [0, 0]
-    assert "'ham' is none of the classes spam\n" in run("forget", "-m", path, "ham", given=raw).stderr
+    run("learn", "-m", path, "spam", stdin=raw)
+    assert [run("forget", "-m", path, "spam", stdin=raw).exit_code for _ in range(2)] == [0, 0]
+    assert "'ham' is none of the classes spam\n" in run("forget", "-m", path, "ham", stdin=raw).stderr
 
 
 @pytest.mark.parametrize("command", ["learn", "forget"])
@@ -206,7 +201,7 @@ def test_ctrl_c_at_the_end_of_a_change_is_told_what_was_kept(model: Path, monkey
             signal.raise_signal(signal.SIGINT)  # in this thread: what runs tests at once has others
 
     monkeypatch.setattr(Store, "_before_commit", interrupted)
-    done = run("learn", "-m", model, "spam", given=message("spam", 70))
+    done = run("learn", "-m", model, "spam", stdin=message("spam", 70))
     monkeypatch.undo()
     assert done.exit_code == 130 and "; 1 of 1 message learned and kept;" in done.stderr
     assert documents(model) == before + 1
