@@ -65,15 +65,26 @@ class CorrectionSums(NamedTuple):
 
     @classmethod
     def sum(cls, parts: Sequence[CorrectionSums]) -> CorrectionSums:
-        """The sum of corrections; a message that several of them hold brought what the last of them says."""
+        """The sum of corrections, and of what each message brought to them; messages that brought 0 are left out."""
         names = sorted({name for part in parts for name in part.classes})
         aligned = [part.of_classes(names) for part in parts]
         keys, place = np.unique(np.concatenate([part.weights.keys for part in aligned]), return_inverse=True)
         units = np.zeros((len(keys), len(names)), np.int64)
         np.add.at(units, place, np.concatenate([part.weights.units for part in aligned]))
-        brought = {digest: row for part in aligned for digest, row in zip(*part.brought)}
-        rows = np.array(list(brought.values()), np.int64).reshape(-1, len(names))
-        return cls(tuple(names), TokenUnits(keys, units), MessageUnits(list(brought), rows))
+        number: dict[bytes, int] = {}
+        of_row = [number.setdefault(digest, len(number)) for part in aligned for digest in part.brought.digests]
+        brought = np.zeros((len(number), len(names)), np.int64)
+        np.add.at(brought, np.array(of_row, np.intp), np.concatenate([part.brought.units for part in aligned]))
+        some: np.ndarray = brought.any(axis=1)
+        digests = [digest for digest, row in number.items() if some[row]]
+        return cls(tuple(names), TokenUnits(keys, units), MessageUnits(digests, brought[some]))
+
+    def __neg__(self) -> CorrectionSums:
+        """What takes this correction away when it is added."""
+        weights, brought = self.weights, self.brought
+        return self._replace(
+            weights=weights._replace(units=-weights.units), brought=brought._replace(units=-brought.units)
+        )
 
 
 def pages_of(weights: TokenUnits) -> Iterator[tuple[int, bytes, bytes]]:
