@@ -75,9 +75,8 @@ class CorrectionSums(NamedTuple):
         of_row = [number.setdefault(digest, len(number)) for part in aligned for digest in part.brought.digests]
         brought = np.zeros((len(number), len(names)), np.int64)
         np.add.at(brought, np.array(of_row, np.intp), np.concatenate([part.brought.units for part in aligned]))
-        some: np.ndarray = brought.any(axis=1)
-        digests = [digest for digest, row in number.items() if some[row]]
-        return cls(tuple(names), TokenUnits(keys, units), MessageUnits(digests, brought[some]))
+        some, digests = np.flatnonzero(brought.any(axis=1)), list(number)
+        return cls(tuple(names), TokenUnits(keys, units), MessageUnits([digests[row] for row in some], brought[some]))
 
     def __neg__(self) -> CorrectionSums:
         """What takes this correction away when it is added."""
