@@ -30,10 +30,10 @@ ROOMS = (
 ).split()
 WINGS = {
     "engines": [],
-    "evaluate": ["engines"],
-    "report": ["evaluate"],
+    "evaluation": ["engines"],
+    "report": ["evaluation"],
     "serve": [],
-    "cli": ["engines", "evaluate", "report", "serve"],
+    "cli": ["engines", "evaluation", "report", "serve"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with

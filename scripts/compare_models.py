@@ -32,7 +32,7 @@ from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
-from spamnb.evaluate.protocols import even_names
+from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
 from spamnb.message.parse import parse
 from spamnb.settings import Settings

@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from spamnb.classifier import Classifier
-from spamnb.evaluate.roc import one_minus_roca
+from spamnb.evaluation.roc import one_minus_roca
 from spamnb.formulas.calibration import margins
 from spamnb.message.headers import read_section
 

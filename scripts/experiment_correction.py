@@ -24,11 +24,11 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.counts.training_set import TrainingSet, count_messages
-from spamnb.evaluate.held_out import Answers, Mail, mail_of
-from spamnb.evaluate.metrics import spam_errors
-from spamnb.evaluate.probability import expected_calibration_error, reliability
-from spamnb.evaluate.result import Result
-from spamnb.evaluate.roc import one_minus_roca, roc_counts, spam_missed_at
+from spamnb.evaluation.held_out import Answers, Mail, mail_of
+from spamnb.evaluation.metrics import spam_errors
+from spamnb.evaluation.probability import expected_calibration_error, reliability
+from spamnb.evaluation.result import Result
+from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected
 from spamnb.settings import Settings

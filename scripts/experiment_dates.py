@@ -20,8 +20,8 @@ from mail_corpora import corpora_folder, sources
 
 from spamnb.counts.shard import UNDATED
 from spamnb.engines.counting import count_parallel
-from spamnb.evaluate.held_out import Answers, mail_of
-from spamnb.evaluate.online import online
+from spamnb.evaluation.held_out import Answers, mail_of
+from spamnb.evaluation.online import online
 from spamnb.message.dates import arrival
 from spamnb.message.parse import header_of
 from spamnb.settings import Settings

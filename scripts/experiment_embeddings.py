@@ -24,7 +24,7 @@ from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
-from spamnb.evaluate.protocols import even_names
+from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
 from spamnb.message.parse import parse
 from spamnb.sources.spec import entries

@@ -19,7 +19,7 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.counts.training_set import TrainingSet, count_messages
-from spamnb.evaluate.roc import one_minus_roca
+from spamnb.evaluation.roc import one_minus_roca
 from spamnb.learners import logistic
 from spamnb.learners.hybrid import score_scale
 from spamnb.learners.naive_bayes import NaiveBayes, intercept, log_likelihoods, pooled_scores

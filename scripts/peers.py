@@ -202,7 +202,7 @@ class Spamnb(Peer):
         return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, p)
 
     def stream(self, mail: Sequence[Mail]) -> Judged:
-        from spamnb.evaluate.scores import read_scores
+        from spamnb.evaluation.scores import read_scores
 
         file = self.folder / "stdout.tsv"
         start = time.perf_counter()

@@ -32,8 +32,8 @@ import spamnb.settings
 from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.engines.side_process import SideProcess
-from spamnb.evaluate.mcnemar import mcnemar
-from spamnb.evaluate.roc import one_minus_roca
+from spamnb.evaluation.mcnemar import mcnemar
+from spamnb.evaluation.roc import one_minus_roca
 from spamnb.formulas.calibration import margins
 from spamnb.store import compaction, pruning, store
 from spamnb.store.lessons import holding, set_bound

@@ -6,7 +6,7 @@
 
 ``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
 scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,
-``evaluate`` and ``report`` measure and show, ``serve`` and ``cli`` are how programs and people ask.
+``evaluation`` and ``report`` measure and show, ``serve`` and ``cli`` are how programs and people ask.
 
 The names below are loaded when they are first asked for:
 

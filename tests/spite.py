@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax
 
-from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.report.provenance import provenance
 from spamnb.settings import Settings
 

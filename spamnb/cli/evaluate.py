@@ -25,10 +25,10 @@ from spamnb.cli.options import (
 from spamnb.cli.settings import settings_given, settings_options
 
 if TYPE_CHECKING:
-    from spamnb.evaluate.figures import Figures
-    from spamnb.evaluate.mcnemar import McNemar
-    from spamnb.evaluate.online import Feedback
-    from spamnb.evaluate.result import Result
+    from spamnb.evaluation.figures import Figures
+    from spamnb.evaluation.mcnemar import McNemar
+    from spamnb.evaluation.online import Feedback
+    from spamnb.evaluation.result import Result
     from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
 
@@ -113,8 +113,8 @@ def evaluate_command(
       spamnb evaluate --folds 10 --report page.html ham=~/Maildir spam=~/Maildir/.Junk
       spamnb evaluate --online index:trec05p-1/full/index
     """
-    from spamnb.evaluate.figures import as_json, figures
-    from spamnb.evaluate.scores import read_scores, write_scores
+    from spamnb.evaluation.figures import as_json, figures
+    from spamnb.evaluation.scores import read_scores, write_scores
     from spamnb.naming import escape_json
 
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
@@ -130,7 +130,7 @@ def evaluate_command(
     tell_of_folders_too_high(sources)
     unreadable = Unreadable()
     if online:
-        from spamnb.evaluate.online import Feedback
+        from spamnb.evaluation.online import Feedback
 
         feedback = Feedback(feedback_for, feedback_delay, feedback_share, seed)
         result = _stream(sources, settings, unreadable, feedback, by_date)
@@ -199,7 +199,7 @@ def _entries(sources: Iterable[str], on_unreadable: Callable[[str, Exception], N
 def _stream(
     sources: tuple[str, ...], settings: Settings, unreadable: Unreadable, feedback: Feedback, dated: bool
 ) -> Result:
-    from spamnb.evaluate.online import by_date, online
+    from spamnb.evaluation.online import by_date, online
 
     given = _entries(sources, unreadable)
     entries = by_date(given, unreadable) if dated else given
@@ -209,7 +209,7 @@ def _stream(
 
 def _as_it_is(sources: tuple[str, ...], model: Path, unreadable: Unreadable) -> tuple[Result, Settings]:
     from spamnb.classifier import Classifier
-    from spamnb.evaluate.online import judged
+    from spamnb.evaluation.online import judged
 
     with Classifier.open(model) as classifier, progress("Classifying") as show:
         return _some(judged(_entries(sources, unreadable), classifier, unreadable, show)), classifier.settings
@@ -229,8 +229,8 @@ def _held_out(
     """The result of one ``way``: a number of folds, "leave-one-out", "md5", or a fraction to train on."""
     from spamnb.engines.counting import count_parallel
     from spamnb.errors import SpamnbError
-    from spamnb.evaluate import protocols
-    from spamnb.evaluate.held_out import mail_of
+    from spamnb.evaluation import protocols
+    from spamnb.evaluation.held_out import mail_of
 
     names: list[str] = []
 

@@ -12,8 +12,8 @@ from spamnb.cli.options import read_options
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.evaluate.mislabelled import Doubtful, Head
-    from spamnb.evaluate.result import Result
+    from spamnb.evaluation.mislabelled import Doubtful, Head
+    from spamnb.evaluation.result import Result
     from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
     from spamnb.training import LeaveOneOutResult
@@ -53,7 +53,7 @@ def doubtful_json_of(sources: Sequence[str], result: Result, limit: int) -> list
 
 def _found(sources: Sequence[str], result: Result, limit: int) -> tuple[list[Doubtful], dict[tuple[str, str], Head]]:
     """The messages that look mislabelled, and who sent them."""
-    from spamnb.evaluate.mislabelled import doubtful, heads
+    from spamnb.evaluation.mislabelled import doubtful, heads
 
     found = doubtful(result, limit)
     return found, heads(_again(sources), [(each.name, each.label) for each in found])
@@ -69,8 +69,8 @@ def doubtful_lines_of_training(
     limit: int,
 ) -> list[str]:
     """The same of messages that were just trained on, ``names`` being those of all places in the mail."""
-    from spamnb.evaluate.held_out import mail_of
-    from spamnb.evaluate.protocols import left_out_result
+    from spamnb.evaluation.held_out import mail_of
+    from spamnb.evaluation.protocols import left_out_result
     from spamnb.store.store import Store
 
     if not limit or not len(left_out.labels):
@@ -83,7 +83,7 @@ def doubtful_lines_of_training(
 def conflict_lines_of(sources: Sequence[str], training_set: TrainingSet, messages: int) -> list[str]:
     """What is said of those of the first ``messages`` messages that stand in several classes."""
     from spamnb.counts.copies import in_several_classes
-    from spamnb.evaluate.mislabelled import named
+    from spamnb.evaluation.mislabelled import named
     from spamnb.report.mislabelled import LISTED, conflict_lines
 
     groups = [[copy for copy in group if copy[0] < messages] for group in in_several_classes(training_set)]

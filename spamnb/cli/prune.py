@@ -10,7 +10,7 @@ import click
 from spamnb.cli.options import SOURCE, Unreadable, model_option, progress, read_options, source_options, tell
 
 if TYPE_CHECKING:
-    from spamnb.evaluate.pruning import Cost
+    from spamnb.evaluation.pruning import Cost
     from spamnb.store.pruning import Survey
 
 MAX_MONTHS = 1200
@@ -92,7 +92,7 @@ def _tell_survey(model: Path, found: Survey) -> None:
 
 
 def _tell_cost(model: Path, found: Survey, sources: tuple[str, ...], sample: int, unreadable: Unreadable) -> None:
-    from spamnb.evaluate.pruning import pruning_cost
+    from spamnb.evaluation.pruning import pruning_cost
     from spamnb.naming import pluralize
     from spamnb.sources.entries import messages
     from spamnb.sources.spec import entries

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluate import roc
-from spamnb.evaluate.figures import Figures, Point
-from spamnb.evaluate.probability import Bin
-from spamnb.evaluate.result import Result
+from spamnb.evaluation import roc
+from spamnb.evaluation.figures import Figures, Point
+from spamnb.evaluation.probability import Bin
+from spamnb.evaluation.result import Result
 from spamnb.report import svg
 from spamnb.report.numbers import count, percent
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.evaluate.figures import Figures
-from spamnb.evaluate.rates import Estimate
+from spamnb.evaluation.figures import Figures
+from spamnb.evaluation.rates import Estimate
 from spamnb.report.numbers import count, interval, percent, ratio
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spamnb.evaluate.mislabelled import Doubtful, Head
+from spamnb.evaluation.mislabelled import Doubtful, Head
 from spamnb.naming import escape, pluralize
 from spamnb.report.numbers import percent
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.figures import Figures
-from spamnb.evaluate.rates import Estimate
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.figures import Figures
+from spamnb.evaluation.rates import Estimate
+from spamnb.evaluation.result import Result
 from spamnb.report import charts
 from spamnb.report.confusion import matrix, mistakes
 from spamnb.report.numbers import count, interval, percent, ratio

@@ -8,7 +8,7 @@ from unicodedata import combining, east_asian_width
 
 import numpy as np
 
-from spamnb.evaluate.mislabelled import surest
+from spamnb.evaluation.mislabelled import surest
 from spamnb.formulas.decision import UNSURE
 from spamnb.naming import pluralize
 from spamnb.report.numbers import percent

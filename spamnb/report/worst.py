@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE as UNSURE_NAME
 from spamnb.report import svg
 from spamnb.report.numbers import count

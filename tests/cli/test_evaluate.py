@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from mail import folders, mail
 
 from spamnb.cli import cli
-from spamnb.evaluate.scores import read_scores
+from spamnb.evaluation.scores import read_scores
 
 EACH = 40
 

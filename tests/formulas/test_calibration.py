@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from spamnb.evaluate.probability import expected_calibration_error, reliability
+from spamnb.evaluation.probability import expected_calibration_error, reliability
 from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _logistic, margins
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from spamnb.evaluate.metrics import UNSURE
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.metrics import UNSURE
+from spamnb.evaluation.result import Result
 from spamnb.report.confusion import DENSE, SHOWN, matrix, mistakes
 
 

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 from scipy.special import log_softmax
 
-from spamnb.evaluate.figures import figures
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.figures import figures
+from spamnb.evaluation.result import Result
 from spamnb.report.evaluation import headline, tables
 from spamnb.report.numbers import percent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.evaluate.mislabelled import Doubtful, Head
+from spamnb.evaluation.mislabelled import Doubtful, Head
 from spamnb.report.mislabelled import LISTED, LONGEST, conflict_lines, doubtful_lines, shortened
 
 

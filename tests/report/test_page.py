@@ -14,8 +14,8 @@ from selectolax.lexbor import LexborHTMLParser
 from spite import MADE, SPITE, TWENTY, TWO, made_up
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.figures import figures
-from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.evaluation.figures import figures
+from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.report import charts
 from spamnb.report.page import page, summary_line, unsure_line, write_page
 

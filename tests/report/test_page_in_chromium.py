@@ -16,7 +16,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from spite import MADE, SPITE, TWENTY, TWO, made_up
 
-from spamnb.evaluate.figures import figures
+from spamnb.evaluation.figures import figures
 from spamnb.report.page import write_page
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.report.worst import TOKENS, WORST, worst
 
 

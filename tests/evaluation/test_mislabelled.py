@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from mail import message
 
-from spamnb.evaluate.mislabelled import Doubtful, Head, doubtful, heads, named
-from spamnb.evaluate.result import ErrorDetail, Result
+from spamnb.evaluation.mislabelled import Doubtful, Head, doubtful, heads, named
+from spamnb.evaluation.result import ErrorDetail, Result
 from spamnb.sources.entries import Entry
 
 P = np.array([[0.99, 0.01], [0.05, 0.95], [0.2, 0.8], [0.001, 0.999], [0.999, 0.001], [0.999, 0.001], [0.02, 0.98]])

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.counts.training_set import TrainingSet
-from spamnb.evaluate.metrics import UNSURE
-from spamnb.evaluate.mislabelled import surest
-from spamnb.evaluate.result import ErrorDetail, Result
+from spamnb.evaluation.metrics import UNSURE
+from spamnb.evaluation.mislabelled import surest
+from spamnb.evaluation.result import ErrorDetail, Result
 from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import learner_for
 from spamnb.learners.without_message import WithoutMessage

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
-from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.evaluation.result import Answer, Recorder, Result
 
 
 def result_of(rows: list[tuple[str, str, str]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:

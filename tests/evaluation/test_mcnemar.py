@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.evaluate.mcnemar import mcnemar
+from spamnb.evaluation.mcnemar import mcnemar
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))

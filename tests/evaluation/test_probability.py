@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 from sklearn.metrics import log_loss as sk_log_loss
 
-from spamnb.evaluate import probability as prob
+from spamnb.evaluation import probability as prob
 
 
 def random_case(seed: int, n: int, classes: int) -> tuple[np.ndarray, np.ndarray]:

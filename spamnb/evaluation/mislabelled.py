@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.result import Result
 from spamnb.message.parse import header_of
 from spamnb.sources.entries import Entry
 

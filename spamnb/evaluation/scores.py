@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.metrics import UNSURE
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.metrics import UNSURE
+from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE as UNSURE_NAME
 from spamnb.naming import escape
 

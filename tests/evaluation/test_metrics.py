@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 from sklearn.metrics import confusion_matrix as sk_confusion
 
-from spamnb.evaluate import metrics
+from spamnb.evaluation import metrics
 
 rows = st.integers(1, 6).flatmap(
     lambda c: st.tuples(

@@ -10,7 +10,7 @@ from mail import mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.online import Feedback, by_date, judged, online
+from spamnb.evaluation.online import Feedback, by_date, judged, online
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
-from spamnb.evaluate import bootstrap, roc
+from spamnb.evaluation import bootstrap, roc
 
 
 def sample(rng: np.random.Generator, ham: int = 150, spam: int = 100) -> tuple[np.ndarray, np.ndarray]:

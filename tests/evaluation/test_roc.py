@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 from sklearn.metrics import roc_auc_score
 
-from spamnb.evaluate import roc
+from spamnb.evaluation import roc
 
 # Few distinct scores, so that ties are the rule.
 messages = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=40).filter(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.evaluate.metrics import SpamErrors, expit, logit_rate
+from spamnb.evaluation.metrics import SpamErrors, expit, logit_rate
 
 
 class Estimate(NamedTuple):

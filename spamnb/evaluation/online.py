@@ -14,8 +14,8 @@ from itertools import islice
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.held_out import BATCH, EVIDENCE
-from spamnb.evaluate.result import Answer, Recorder, Result
+from spamnb.evaluation.held_out import BATCH, EVIDENCE
+from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.judgement import Judgement
 from spamnb.message.dates import arrival
 from spamnb.message.parse import header_of

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from spamnb.evaluate.metrics import SpamErrors
-from spamnb.evaluate.rates import error_estimates, share
+from spamnb.evaluation.metrics import SpamErrors
+from spamnb.evaluation.rates import error_estimates, share
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

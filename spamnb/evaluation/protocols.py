@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from spamnb.counts.newest import newest
 from spamnb.counts.shard import UNDATED
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.held_out import Answers, Mail
-from spamnb.evaluate.result import Result
+from spamnb.evaluation.held_out import Answers, Mail
+from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.store.store import Store
 from spamnb.training import LeaveOneOutResult, model_of, prepare

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluate import bootstrap, probability, rates, roc
-from spamnb.evaluate.metrics import UNSURE, precision_recall, spam_errors, total_cost_ratio
-from spamnb.evaluate.rates import Estimate
-from spamnb.evaluate.result import Result
+from spamnb.evaluation import bootstrap, probability, rates, roc
+from spamnb.evaluation.metrics import UNSURE, precision_recall, spam_errors, total_cost_ratio
+from spamnb.evaluation.rates import Estimate
+from spamnb.evaluation.result import Result
 
 HM_LEVELS = (0.1, 0.5, 1.0)  # percent of good mail lost at which spam let through is told
 COSTS = (1, 9, 999)  # λ of Androutsopoulos et al. (2000): tag, bounce with a request, delete

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spamnb.evaluate.metrics import expit, logit_rate, macro_f1
-from spamnb.evaluate.rates import Estimate, share
-from spamnb.evaluate.roc import RocCounts, misordered, spam_missed_at
+from spamnb.evaluation.metrics import expit, logit_rate, macro_f1
+from spamnb.evaluation.rates import Estimate, share
+from spamnb.evaluation.roc import RocCounts, misordered, spam_missed_at
 
 REPLICATES = 1000
 Z = 1.959963984540054  # 97.5 % of a standard normal lies below

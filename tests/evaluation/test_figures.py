@@ -10,9 +10,9 @@ import pytest
 from scipy.special import softmax
 from sklearn.metrics import precision_recall_fscore_support
 
-from spamnb.evaluate import roc
-from spamnb.evaluate.figures import as_json, figures, learning_curve
-from spamnb.evaluate.result import Recorder, Result
+from spamnb.evaluation import roc
+from spamnb.evaluation.figures import as_json, figures, learning_curve
+from spamnb.evaluation.result import Recorder, Result
 
 
 def made_up(classes: tuple[str, ...], n: int = 400, ordered: bool = False, seed: int = 0) -> Result:

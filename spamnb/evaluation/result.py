@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.evaluate.mcnemar import McNemar, mcnemar
-from spamnb.evaluate.metrics import UNSURE, confusion_matrix
+from spamnb.evaluation.mcnemar import McNemar, mcnemar
+from spamnb.evaluation.metrics import UNSURE, confusion_matrix
 
 
 class Answer(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 
 from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.evaluate.mcnemar import McNemar, mcnemar
-from spamnb.evaluate.roc import one_minus_roca
+from spamnb.evaluation.mcnemar import McNemar, mcnemar
+from spamnb.evaluation.roc import one_minus_roca
 from spamnb.formulas.calibration import Calibration, margins
 from spamnb.learners.learner import CorrectionFile, ModelFile
 from spamnb.store.pruning import Survey

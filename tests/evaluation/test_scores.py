@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluate.result import Result
-from spamnb.evaluate.scores import read_scores, write_scores
+from spamnb.evaluation.result import Result
+from spamnb.evaluation.scores import read_scores, write_scores
 from spamnb.naming import escape
 
 words = st.text(st.characters(codec="utf-8"), max_size=12)

@@ -12,9 +12,9 @@ from mail import mail, message, never
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
-from spamnb.evaluate import protocols
-from spamnb.evaluate.held_out import Mail, mail_of
-from spamnb.evaluate.result import Result
+from spamnb.evaluation import protocols
+from spamnb.evaluation.held_out import Mail, mail_of
+from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.training import train
