@@ -32,8 +32,9 @@ WINGS = {
     "engines": [],
     "evaluation": ["engines"],
     "report": ["evaluation"],
+    "api": ["engines", "evaluation", "report"],
     "serve": [],
-    "cli": ["engines", "evaluation", "report", "serve"],
+    "cli": ["engines", "evaluation", "report", "api", "serve"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with

@@ -41,7 +41,7 @@ from spamnb.sources.spec import entries
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
-from spamnb.training import train
+from spamnb.training import train_file
 
 
 def complain(name: str, error: Exception) -> None:
@@ -92,7 +92,7 @@ def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, flo
                      {"model_type": "logistic"}, {"model_type": "hybrid"}):  # fmt: skip
             started = time.perf_counter()
             path = Path(folder) / "model"
-            train(path, made, Settings(**what))
+            train_file(path, made, Settings(**what))
             right = 0
             with Classifier.open(path) as classifier:
                 for entry in ask:

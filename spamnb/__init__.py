@@ -6,7 +6,7 @@
 
 ``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
 scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,
-``evaluation`` and ``report`` measure and show, ``serve`` and ``cli`` are how programs and people ask.
+``evaluation`` and ``report`` measure and show, ``api``, ``cli`` and ``serve`` are how programs and people ask.
 
 The names below are loaded when they are first asked for:
 
@@ -20,8 +20,19 @@ from __future__ import annotations
 # typing's own is 5 ms away, in which Ctrl-C would end the program with a traceback: main() does not run yet.
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
+    from spamnb.api.evaluate import evaluate as evaluate
+    from spamnb.api.evaluation import Evaluation as Evaluation
+    from spamnb.api.explain import Explanation as Explanation
+    from spamnb.api.explain import explain as explain
+    from spamnb.api.read import LabelledMessage as LabelledMessage
+    from spamnb.api.read import read as read
+    from spamnb.api.train import train as train
+    from spamnb.api.training_report import TrainingReport as TrainingReport
+    from spamnb.api.words import WordsReport as WordsReport
+    from spamnb.api.words import words as words
     from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
+    from spamnb.errors import SpamnbWarning as SpamnbWarning
     from spamnb.estimators.bernoulli import BernoulliNB as BernoulliNB
     from spamnb.estimators.categorical import CategoricalNB as CategoricalNB
     from spamnb.estimators.complement import ComplementNB as ComplementNB
@@ -40,12 +51,23 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "train": "api.train",
+    "evaluate": "api.evaluate",
+    "words": "api.words",
+    "explain": "api.explain",
+    "read": "api.read",
+    "TrainingReport": "api.training_report",
+    "Evaluation": "api.evaluation",
+    "WordsReport": "api.words",
+    "Explanation": "api.explain",
+    "LabelledMessage": "api.read",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",
     "TokenOptions": "tokens.tokenizer",
     "Loss": "formulas.decision",
     "SpamnbError": "errors",
+    "SpamnbWarning": "errors",
     "parse": "message.parse",
     "MultinomialNB": "estimators.multinomial",
     "BernoulliNB": "estimators.bernoulli",

@@ -13,6 +13,14 @@ class SpamnbError(Exception):
     """
 
 
+class SpamnbWarning(UserWarning):
+    """What a function tells on the way and goes on: a file that was left out, a folder that may not be what was meant.
+
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=SpamnbWarning)
+    """
+
+
 def reason(error: Exception) -> str:
     """What an error says; of the system's own only the reason, without number and file.
 

@@ -126,7 +126,7 @@ def _in_memory(selected: TrainingSet, result: FitResult, settings: Settings) -> 
 
 
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:
-    """A model in memory, made of the training set's messages as ``train`` would make its file."""
+    """A model in memory, made of the training set's messages as ``train_file`` would make its file."""
     training_set = prepare(training_set.select_columns())
     selected = select_features(training_set, settings)
     return _in_memory(selected, _fit(training_set, selected, settings), settings)
@@ -212,7 +212,7 @@ def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
     )
 
 
-def train(
+def train_file(
     path: str | Path,
     training_set: TrainingSet,
     settings: Settings,

@@ -20,7 +20,7 @@ from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import leave_one_out_estimate, prepare, train
+from spamnb.training import leave_one_out_estimate, prepare, train_file
 
 
 def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
@@ -51,7 +51,7 @@ def test_leave_one_out_is_forgetting_each_message(
 
 def test_training_and_learning_make_the_same_sums(tmp_path: Path) -> None:
     settings = Settings()
-    left_out = train(tmp_path / "m", counted(tmp_path, THREE), settings)
+    left_out = train_file(tmp_path / "m", counted(tmp_path, THREE), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in THREE:
         classifier.learn(label, raw)
@@ -64,7 +64,7 @@ def test_training_and_learning_make_the_same_sums(tmp_path: Path) -> None:
 
 
 def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp_path: Path) -> None:
-    train(tmp_path / "all", counted(tmp_path, mail(6)), Settings())
+    train_file(tmp_path / "all", counted(tmp_path, mail(6)), Settings())
     with Classifier.open(tmp_path / "all", writable=True) as classifier:
         for label, raw in mail(6):
             assert classifier.forget(label, raw)
@@ -92,7 +92,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
     messages = [*mail(12), *(("a", message("ham", n)) for n in range(40, 46))]
     messages += [("ham", raw) for label, raw in messages if label == "a"]
     settings = Settings(model_type=kind, embedding="lsa:2" if kind == "gaussian" else None)
-    left_out = train(tmp_path / "m", counted(tmp_path, messages), settings)
+    left_out = train_file(tmp_path / "m", counted(tmp_path, messages), settings)
     assert (left_out.classes, np.bincount(left_out.labels).tolist()) == (("ham", "spam"), [18, 12])
     with Classifier.open(tmp_path / "m") as classifier:
         assert classifier.store.totals().documents.tolist() == [18, 12]
@@ -101,7 +101,8 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
 
 @pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "corrected", "logistic", "hybrid"])
 def test_one_class_trains_and_takes_a_second(tmp_path: Path, kind: str) -> None:
-    train(tmp_path / "m", counted(tmp_path, [("ham", message("ham", n)) for n in range(9)]), Settings(model_type=kind))
+    of_one_class = counted(tmp_path, [("ham", message("ham", n)) for n in range(9)])
+    train_file(tmp_path / "m", of_one_class, Settings(model_type=kind))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert list(classifier.classify(message("ham", 20)).probabilities) == ["ham"]
         for n in range(20):
@@ -116,7 +117,7 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_model(tmp_path: Path) -> None:
         folder.mkdir()
     except OSError:
         pytest.skip("this file system has UTF-8 names only")
-    train(folder / "m", counted(tmp_path, mail(6)), Settings())
+    train_file(folder / "m", counted(tmp_path, mail(6)), Settings())
     with Classifier.open(folder / "m") as classifier:
         assert classifier.store.totals().documents.sum() == 12
 
@@ -125,7 +126,7 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
 
     full = counted(tmp_path, mail(20))
     report = top_words(full.counts, full.tokens, 10)
-    train(tmp_path / "m", full, Settings(top_words=10))
+    train_file(tmp_path / "m", full, Settings(top_words=10))
     with Store.open(tmp_path / "m") as store:
         tokens, sums = read_counts(store)
     bits = {word.token: word.value for word in report.informative}
@@ -136,12 +137,12 @@ def test_top_words_are_those_with_the_highest_mutual_information(tmp_path: Path)
 
 def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
     path = tmp_path / "m"
-    train(path, counted(tmp_path, mail(2)), Settings())
+    train_file(path, counted(tmp_path, mail(2)), Settings())
     with pytest.raises(SpamnbError, match="--force"):
-        train(path, counted(tmp_path, mail(3)), Settings())
+        train_file(path, counted(tmp_path, mail(3)), Settings())
     with Classifier.open(path) as reader:
         assert reader.store.totals().documents.tolist() == [2, 2]
-        train(path, counted(tmp_path, mail(3)), Settings(), force=True)
+        train_file(path, counted(tmp_path, mail(3)), Settings(), force=True)
         assert reader.store.totals().documents.tolist() == [3, 3], "one who has it open sees the new one"
     assert {p.name for p in tmp_path.iterdir()} <= {"rows", "m", "m-wal", "m-shm"}, "nothing is left behind"
 
@@ -149,13 +150,13 @@ def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
 def test_force_never_replaces_what_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("twenty years of work\n" * 100)
     with pytest.raises(SpamnbError, match="no spamnb model"):
-        train(tmp_path / "thesis.txt", counted(tmp_path, mail(2)), Settings(), force=True)
+        train_file(tmp_path / "thesis.txt", counted(tmp_path, mail(2)), Settings(), force=True)
     assert (tmp_path / "thesis.txt").read_text().startswith("twenty")
 
 
 def test_no_messages_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="nothing to train on"):
-        train(tmp_path / "m", counted(tmp_path, []), Settings())
+        train_file(tmp_path / "m", counted(tmp_path, []), Settings())
     assert not (tmp_path / "m").exists()
 
 
@@ -165,7 +166,7 @@ def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: 
     rng = np.random.default_rng(4)
     texts = [" ".join(f"w{word}x" for word in rng.choice(1500, 150, replace=False)) for _ in range(120)]
     noise = [("ab"[n % 2], f"Subject: x\n\n{text}\n".encode()) for n, text in enumerate(texts)]
-    left_out = train(tmp_path / "m", counted(tmp_path, noise), Settings(**model, top_words=40))
+    left_out = train_file(tmp_path / "m", counted(tmp_path, noise), Settings(**model, top_words=40))
     assert left_out.n_folds == 10
     assert 40 <= (left_out.scores.argmax(axis=1) == left_out.labels).sum() <= 80, "of 120; chosen by all of them 100"
 
@@ -173,14 +174,14 @@ def test_words_chosen_without_the_message_that_is_judged(tmp_path: Path, model: 
 def test_a_part_is_judged_by_a_model_of_the_others(tmp_path: Path) -> None:
     settings = Settings(top_words=15)
     messages = [*mail(12), ("spam", message("spam", 3)), *(("list", message("ham", n)) for n in range(50, 56))]
-    left_out = train(tmp_path / "m", counted(tmp_path, messages), settings)
+    left_out = train_file(tmp_path / "m", counted(tmp_path, messages), settings)
     messages = [one for n, one in enumerate(messages) if one not in messages[n + 1 :]]  # the last copy is learned
     assert [left_out.classes[label] for label in left_out.labels] == [label for label, _ in messages]
     parts = np.empty(len(messages), int)
     parts[np.argsort(left_out.labels, kind="stable")] = np.arange(len(messages)) % 10
     for part in (0, 7):
         others = [one for one, own in zip(messages, parts) if own != part]
-        train(tmp_path / f"{part}", counted(tmp_path, others), settings)
+        train_file(tmp_path / f"{part}", counted(tmp_path, others), settings)
         with Classifier.open(tmp_path / f"{part}") as classifier:
             for n in np.flatnonzero(parts == part):
                 np.testing.assert_allclose(left_out.scores[n], classifier.classify(messages[n][1]).scores, atol=1e-9)

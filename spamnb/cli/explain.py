@@ -24,9 +24,8 @@ def explain_command(source: str | None, model: Path, top: int) -> None:
     Example:
       spamnb explain message.eml
     """
-    from spamnb.classifier import Classifier
+    from spamnb.api.explain import explain
     from spamnb.errors import SpamnbError
-    from spamnb.report.explanation import explanation
 
     found = list(islice(messages_of((source,) if source else (), Unreadable()), 2))
     if len(found) != 1:
@@ -36,17 +35,4 @@ def explain_command(source: str | None, model: Path, top: int) -> None:
         raw = found[0].read()
     except OSError as error:
         raise SpamnbError(f"{found[0].name}: {error.strerror}") from None
-    with Classifier.open(model) as classifier:
-        judgement = classifier.classify(raw)
-        directions = classifier.directions(raw)
-        tokens = [evidence.token for evidence in judgement.evidence[:top]]
-        click.echo(
-            explanation(
-                judgement,
-                classifier.settings,
-                classifier.store.totals(),
-                classifier.store.look_up(tokens),
-                directions,
-                top,
-            )
-        )
+    click.echo(str(explain(raw, model, top)))

@@ -8,8 +8,15 @@ from pathlib import Path
 import click
 
 from spamnb.cli.each_message import each_message
-from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, tell, text_column_option
-from spamnb.cli.rebuild import keep_lessons_option
+from spamnb.cli.options import (
+    SOURCE,
+    Unreadable,
+    keep_lessons_option,
+    messages_of,
+    model_option,
+    tell,
+    text_column_option,
+)
 
 
 @click.command("learn", short_help="Add messages to a class.")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -15,55 +14,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 from click.core import ParameterSource
 
-from spamnb.errors import SpamnbError, reason
+from spamnb.errors import SpamnbError
+from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
     from spamnb.sources.one_class import ReadOptions
-
-
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A folder that is gone afterwards, also where the process is told to end meanwhile.
-
-    Raises SpamnbError where what is written into it finds no room.
-    """
-    import signal
-    from tempfile import TemporaryDirectory
-
-    from spamnb.engines.workers import ENDING
-
-    def end(number: int, frame: object) -> None:
-        for each in heeded:
-            signal.signal(each, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    # Whoever started us with nohup wants SIGHUP to be ignored.
-    heeded = [n for n in ENDING if signal.getsignal(n) is signal.SIG_DFL]
-    # They and Ctrl-C wait while the folder is made and while it is taken away.
-    waiting = [signal.SIGINT, *heeded]
-    signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
-    try:
-        with TemporaryDirectory(prefix="spamnb-") as folder:
-            for number in heeded:
-                signal.signal(number, end)
-            try:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
-                yield Path(folder)
-            except OSError as error:
-                # numpy gives neither file nor number where an array found no room; the system names a file only where
-                # it cannot make it.
-                ours = error.filename is None or str(error.filename).startswith(folder)
-                if ours and error.errno in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                    said = f"no room for temporary files in {Path(folder).parent}; TMPDIR names another place"
-                    raise SpamnbError(said) from None
-                raise
-            finally:
-                signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
-    finally:
-        for number in heeded:
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
 
 
 def default_model() -> Path:
@@ -107,6 +63,22 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="How it is printed.")
 
 
+doubtful_option = click.option(
+    "--doubtful",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Name up to N messages that look mislabelled, the surest first, and say why.",
+)
+
+keep_lessons_option = click.option(
+    "--keep-lessons",
+    type=click.FloatRange(0, 100_000),
+    metavar="MB",
+    help="The most megabytes of messages taught one by one that the model keeps; 0 keeps none.  [default: as the model"
+    " says, or 64]",
+)
+
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
 )
@@ -147,6 +119,13 @@ def read_options() -> ReadOptions:
     return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
 
 
+def command_line() -> str:
+    """The command that runs, as a person would type it."""
+    import shlex
+
+    return shlex.join(["spamnb", *sys.argv[1:]])
+
+
 def on_command_line(name: str) -> bool:
     """Does the option of this parameter stand on the command line?"""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -171,67 +150,16 @@ def tell(text: str) -> None:
         click.echo(text, err=True)
 
 
-class Unreadable:
-    """Counts what could not be read and names it on standard error; the run goes on.
+def tell_of_ours(line: str) -> None:
+    """The same, with the program's name in front."""
+    tell(f"spamnb: {line}")
 
-    What is wrong with a file is told once, also where it is read again and again, as by 'spamnb watch'.
-    """
+
+class Unreadable(LeftOut):
+    """Counts what could not be read and names it on standard error; the run goes on."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self._told: set[tuple[str, str]] = set()
-
-    def __call__(self, name: str, error: Exception) -> None:
-        self.count += 1
-        why = reason(error)
-        if (name, why) not in self._told:
-            self._told.add((name, why))
-            tell(f"spamnb: {name}: {why}; left out")
-
-
-def tell_of_folders_too_high(sources: tuple[str, ...]) -> None:
-    """Print a note on standard error for each SOURCE whose classes look like the parts of a corpus, or of whose folders
-    some are not read."""
-    from spamnb.sources.notes import notes
-
-    recursive = read_options().recursive
-    for source in sources:
-        for note in notes(source, recursive):
-            tell(f"spamnb: {note}")
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Callable[..., None]]:
-    """A counter with rate and time left on standard error when that is a terminal.
-
-    Yields a function that takes the number of messages done, and of how many where that is known.
-    """
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total=None: None
-        return
-    from time import monotonic
-
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    text = TextColumn("{task.description} {task.completed:,}{task.fields[of]} messages, {task.fields[rate]:,}/s")
-    columns = (text, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    # Drawn here and not by a thread of its own: processes are forked meanwhile.
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task(what, total=None, of="", rate=0)
-        drawn = 0.0
-
-        def show(done: int, total: int | None = None) -> None:
-            nonlocal drawn
-            if monotonic() - drawn < 0.1:
-                return
-            drawn = monotonic()
-            of = "" if total is None else f" of {total:,}"
-            rate = round(done / max(bar.tasks[0].elapsed or 0, 1e-9))
-            bar.update(task, completed=done, total=total, of=of, rate=rate)
-            bar.refresh()
-
-        yield show
+        super().__init__(tell_of_ours)
 
 
 def read_standard_input(most: int = -1) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, model_option, progress, read_options, source_options, tell
+from spamnb.cli.options import SOURCE, Unreadable, model_option, read_options, source_options, tell
 
 if TYPE_CHECKING:
     from spamnb.evaluation.pruning import Cost
@@ -92,17 +93,18 @@ def _tell_survey(model: Path, found: Survey) -> None:
 
 
 def _tell_cost(model: Path, found: Survey, sources: tuple[str, ...], sample: int, unreadable: Unreadable) -> None:
+    from spamnb.api.progress import progress
     from spamnb.evaluation.pruning import pruning_cost
     from spamnb.naming import pluralize
     from spamnb.sources.entries import messages
     from spamnb.sources.spec import entries
 
-    with progress("judged") as show:
+    with progress("judged", True) as show:
         chosen = _evenly([entry for entry in entries(sources, unreadable, read_options())], sample)
 
-        def labelled():  # type: ignore[no-untyped-def]
+        def labelled() -> Iterator[tuple[str, bytes]]:
             for done, (entry, raw) in enumerate(messages(chosen, unreadable), 1):
-                if raw:
+                if raw and entry.label is not None:
                     yield entry.label, raw
                 show(done, len(chosen))
 

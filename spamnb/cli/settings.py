@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from spamnb.cli.options import on_command_line
 
 if TYPE_CHECKING:
-    from spamnb.settings import Settings
+    from spamnb.api.options import SettingsOptions
 
 _OPTIONS = (
     click.option(
@@ -89,7 +89,7 @@ _OPTIONS = (
 
 
 def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; the command gets them as one argument ``settings``."""
+    """Adds the options; the command gets what was chosen of them as one argument ``settings``."""
 
     @wraps(command)
     def with_settings(*args: Any, **given: Any) -> Any:
@@ -103,19 +103,16 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_given() -> list[str]:
     """Those of the options that stand on the command line."""
-    from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS
+    from spamnb.api.options import SETTINGS
 
-    ours = (*TOKEN_SETTINGS, *LOSS_SETTINGS, *MODEL_SETTINGS)
     params = click.get_current_context().command.params
-    return [option.opts[0] for option in params if option.name in ours and on_command_line(option.name)]
+    return [option.opts[0] for option in params if option.name in SETTINGS and on_command_line(option.name)]
 
 
-def _taken(given: dict[str, Any]) -> Settings:
+def _taken(given: dict[str, Any]) -> SettingsOptions:
     """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
-    from spamnb.errors import SpamnbError
-    from spamnb.formulas.decision import Loss
-    from spamnb.settings import COUNT_MODELS, LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS, VECTOR_MODELS, Settings
-    from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+    from spamnb.api.options import SETTINGS, settings_of
+    from spamnb.settings import COUNT_MODELS, VECTOR_MODELS
 
     kind, pooled = given["model_type"], (*COUNT_MODELS, "hybrid")
     bayes = (*pooled, "corrected")
@@ -125,17 +122,6 @@ def _taken(given: dict[str, Any]) -> Settings:
     for name in given["ignore_headers"]:
         if ":" in name or " " in name:
             raise click.UsageError(f"--ignore-header {name!r}: a header's name has neither colon nor space")
-
-    def chosen(names: Iterable[str]) -> dict[str, Any]:
-        return {name: value for name in names if (value := given.pop(name)) is not None}
-
-    model = chosen(MODEL_SETTINGS)
-    if "embedding" in model:
-        from spamnb.learners.embeddings import parse_embedding
-
-        parse_embedding(model["embedding"])  # now, not when all the mail has been read
-    try:
-        tokens = Tokenizer(TokenOptions(**chosen(TOKEN_SETTINGS))).options
-    except ValueError as error:
-        raise SpamnbError(str(error)) from None
-    return Settings(**model, tokens=tokens, loss=Loss(**chosen(LOSS_SETTINGS)))
+    chosen = {name: value for name in SETTINGS if (value := given.pop(name)) is not None}
+    settings_of(chosen)  # what cannot be is told now, not when all the mail has been read
+    return cast("SettingsOptions", chosen)

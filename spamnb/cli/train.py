@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.mislabelled import doubtful_option
 from spamnb.cli.options import (
     SOURCE,
+    command_line,
+    doubtful_option,
+    keep_lessons_option,
     model_option,
+    read_options,
     source_options,
-    tell_of_folders_too_high,
+    tell_of_ours,
     workers_option,
 )
-from spamnb.cli.rebuild import keep_lessons_option, make_model
 from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
-    from spamnb.settings import Settings
+    from spamnb.api.options import SettingsOptions
 
 
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
@@ -39,7 +41,7 @@ def train_command(
     doubtful: int,
     one_class: bool,
     keep_lessons: float | None,
-    settings: Settings,
+    settings: SettingsOptions,
     workers: int | None,
 ) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
@@ -55,10 +57,21 @@ def train_command(
     Example:
       spamnb train ham=~/Maildir spam=~/Maildir/.Junk
     """
-    from spamnb.store.snapshot import check_replaceable
+    from spamnb.api.train import train
 
-    check_replaceable(model, force=force)
-    tell_of_folders_too_high(sources)
-    make_model(
-        model, sources, settings, keep_lessons, workers, force=force, one_class=one_class, doubtful=doubtful
+    report = train(
+        sources,
+        model,
+        force=force,
+        one_class=one_class,
+        doubtful=doubtful,
+        keep_lessons=keep_lessons,
+        workers=workers,
+        progress=True,
+        tell=tell_of_ours,
+        command=command_line(),
+        **read_options()._asdict(),
+        **settings,
     )
+    for line in report.lines():
+        click.echo(line)

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.options import SOURCE, model_option, read_options, source_options, tell, workers_option
-from spamnb.cli.rebuild import keep_lessons_option, make_model
+from spamnb.cli.options import (
+    SOURCE,
+    command_line,
+    keep_lessons_option,
+    model_option,
+    read_options,
+    source_options,
+    tell,
+    tell_of_ours,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
@@ -36,6 +45,7 @@ def upgrade_command(
     Example:
       spamnb upgrade ham=~/Maildir spam=~/Maildir/.Junk
     """
+    from spamnb.api.making import make_model
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape, pluralize
     from spamnb.settings import Settings
@@ -86,9 +96,22 @@ def upgrade_command(
         if lost:
             tell(f"spamnb: no longer there, and not in the new model: {told}")
 
-    make_model(
-        model, found, settings, keep_lessons, workers, force=True, one_class=True, options=options, check=check
+    report = make_model(
+        model,
+        found,
+        settings,
+        options,
+        command=command_line(),
+        tell=tell_of_ours,
+        keep_lessons=keep_lessons,
+        workers=workers,
+        force=True,
+        one_class=True,
+        shown=True,
+        check=check,
     )
+    for line in report.lines():
+        click.echo(line)
 
 
 def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:

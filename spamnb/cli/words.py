@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import format_option, model_option, tell
+from spamnb.cli.options import format_option, model_option, tell_of_ours
 
 
 @click.command("words", short_help="Show the words of each class, and those that tell classes apart.")
@@ -29,26 +29,11 @@ def words_command(model: Path, top: int, everything: bool, form: str) -> None:
     Example:
       spamnb words --top 20
     """
-    import numpy as np
+    from spamnb.api.words import words
+    from spamnb.naming import escape_json
 
-    from spamnb.counts.class_counts import inverse_index
-    from spamnb.counts.top_words import top_words
-    from spamnb.errors import SpamnbError
-    from spamnb.report.words import words_csv, words_json, words_text
-    from spamnb.store.snapshot import read_counts
-    from spamnb.store.store import Store
-
-    with Store.open(model) as store:
-        tokens, counts = read_counts(store)
-    if not counts.classes:
-        raise SpamnbError(f"{model}: has learned nothing yet; 'spamnb learn' adds messages")
-    if not everything:
-        # Tokens from elsewhere have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
-        told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
-        if not told:
-            tell(f"spamnb: {model}: no token is a word of text; --all shows all kinds of evidence")
-        chosen = np.array(told, np.intp)
-        counts, tokens = counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
-    report = top_words(counts, tokens, top)
-    show = {"text": words_text, "json": words_json, "csv": words_csv}[form]
-    click.echo(show(report), nl=False)
+    report = words(model, top, everything=everything, tell=tell_of_ours)
+    if form == "json":
+        click.echo(escape_json(report.to_dict()))
+    else:
+        click.echo(report.to_csv() if form == "csv" else str(report), nl=False)

@@ -25,7 +25,7 @@ from spamnb.store.compaction import remember_months
 from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
 from spamnb.store.store import Store
 from spamnb.store.token_months import months_taught
-from spamnb.training import LeaveOneOutResult, train
+from spamnb.training import LeaveOneOutResult, train_file
 
 
 class Rebuilt(NamedTuple):
@@ -185,7 +185,7 @@ def rebuild(
         check(training_set)
         # Where one process counted, one process trains.
         with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
-            left_out = train(
+            left_out = train_file(
                 path,
                 training_set,
                 settings,

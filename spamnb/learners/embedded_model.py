@@ -22,7 +22,7 @@ from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.pooling import softmax
-from spamnb.learners.embeddings import embed, embed_rows, explain, parse_embedding
+from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
 from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, ModelFile, class_names
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
@@ -104,7 +104,7 @@ class EmbeddedModel(Learner):
         weights = np.zeros((len(order), len(known.ids)))
         for i in range(len(X)):
             cells = slice(known.indptr[i], known.indptr[i + 1])
-            explanation = explain(form, vectors[known.ids[cells]], known.counts[cells])
+            explanation = shares_of(form, vectors[known.ids[cells]], known.counts[cells])
             weights[:, cells] = explanation.tokens.T[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
@@ -113,7 +113,7 @@ class EmbeddedModel(Learner):
     ) -> list[Direction]:
         _, form, order = self._of(store, totals)
         _, known, vectors = _with_vectors(store, tokens, rows)
-        explanation = explain(form, vectors[known.ids], known.counts)
+        explanation = shares_of(form, vectors[known.ids], known.counts)
         poles = store.meta().get("dense_directions")
         try:
             if not isinstance(poles, list):
@@ -266,7 +266,7 @@ def _with_vectors(store: ModelFile, tokens: Sequence[str], rows: CsrRows) -> tup
 
 def _embedded(rows: CsrRows, vectors: np.ndarray) -> np.ndarray:
     """(n, d) of n messages, of the tokens that have a vector."""
-    has = np.any(vectors, axis=1)[rows.ids]  # type: ignore[index]
+    has = np.any(vectors, axis=1)[rows.ids]
     ends = np.concatenate([[0], np.cumsum(has)])[rows.indptr]
     return embed_rows(vectors, rows.ids[has], rows.counts[has], ends)
 

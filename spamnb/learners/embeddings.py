@@ -61,7 +61,7 @@ def embed_rows(vectors: np.ndarray, columns: np.ndarray, occurrences: np.ndarray
     return result
 
 
-class Explanation(NamedTuple):
+class Shares(NamedTuple):
     """What tokens, or directions, gave to the score of every class, nats; both add up to the score − ``constant``."""
 
     tokens: np.ndarray  # (k, C)
@@ -69,7 +69,7 @@ class Explanation(NamedTuple):
     constant: np.ndarray  # (C,): the score of x = 0
 
 
-def explain(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -> Explanation:
+def shares_of(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -> Shares:
     """Split the score xᵀQx + lᵀx + k of one message over its tokens and over the directions of the embedding.
 
     With x = Σ_j s_j v_j token j gets s_j v_jᵀ(Qx + l) and direction i gets x_i (Qx + l)_i: every product of two tokens
@@ -77,7 +77,7 @@ def explain(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -
     """
     x, shares = embed(vectors, occurrences)
     slope = form.linear if form.quadratic is None else form.linear + form.quadratic @ x
-    return Explanation((shares[:, None] * vectors) @ slope.T, (slope * x).T, form.constant)
+    return Shares((shares[:, None] * vectors) @ slope.T, (slope * x).T, form.constant)
 
 
 class Embedding:

@@ -162,7 +162,7 @@ def loo_scores(
         totals.documents[:, None] - is_own,
         totals.document_counts[:, None] - is_own * n_distinct,
         totals.occurrences[:, None] - is_own * n_occurrences,
-        totals.vocabulary_size - (n_distinct - n_staying),  # type: ignore[arg-type]
+        totals.vocabulary_size - (n_distinct - n_staying),
     )
     contributions = log_likelihoods(settings, totals_without, counts[:classes], counts[classes:], n_staying)
     intercepts = loo_intercepts(settings, totals, frequencies, batch, table, leaving)

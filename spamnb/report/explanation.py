@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.judgement import Judgement
 from spamnb.learners.learner import Direction
 from spamnb.naming import escape, pluralize
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.store.store import ClassTotals, TokenCounts
 
 
 def explanation(

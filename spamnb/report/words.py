@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spamnb.counts.top_words import TopWords
-from spamnb.naming import escape, escape_json
+from spamnb.naming import escape
+
+COLUMNS = ("list", "rank", "token", "value", "class")  # of ``words_rows``
 
 
 class _Columns(NamedTuple):
@@ -65,9 +67,9 @@ def _band(every: list[_Columns]) -> str:
     return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
-def words_json(report: TopWords) -> str:
-    """One object: likeliest {class: [{token, probability}]}, informative [{token, bits, class}]."""
-    record = {
+def words_record(report: TopWords) -> dict[str, Any]:
+    """What json can hold: likeliest {class: [{token, probability}]}, informative [{token, bits, class}]."""
+    return {
         "likeliest": {
             name: [{"token": word.token, "probability": word.value} for word in column]
             for name, column in report.likeliest.items()
@@ -76,17 +78,20 @@ def words_json(report: TopWords) -> str:
             {"token": word.token, "bits": word.value, "class": word.label} for word in report.informative
         ],
     }
-    return escape_json(record) + "\n"
+
+
+def words_rows(report: TopWords) -> list[tuple[str, int, str, float, str]]:
+    """List, rank, token, value and class of each word: the list is a class or "mutual information", the class the one
+    that the token speaks for, or that of the list."""
+    rows = [(name, rank, *word, name) for name, words in report.likeliest.items() for rank, word in enumerate(words, 1)]
+    return rows + [("mutual information", rank, *word) for rank, word in enumerate(report.informative, 1)]
 
 
 def words_csv(report: TopWords) -> str:
-    """Lines of list, rank, token, value and class: the list is a class or "mutual information", the class the one that
-    the token speaks for, or that of the list."""
+    """A line for each of ``words_rows``."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["list", "rank", "token", "value", "class"])
-    rows = [(name, rank, *word, name) for name, words in report.likeliest.items() for rank, word in enumerate(words, 1)]
-    rows += [("mutual information", rank, *word) for rank, word in enumerate(report.informative, 1)]
-    for kind, rank, token, value, label in rows:
+    writer.writerow(COLUMNS)
+    for kind, rank, token, value, label in words_rows(report):
         writer.writerow([kind, rank, escape(token), f"{value:.6g}", label])
     return text.getvalue()

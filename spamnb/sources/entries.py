@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
+from spamnb.errors import reason
 from spamnb.sources import emlx
 from spamnb.sources.formats import COMPOUND_FILE, HEAD, SUSPICIOUS, NotMail, foreign_format
 
@@ -67,6 +68,25 @@ class Entry(NamedTuple):
         if len(raw) < self.stop - self.start or not raw.startswith(b"From "):
             raise OSError(errno.ESTALE, "the mailbox changed while it was being read", self.path)
         return unquoted(raw)
+
+
+class LeftOut:
+    """Counts what could not be read and tells of it; the run goes on.
+
+    What is wrong with a file is told once, also where it is read again and again, as by 'spamnb watch'.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.count = 0
+        self._tell = tell
+        self._told: set[tuple[str, str]] = set()
+
+    def __call__(self, name: str, error: Exception) -> None:
+        self.count += 1
+        why = reason(error)
+        if (name, why) not in self._told:
+            self._told.add((name, why))
+            self._tell(f"{name}: {why}; left out")
 
 
 def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:

@@ -22,9 +22,9 @@ from commands import run
 from mail import SPAM, folders, mail, message, sums
 from rich.cells import cell_len
 
+from spamnb.api.scratch import scratch
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS, cli
-from spamnb.cli.options import scratch
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store.store import Store
@@ -788,7 +788,7 @@ def test_train_says_what_was_there_twice(folder: Path, tmp_path: Path) -> None:
 def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spamnb import training
+    from spamnb.engines import rebuilding
 
     alone = run("train", "-m", tmp_path / "m", folder).output
 
@@ -797,8 +797,8 @@ def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
         assert run("learn", "ham", "-m", path, stdin=message("ham", 980)).exit_code == 0
         return done
 
-    train = training.train
-    monkeypatch.setattr(training, "train", and_then)
+    train = rebuilding.train_file
+    monkeypatch.setattr(rebuilding, "train_file", and_then)
     assert run("train", "--force", "-m", tmp_path / "m", folder).output == alone
 
 

@@ -18,7 +18,7 @@ from spamnb.formulas.decision import Loss
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-from spamnb.training import judge_newest, prepare, train
+from spamnb.training import judge_newest, prepare, train_file
 
 HOUR = 3600
 BEGIN = 1_600_000_000
@@ -63,7 +63,7 @@ def test_the_newest_are_judged_as_by_a_model_that_was_trained_without_them(
     settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=0.4))
     messages = drifting(300, undated=40)
     messages += messages[:30]  # copies count once
-    left_out = train(tmp_path / "all", counted(tmp_path / "a", messages), settings)
+    left_out = train_file(tmp_path / "all", counted(tmp_path / "a", messages), settings)
     found = left_out.newest
     assert found is not None
     begin = 600 - round((600 - 40) / 5)
@@ -72,7 +72,7 @@ def test_the_newest_are_judged_as_by_a_model_that_was_trained_without_them(
     distinct = [pair for n, pair in enumerate(messages) if last[pair[1]] == n]
     new = [pair for pair in distinct if b"Received" in pair[1] and hour_of(pair[1]) >= begin]
     older = [pair for pair in distinct if pair not in new]
-    train(tmp_path / "older", counted(tmp_path / "b", older), settings)
+    train_file(tmp_path / "older", counted(tmp_path / "b", older), settings)
     with Classifier.open(tmp_path / "older") as classifier:
         judged = [classifier.classify(raw) for _, raw in new]
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]

@@ -19,7 +19,7 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.one_class import unlabelled
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import train
+from spamnb.training import train_file
 
 
 def tell(name: str, judgement: Judgement) -> str:
@@ -30,7 +30,7 @@ def tell(name: str, judgement: Judgement) -> str:
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
     entries = enumerate(Entry(label, "", "", content=raw) for label, raw in mail(40))
-    train(
+    train_file(
         folder / "m", count_messages(entries, Tokenizer(), folder / "rows", never), Settings(model_type=request.param)
     )
     return folder / "m"
@@ -68,7 +68,7 @@ def test_real_mail_is_judged_the_same_in_batches(
     folder = corpora / "spamassassin"
     of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
     learned = enumerate(entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train(tmp_path / "m", count_messages(learned, Tokenizer(), tmp_path / "rows", never), Settings())
+    train_file(tmp_path / "m", count_messages(learned, Tokenizer(), tmp_path / "rows", never), Settings())
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]

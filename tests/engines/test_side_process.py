@@ -21,7 +21,7 @@ from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import train
+from spamnb.training import train_file
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def test_shutdown_waits_for_a_call_that_is_not_cancelled() -> None:
 def test_training_beside_the_writing_makes_the_same_model(
     made: TrainingSet, tmp_path: Path, kind: type[Executor]
 ) -> None:
-    alone = train(tmp_path / "alone", made, Settings())
+    alone = train_file(tmp_path / "alone", made, Settings())
     with kind() as executor:
-        beside = train(tmp_path / "beside", made, Settings(), executor=executor)
+        beside = train_file(tmp_path / "beside", made, Settings(), executor=executor)
     assert alone.scores.tolist() == beside.scores.tolist()
     exported = []
     for name in ("alone", "beside"):
@@ -105,6 +105,6 @@ def test_a_failed_write_ends_the_learner_and_leaves_no_file(
     (tmp_path / "models").mkdir()
     started = time.monotonic()
     with pytest.raises(OSError, match="no room"), SideProcess() as executor:
-        train(tmp_path / "models" / "m", made, Settings(), executor=executor)
+        train_file(tmp_path / "models" / "m", made, Settings(), executor=executor)
     assert time.monotonic() - started < 20
     assert not list((tmp_path / "models").iterdir())

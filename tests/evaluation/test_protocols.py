@@ -17,7 +17,7 @@ from spamnb.evaluation.held_out import Mail, mail_of
 from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.training import train
+from spamnb.training import train_file
 
 COPIES = [("ham", message("ham", 3)), ("spam", message("spam", 4))]
 THREE = [*mail(9), *COPIES, *[("list", message("ham", n)) for n in range(40, 47)], ("spam", b"")]
@@ -61,7 +61,7 @@ def check(folder: Path, result: Result, settings: Settings, learned: Callable[[i
             part = folder / f"{len(models)}"
             part.mkdir()
             held = counted(part, [THREE[n] for n in key], settings)
-            train(part / "model", held.training_set, settings)
+            train_file(part / "model", held.training_set, settings)
             models[key] = Classifier.open(part / "model")
         judgement = models[key].classify(THREE[own][1])
         known = [result.classes.index(c) for c in judgement.probabilities]

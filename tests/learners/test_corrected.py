@@ -26,7 +26,7 @@ from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import train
+from spamnb.training import train_file
 
 CORRECTED = Settings(model_type="corrected")
 needs_compiler = pytest.mark.skipif(
@@ -135,7 +135,7 @@ def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> No
     whole = counted(tmp_path / "whole", messages)
     parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], 13)]
     for name, made in (("m", whole), ("n", TrainingSet.sum(parts)), ("o", TrainingSet.sum(parts[::-1]))):
-        train(tmp_path / name, made, CORRECTED)
+        train_file(tmp_path / name, made, CORRECTED)
     assert lines(tmp_path / "m") == lines(tmp_path / "n") == lines(tmp_path / "o")
     assert any('"correction"' in line for line in lines(tmp_path / "m"))
 
@@ -143,7 +143,7 @@ def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> No
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
 def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tuple[str, ...]) -> None:
     messages = labelled(30, classes)
-    train(tmp_path / "m", counted(tmp_path / "rows", messages[: 20 * len(classes)]), CORRECTED)
+    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[: 20 * len(classes)]), CORRECTED)
     before = lines(tmp_path / "m")
     rest = messages[20 * len(classes) :]
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
@@ -157,7 +157,7 @@ def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tu
 
 def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
     messages = labelled(24)
-    train(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
+    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
     before = lines(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for i, (label, raw) in enumerate(messages[40:]):
@@ -170,7 +170,7 @@ def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
 
 def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path: Path) -> None:
     messages = labelled(12)
-    train(tmp_path / "m", counted(tmp_path / "rows", messages), CORRECTED)
+    train_file(tmp_path / "m", counted(tmp_path / "rows", messages), CORRECTED)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in messages:
             assert classifier.forget(label, raw)
@@ -180,7 +180,7 @@ def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path:
 
 def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
     messages = labelled(24)
-    train(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
+    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in messages[40:]:
             classifier.learn(label, raw)
@@ -201,7 +201,7 @@ def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
 def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
     messages = labelled(40)
     for name, part in (("a", messages[:40]), ("b", messages[40:])):
-        train(tmp_path / name, counted(tmp_path / f"{name}rows", part), CORRECTED)
+        train_file(tmp_path / name, counted(tmp_path / f"{name}rows", part), CORRECTED)
     parts = []
     for name in "ab":
         with Store.open(tmp_path / name) as store:
@@ -223,7 +223,7 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
 
 def test_evidence_adds_up_to_the_score(tmp_path: Path) -> None:
     messages = labelled(30)
-    train(tmp_path / "m", counted(tmp_path / "rows", messages[:50]), CORRECTED)
+    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:50]), CORRECTED)
     with Classifier.open(tmp_path / "m") as classifier:
         found = classifier.classify(messages[55][1])
         weights = [evidence.weight for evidence in found.evidence]
@@ -232,7 +232,8 @@ def test_evidence_adds_up_to_the_score(tmp_path: Path) -> None:
 
 def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
     messages = labelled(40)
-    train(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), Settings(model_type="corrected", top_words=40))
+    settings = Settings(model_type="corrected", top_words=40)
+    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), settings)
     before = lines(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert len(classifier.store.corrections.whole().weights.keys) <= 40

@@ -17,7 +17,7 @@ from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
-from spamnb.learners.embeddings import embed, explain, parse_embedding
+from spamnb.learners.embeddings import embed, parse_embedding, shares_of
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 
@@ -122,7 +122,7 @@ def test_a_message_without_known_tokens_is_zero() -> None:
 
 def test_embed_imports_neither_scipy_nor_nltk() -> None:
     code = (
-        "import sys, numpy as np; from spamnb.learners.embeddings import embed, explain, parse_embedding;"
+        "import sys, numpy as np; from spamnb.learners.embeddings import embed, shares_of, parse_embedding;"
         "embed(np.ones((1, 2)), np.array([1])); parse_embedding('lsa:2');"
         "sys.exit(any(m.split('.')[0] in ('scipy', 'nltk', 'rich', 'sklearn', 'model2vec') for m in sys.modules))"
     )
@@ -147,7 +147,7 @@ def test_contributions_add_up_to_the_score(model, classes: int) -> None:
         row = X[[i]]
         known = [k for k, column in enumerate(row.indices) if column in table]
         vectors = np.array([table[row.indices[k]] for k in known])
-        tokens, directions, constant = explain(model.quadratic_form(), vectors, row.data[known])
+        tokens, directions, constant = shares_of(model.quadratic_form(), vectors, row.data[known])
         assert tokens.shape == (len(known), classes) and directions.shape == (6, classes)
         for parts in (tokens, directions):
             total = parts.sum(axis=0) + constant

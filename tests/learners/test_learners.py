@@ -24,7 +24,7 @@ from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import train
+from spamnb.training import train_file
 
 counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
 
@@ -50,7 +50,7 @@ def test_a_batch_holds_its_messages_whatever_is_left_out(messages: list[dict[str
 @pytest.mark.parametrize("model_type", MODELS)
 def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> None:
     settings = Settings(model_type=model_type)
-    train(tmp_path / "m", counted(tmp_path, mail(20)), settings)
+    train_file(tmp_path / "m", counted(tmp_path, mail(20)), settings)
     with Classifier.open(tmp_path / "m") as classifier:
         totals, tokenizer = classifier.store.totals(), Tokenizer()
         messages = [Counter(tokenizer(parse(message(label, n)))) for label in ("ham", "spam") for n in range(90, 95)]
@@ -91,7 +91,7 @@ STEPS = [Settings("logistic"), Settings("hybrid"), Settings("logistic", embeddin
 
 @pytest.mark.parametrize("settings", STEPS, ids=lambda it: f"{it.model_type} {it.embedding}")
 def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, settings: Settings) -> None:
-    train(tmp_path / "m", counted(tmp_path, mail(20)), settings)
+    train_file(tmp_path / "m", counted(tmp_path, mail(20)), settings)
     raw = message("spam", 500)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         before = classifier.classify(raw).scores
@@ -114,8 +114,8 @@ def test_learning_moves_the_verdict_and_forgetting_is_refused(tmp_path: Path, se
 
 def test_logistic_regression_of_vectors_has_the_classes_of_its_training(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="needs two classes"):
-        train(tmp_path / "m", counted(tmp_path, [("ham", raw) for _, raw in mail(5)]), STEPS[2])
-    train(tmp_path / "m", counted(tmp_path, mail(20)), STEPS[2])
+        train_file(tmp_path / "m", counted(tmp_path, [("ham", raw) for _, raw in mail(5)]), STEPS[2])
+    train_file(tmp_path / "m", counted(tmp_path, mail(20)), STEPS[2])
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         lines = list(export(classifier.store))
         with pytest.raises(SpamnbError, match="no class 'list' in this logistic regression; train again"):
@@ -139,7 +139,7 @@ def test_one_pass_from_nothing_learns_and_takes_new_classes(model_type: str) -> 
 @pytest.mark.parametrize("chosen", [{"model_type": "gaussian"}, {"model_type": "lda"}, {"model_type": "qda"}])
 def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: Path, chosen: dict[str, str]) -> None:
     settings = Settings(**chosen, embedding="lsa:8")  # type: ignore[arg-type]
-    train(tmp_path / "m", counted(tmp_path, mail(30)), settings)
+    train_file(tmp_path / "m", counted(tmp_path, mail(30)), settings)
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         before = list(export(classifier.store))
         for raw in (message("spam", 300), b"", b"not one word it knows: zzzz"):
@@ -155,7 +155,7 @@ def test_gaussian_sums_forget_exactly_and_equal_training_on_the_rest(tmp_path: P
 
 @pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda"])
 def test_a_model_of_vectors_that_has_forgotten_everything_explains_nothing(tmp_path: Path, model_type: str) -> None:
-    train(tmp_path / "m", counted(tmp_path, mail(5)), Settings(model_type=model_type, embedding="lsa:2"))
+    train_file(tmp_path / "m", counted(tmp_path, mail(5)), Settings(model_type=model_type, embedding="lsa:2"))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in sorted(mail(5)):
             assert classifier.forget(label, raw)
@@ -165,7 +165,7 @@ def test_a_model_of_vectors_that_has_forgotten_everything_explains_nothing(tmp_p
 
 def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
     with pytest.raises(SpamnbError, match="too few messages: the covariance of class spam from 1 samples"):
-        train(tmp_path / "m", counted(tmp_path, mail(1)), Settings(model_type="qda", embedding="lsa:1"))
+        train_file(tmp_path / "m", counted(tmp_path, mail(1)), Settings(model_type="qda", embedding="lsa:1"))
 
 
 @pytest.mark.parametrize("chosen", [{}, {"embedding": "lsa:30"}, {"model_type": "lda", "embedding": "lsa:30"}])
@@ -183,7 +183,7 @@ def test_classes_that_come_in_step_with_the_folds_are_left_out_like_any_others(t
 
 @pytest.mark.parametrize("model_type", ["gaussian", "lda", "qda", "logistic"])
 def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: str) -> None:
-    train(tmp_path / "m", counted(tmp_path, mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
+    train_file(tmp_path / "m", counted(tmp_path, mail(30)), Settings(model_type=model_type, embedding="lsa:6"))
     with Classifier.open(tmp_path / "m") as classifier:
         raw = message("spam", 77)
         judgement = classifier.classify(raw)
@@ -204,7 +204,7 @@ def test_every_model_type_has_a_learner() -> None:
 
 @pytest.mark.parametrize("model_type", MODELS)
 def test_of_no_messages_there_are_no_judgements(tmp_path: Path, model_type: str) -> None:
-    train(tmp_path / "m", counted(tmp_path, mail(12)), Settings(model_type=model_type))
+    train_file(tmp_path / "m", counted(tmp_path, mail(12)), Settings(model_type=model_type))
     with Classifier.open(tmp_path / "m") as classifier:
         assert classifier.classify_all([]) == []
 
@@ -214,7 +214,7 @@ def test_the_prior_adds_to_the_scores(tmp_path: Path, model_type: str) -> None:
     scores = {}
     for prior in ("mle", "uniform"):
         settings = Settings(model_type=model_type, prior=prior, pooling="sum")
-        train(tmp_path / prior, counted(tmp_path, [*mail(10), *mail(40)[1::2]]), settings)
+        train_file(tmp_path / prior, counted(tmp_path, [*mail(10), *mail(40)[1::2]]), settings)
         with Classifier.open(tmp_path / prior) as classifier:
             assert classifier.store.totals().documents.tolist() == [10, 40]
             scores[prior] = classifier.classify(message("ham", 90)).scores
@@ -243,7 +243,7 @@ def test_what_does_not_belong_together_is_told(
     tmp_path: Path, model_type: str, spoil: dict[str, list], says: str
 ) -> None:
     embedding = "lsa:2" if model_type in ("lda", "gaussian") else None
-    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type, embedding=embedding))
+    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type=model_type, embedding=embedding))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for name, value in spoil.items():
             if name == "vectors":
@@ -257,7 +257,7 @@ def test_what_does_not_belong_together_is_told(
 
 
 def test_directions_are_as_many_as_the_embedding_has(tmp_path: Path) -> None:
-    train(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type="lda", embedding="lsa:2"))
+    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type="lda", embedding="lsa:2"))
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert len(classifier.directions(message("ham", 1))) == 2
         classifier.store.put_meta({"dense_directions": classifier.store.meta()["dense_directions"][:1]})

@@ -14,7 +14,7 @@ from spamnb.report.explanation import explanation
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import train
+from spamnb.training import train_file
 
 
 def told(classifier: Classifier, raw: bytes, top: int) -> list[str]:
@@ -86,7 +86,7 @@ def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
 def test_directions_are_told_the_heaviest_first(tmp_path: Path) -> None:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
     settings = Settings("lda", embedding="lsa:5")
-    train(tmp_path / "m", count_messages(entries, Tokenizer(), tmp_path / "rows", never), settings)
+    train_file(tmp_path / "m", count_messages(entries, Tokenizer(), tmp_path / "rows", never), settings)
     with Classifier.open(tmp_path / "m") as classifier:
         for top, most in ((3, 1), (12, 3), (99, 5)):
             lines = told(classifier, message("spam", 70), top)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spamnb.counts.top_words import TellingWord, TopWords, Word
-from spamnb.report.words import words_csv, words_json, words_text
+from spamnb.report.words import words_csv, words_record, words_text
 
 
 def report(classes: int) -> TopWords:
@@ -44,7 +44,7 @@ def test_control_characters_are_shown_as_escapes() -> None:
 
 def test_other_programs_get_the_class_of_each_telling_word() -> None:
     made = TopWords({"ham": [Word("lunch", 0.5)], "spam": [Word("pills", 0.75)]}, [TellingWord("pills", 0.25, "spam")])
-    assert json.loads(words_json(made)) == {
+    assert json.loads(json.dumps(words_record(made))) == {
         "likeliest": {
             "ham": [{"token": "lunch", "probability": 0.5}],
             "spam": [{"token": "pills", "probability": 0.75}],

@@ -21,7 +21,7 @@ from spamnb.store.pages import MAX_TOKEN_BYTES
 from spamnb.store.snapshot import atomic_replace, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.training import train
+from spamnb.training import train_file
 
 
 def learned(messages: list[tuple[str, bytes]], **chosen: object) -> Store:
@@ -52,7 +52,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", "lsa:4"), ("hybrid", None)])
 def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
-    train(
+    train_file(
         tmp_path / "m",
         count_messages(entries, Tokenizer(), tmp_path / "rows", never),
         Settings(kind, embedding=embedding),

@@ -6,57 +6,58 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from spamnb.cli.mislabelled import conflict_lines_of, doubtful_lines_of_training
-from spamnb.cli.options import Unreadable, progress, read_options, scratch, tell
+from spamnb.api.notices import Tell
+from spamnb.api.training_report import TrainingReport
+from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
+    from spamnb.evaluation.result import Result
     from spamnb.settings import Settings
     from spamnb.sources.one_class import ReadOptions
-
-keep_lessons_option = click.option(
-    "--keep-lessons",
-    type=click.FloatRange(0, 100_000),
-    metavar="MB",
-    help="The most megabytes of messages taught one by one that the model keeps; 0 keeps none.  [default: as the model"
-    " says, or 64]",
-)
+    from spamnb.training import LeaveOneOutResult
 
 
 def make_model(
     model: Path,
     sources: Sequence[str],
     settings: Settings,
-    keep_lessons: float | None,
-    workers: int | None,
+    options: ReadOptions,
     *,
+    command: str,
+    tell: Tell,
+    keep_lessons: float | None = None,
+    workers: int | None = None,
     force: bool = False,
     one_class: bool = False,
     doubtful: int = 0,
-    options: ReadOptions | None = None,
+    shown: bool | None = None,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
-) -> None:
-    """Make the model of the sources and of the lessons that the one there keeps, and print how well it judges."""
+) -> TrainingReport:
+    """Make the model of the sources and of the lessons that the one there keeps, and judge each message left out.
+
+    ``command`` is kept in the file as what it was made by, ``check`` may raise SpamnbError for what was counted, and
+    ``shown`` is whether progress is.
+    """
+    from spamnb.api.mislabelled import conflicts, mislabelled
+    from spamnb.api.progress import progress
+    from spamnb.api.scratch import scratch
     from spamnb.engines.rebuilding import Lessons, rebuild
-    from spamnb.report.training import training_report
     from spamnb.sources.spec import entries
 
-    options = options or read_options()
     not_kept = _learned_and_not_kept(model, keep_lessons)
-    unreadable = Unreadable()
+    left_out = LeftOut(tell)
     names: list[str] | None = [] if doubtful else None
-    lessons = Lessons(None if not_kept is None else model, keep_lessons, unreadable)
-    with scratch() as folder, progress("Reading") as show:
+    lessons = Lessons(None if not_kept is None else model, keep_lessons, left_out)
+    with scratch() as folder, progress("Reading", shown) as show:
         made = rebuild(
             model,
-            entries(sources, unreadable, options),
+            entries(sources, left_out, options),
             settings,
             lessons,
-            _origin(sources, options),
+            _origin(sources, options, command),
             folder,
-            unreadable,
+            left_out,
             show,
             workers,
             force=force,
@@ -64,17 +65,22 @@ def make_model(
             names=names,
             check=check,
         )
-        suspects = doubtful_lines_of_training(
-            sources, model, made.training_set, names or [], made.left_out, settings, doubtful
-        )
-    _tell_of_lessons(made.lessons, made.in_sources, made.other_class, not_kept or 0)
-    training_set, left_out = made.training_set, made.left_out
-    for name in sorted({*training_set.counts.classes} - {*left_out.classes}):
-        tell(f"spamnb: all messages of class {name!r} are in a later class too, and count for that one only")
-    read = int(training_set.counts.documents.sum())
-    click.echo(training_report(model, left_out, settings.spam, read, unreadable.count, doubtful > 0))
-    for line in [*suspects, *conflict_lines_of(sources, training_set, made.messages)]:
-        click.echo(line)
+        suspects = None
+        if doubtful and len(made.left_out.labels):
+            suspects = _suspects(model, made.training_set, names or [], made.left_out, settings, doubtful)
+    _tell_of_lessons(tell, made.lessons, made.in_sources, made.other_class, not_kept or 0)
+    training_set = made.training_set
+    for name in sorted({*training_set.counts.classes} - {*made.left_out.classes}):
+        tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
+    return TrainingReport(
+        model,
+        settings,
+        made.left_out,
+        int(training_set.counts.documents.sum()),
+        left_out.count,
+        mislabelled(sources, options, suspects, doubtful) if suspects is not None else None,
+        conflicts(sources, options, training_set, made.messages),
+    )
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:
@@ -95,10 +101,26 @@ def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None
         return learned_and_not_kept(store) + dropped
 
 
-def _origin(sources: Sequence[str], options: ReadOptions) -> dict[str, Any]:
+def _suspects(
+    model: Path,
+    training_set: TrainingSet,
+    names: list[str],
+    left_out: LeaveOneOutResult,
+    settings: Settings,
+    limit: int,
+) -> Result:
+    """The left-out answers as a result, with the evidence of ``limit`` messages that look mislabelled; ``names`` are
+    those of all places in the mail."""
+    from spamnb.evaluation.held_out import mail_of
+    from spamnb.evaluation.protocols import left_out_result
+    from spamnb.store.store import Store
+
+    with Store.open(model) as store:
+        return left_out_result(mail_of(training_set, names), settings, left_out, store, suspects=limit)
+
+
+def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[str, Any]:
     """When, of what and by which command the model is made: what ``settings.ORIGIN`` names."""
-    import shlex
-    import sys
     from datetime import datetime
 
     from spamnb.message.pdf import is_available
@@ -111,7 +133,7 @@ def _origin(sources: Sequence[str], options: ReadOptions) -> dict[str, Any]:
         "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
         "pdf_read": is_available(),
         "trained_from": [_storable(absolute(source)) for source in sources],
-        "command": _storable(shlex.join(["spamnb", *sys.argv[1:]])),
+        "command": _storable(command),
         **({"read_options": chosen} if chosen else {}),
     }
 
@@ -121,11 +143,11 @@ def _storable(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
-def _tell_of_lessons(taught: int, in_sources: int, other_class: int, not_kept: int) -> None:
+def _tell_of_lessons(tell: Tell, taught: int, in_sources: int, other_class: int, not_kept: int) -> None:
     from spamnb.naming import pluralize
 
     if taught:
-        told = f"spamnb: taught again {pluralize(taught, 'message')} that had been learned one by one"
+        told = f"taught again {pluralize(taught, 'message')} that had been learned one by one"
         if in_sources:
             told += f"; {in_sources:,} of them in the sources too"
         if other_class:
@@ -133,6 +155,6 @@ def _tell_of_lessons(taught: int, in_sources: int, other_class: int, not_kept: i
         tell(told)
     if not_kept:
         tell(
-            f"spamnb: the model that was replaced had learned {pluralize(not_kept, 'message')} one by one and not kept"
+            f"the model that was replaced had learned {pluralize(not_kept, 'message')} one by one and not kept"
             f" {'it' if not_kept == 1 else 'them'}; in the new one they count only where the sources hold them"
         )

@@ -1,0 +1,73 @@
+"""``spamnb.read``: labelled messages, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spamnb.api.notices import Tell, warn
+from spamnb.api.options import Sources, specs_of
+from spamnb.message.parse import Message, parse
+from spamnb.sources.entries import Entry, LeftOut, messages
+from spamnb.sources.one_class import ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledMessage:
+    """A message whose class is known.
+
+    label: its class
+    name: where it lies, for people: unprintable characters are escaped
+    raw: its bytes, as it was received; of a table or a line of text, the text behind a blank line
+
+    >>> LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n").parse().header("subject")
+    'tea'
+    """
+
+    label: str
+    name: str
+    raw: bytes
+
+    def parse(self) -> Message:
+        """The message taken apart into headers and visible text, as ``spamnb.parse`` does; never raises.
+
+        >>> LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n").parse().texts
+        ('At four?\\n',)
+        """
+        return parse(self.raw)
+
+
+def read(
+    sources: Sources,
+    *,
+    recursive: bool = False,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    tell: Tell = warn,
+) -> Iterator[LabelledMessage]:
+    """The messages of the sources with their classes, one at a time, in the same order on every run.
+
+    ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
+    table of text and so on (docs/commands.md). ``recursive``, ``text_column`` and ``label_column`` say how Maildirs and
+    tables are read. ``tell`` is given a line for each message that cannot be read and is left out; by default this is a
+    warning.
+
+    Raises SpamnbError at once for a SOURCE that is none, and later for one none of whose files is mail.
+
+    >>> import spamnb
+    >>> for message in spamnb.read("corpora/mail"):
+    ...     print(message.label, message.name, len(message.raw))
+    ...     break
+    ham corpora/mail/ham/0001.eml 1261
+
+    A data frame takes them as they are: ``pandas.DataFrame(spamnb.read("corpora/mail"))``.
+    """
+    from spamnb.sources.spec import entries
+
+    left_out = LeftOut(tell)
+    return _messages(entries(specs_of(sources), left_out, ReadOptions(recursive, text_column, label_column)), left_out)
+
+
+def _messages(found: Iterator[Entry], left_out: LeftOut) -> Iterator[LabelledMessage]:
+    for entry, raw in messages(found, left_out):
+        yield LabelledMessage(entry.label or "", entry.name, raw)

@@ -1,0 +1,88 @@
+"""``spamnb.train``: a model from labelled mail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spamnb.api.notices import Tell, warn
+from spamnb.api.options import FilePath, SettingsOptions, Sources, settings_of, specs_of
+from spamnb.api.training_report import TrainingReport
+from spamnb.sources.one_class import ReadOptions
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+def train(
+    sources: Sources,
+    model: FilePath,
+    *,
+    force: bool = False,
+    one_class: bool = False,
+    doubtful: int = 0,
+    keep_lessons: float | None = None,
+    recursive: bool = False,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    tell: Tell = warn,
+    command: str = "spamnb.train in Python",
+    **settings: Unpack[SettingsOptions],
+) -> TrainingReport:
+    """Make the model file ``model`` of labelled mail, and judge each message by the model without it.
+
+    ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
+    table of text and so on (docs/commands.md). The file is an ordinary model, which the command line uses too.
+
+    force: replace the model that is there; what it was taught is taught again
+    one_class: train on messages of a single class
+    doubtful: so many messages that look mislabelled are found, the surest first
+    keep_lessons: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
+    recursive, text_column, label_column: how Maildirs and tables are read
+    workers: processes that share the work; None: one a core
+    progress: shown or not; None: in a notebook
+    tell: is given a line for each thing that went otherwise than meant, such as a file that was left out; by default
+        these are warnings (``SpamnbWarning``)
+    command: what 'spamnb info' names as the model's origin
+    settings: of the model, under their names on the command line: ``model_type``, ``alpha``, ``ngrams``, …
+
+    Raises SpamnbError where a SOURCE is none or holds no mail, where a setting cannot be, and where a model is in the
+    way and ``force`` is not given.
+
+    >>> import spamnb
+    >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
+    >>> print(report)
+    model.spamnb: 127 messages, ... different tokens
+    Each message judged by the model without it:
+                      → ham  → spam
+      ham        65      65       0
+      spam       62 ...
+    >>> with spamnb.Classifier.open("model.spamnb") as classifier:
+    ...     classifier.settings.alpha
+    0.5
+    """
+    from spamnb.api.making import make_model
+    from spamnb.sources.notes import notes
+    from spamnb.store.snapshot import check_replaceable
+
+    path, specs, chosen = Path(model).expanduser(), specs_of(sources), settings_of(settings)
+    check_replaceable(path, force=force)
+    for spec in specs:
+        for note in notes(spec, recursive):
+            tell(note)
+    return make_model(
+        path,
+        specs,
+        chosen,
+        ReadOptions(recursive, text_column, label_column),
+        command=command,
+        tell=tell,
+        keep_lessons=keep_lessons,
+        workers=workers,
+        force=force,
+        one_class=one_class,
+        doubtful=doubtful,
+        shown=progress,
+    )
