@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-API = Path(__file__).parent / "spamnb" / "api"
+ROOT = Path(__file__).parent
+WITH_FILES = {ROOT / "spamnb" / "api", ROOT / "spamnb" / "classifier.py"}
 
 
 @pytest.fixture(autouse=True)
 def _folder_of_examples(request: pytest.FixtureRequest) -> Iterator[None]:
-    if API not in request.path.parents:
+    if WITH_FILES.isdisjoint((request.path, *request.path.parents)):
         yield
         return
     folder = request.getfixturevalue("tmp_path")
-    (folder / "corpora").symlink_to(API.parents[1] / "corpora")
+    (folder / "corpora").symlink_to(ROOT / "corpora")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         yield

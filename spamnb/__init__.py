@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.api.evaluation import Evaluation as Evaluation
     from spamnb.api.explain import Explanation as Explanation
     from spamnb.api.explain import explain as explain
+    from spamnb.api.options import SettingsOptions as SettingsOptions
     from spamnb.api.read import LabelledMessage as LabelledMessage
     from spamnb.api.read import read as read
     from spamnb.api.train import train as train
@@ -61,6 +62,7 @@ _PUBLIC = {
     "WordsReport": "api.words",
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
+    "SettingsOptions": "api.options",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",

@@ -1,9 +1,5 @@
 """The whole way as one object: classify, explain, learn and forget messages, on one model file.
 
-    with Classifier.open("mail.spamnb") as classifier:
-        judgement = classifier.classify(raw)
-        classifier.learn("spam", raw)
-
 A message that is asked about twice is read once: ``message = classifier.read(raw)`` stands wherever ``raw`` may.
 
 A message's score needs the sums of its own tokens and nothing else of the model, so one message costs the same
@@ -20,7 +16,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import Calibration, bins_of
+from spamnb.formulas.calibration import Calibration, bins_by_class
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, learner_for
 from spamnb.message.parse import digest
@@ -35,7 +31,20 @@ from spamnb.tokens.vocabulary import Vocabulary
 
 
 class Classifier:
-    """A model file with the whole way from bytes to verdict, and back: learning and forgetting."""
+    """A model file with the whole way from bytes to verdict, and back: learning and forgetting.
+
+    >>> Classifier.create("model.spamnb").close()
+    >>> with Classifier.open("model.spamnb", writable=True) as classifier:
+    ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
+    ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
+    ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes])), classifier.directions(minutes)
+    ...     classifier.check_spam()
+    ...     classifier.charge(false_positive_cost=99)
+    ...     classifier.forget("spam", offer)
+    (True, True, 'ham')
+    ('ham', 1, [])
+    True
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -71,12 +80,8 @@ class Classifier:
     def create(cls, path: str | Path, settings: Settings | None = None) -> Classifier:
         """A new model that has seen nothing; ``":memory:"`` keeps it out of the file system.
 
-        >>> classifier = Classifier.create(":memory:")
-        >>> for word in ("offer", "pills", "prize"):
-        ...     _ = classifier.learn("spam", f"Subject: {word}\\n\\nbuy {word} now".encode())
-        ...     _ = classifier.learn("ham", f"Subject: minutes\\n\\nthe {word} of the meeting".encode())
-        >>> classifier.classify(b"Subject: minutes\\n\\nthe meeting").verdict
-        'ham'
+        >>> Classifier.create(":memory:").classify(b"Subject: minutes").verdict
+        'unsure'
         """
         return cls(Store.create(path, (settings or Settings()).as_meta()))
 
@@ -235,7 +240,7 @@ class Classifier:
             if not taught:
                 self.store.put_autolearned_message(read.identity, read.digest, read.counts)
             scores = self._scores(label, read.counts)
-            bins = _bins(scores)
+            bins = bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
             self.learner.learn(self.store, label, read.counts, read.digest, scores)
@@ -276,7 +281,7 @@ class Classifier:
         label, _, bins = known
         self.store.add(label, counted, -1)
         self.learner.forget(self.store, label, counted, digest)
-        self._count_score(label, _bins(self._scores(label, counted)) if bins is None else bins, -1)
+        self._count_score(label, bins_by_class(self._scores(label, counted)) if bins is None else bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)
 
@@ -292,7 +297,3 @@ class Classifier:
     def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])
 
-
-def _bins(scores: Mapping[str, float]) -> dict[str, int]:
-    """Where in the calibration a message with these scores by class stands; nowhere where there are none."""
-    return dict(zip(scores, bins_of(np.array([list(scores.values())]))[0].tolist())) if scores else {}

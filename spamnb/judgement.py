@@ -17,15 +17,21 @@ class Evidence(NamedTuple):
 class Judgement(NamedTuple):
     """What a message is, how sure that is, and why.
 
-    verdict: a class, or "unsure"
-    probabilities: by class, calibrated: of messages given .9 for a class, nine in ten are of it
-    posterior: by class, the model's own (naive Bayes: the textbook's, as if tokens were independent); empty if unwanted
-    score: calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
-    evidence: tokens and their weights, heaviest first
-    scores: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
-    enough: had the model seen enough of every class for the probabilities to mean much?
-    truncations: what of the message was too large to be read, described in words
-    corrections: of each piece of evidence the part, in nats, that corrects naive Bayes; empty in other models
+    - ``verdict``: a class, or "unsure"
+    - ``probabilities``: by class, calibrated: of messages given .9 for a class, nine in ten are of it
+    - ``posterior``: by class, the model's own (naive Bayes: the textbook's, as if tokens were independent); empty if
+      unwanted
+    - ``score``: calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
+    - ``evidence``: tokens and their weights, heaviest first
+    - ``scores``: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
+    - ``enough``: had the model seen enough of every class for the probabilities to mean much?
+    - ``truncations``: what of the message was too large to be read, described in words
+    - ``corrections``: of each piece of evidence the part, in nats, that corrects naive Bayes; empty in other models
+
+    >>> import spamnb
+    >>> with spamnb.Classifier.create(":memory:") as classifier:
+    ...     classifier.classify(b"Subject: offer").verdict
+    'unsure'
     """
 
     verdict: str

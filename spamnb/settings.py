@@ -82,17 +82,31 @@ class Settings:
             raise SpamnbError(f"ngrams is {self.tokens.ngrams}: {most}")
 
     def spam_column(self, classes: Sequence[str]) -> int | None:
-        """Which of the classes is spam; None where none of them is."""
+        """Which of the classes is spam; None where none of them is.
+
+        >>> Settings().spam_column(["ham", "spam"]), Settings().spam_column(["news"])
+        (1, None)
+        """
         return list(classes).index(self.spam) if self.spam in classes else None
 
     def as_meta(self) -> dict[str, Any]:
-        """The settings as the model file keeps them."""
+        """The settings as the model file keeps them.
+
+        >>> Settings().as_meta()["model_type"]
+        'boolean'
+        """
         return {**asdict(self), "tokens_version": TOKENS_VERSION}
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], path: str, *, any_tokens: bool = False) -> Settings:
         """The settings a model file holds; SpamnbError where its tokens are not those this version makes, unless
-        ``any_tokens``: it is to be made anew."""
+        ``any_tokens``: it is to be made anew.
+
+        >>> import json
+        >>> meta = json.loads(json.dumps(Settings(alpha=1).as_meta()))
+        >>> Settings.from_meta(meta, "model.spamnb").alpha
+        1
+        """
         version = meta.get("tokens_version")
         if version != TOKENS_VERSION and not any_tokens:
             raise SpamnbError(

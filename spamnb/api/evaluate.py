@@ -55,21 +55,24 @@ def evaluate(
 
     ``sources`` is as for ``train``. One of five ways is chosen, by default ten folds:
 
-    folds: K-fold cross-validation
-    split: train on this fraction of the mail and test on the rest; "md5": train on files whose name has an even md5
-    leave_one_out: each message judged by a model of all others
-    online: in the given order, each message judged and then learned (``by_date``: in order of receipt, with ``split``
-        too; ``feedback_for``: only the first so many are learned, ``feedback_delay``: so many messages later,
-        ``feedback_share``: a share drawn at random)
-    model: the model of this file as it is; it takes no settings
+    - ``folds``: K-fold cross-validation
+    - ``split``: train on this fraction of the mail and test on the rest; "md5": train on files whose name has an even
+      md5
+    - ``leave_one_out``: each message judged by a model of all others
+    - ``online``: in the given order, each message judged and then learned (``by_date``: in order of receipt, with
+      ``split`` too; ``feedback_for``: only the first so many are learned, ``feedback_delay``: so many messages later,
+      ``feedback_share``: a share drawn at random)
+    - ``model``: the model of this file as it is; it takes no settings
 
-    seed: of splits, folds, shares and intervals; the same seed gives the same figures
-    doubtful: so many messages that look mislabelled are found, the surest first
-    subjects: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst: for
-        ``Evaluation.write_page``
-    recursive, text_column, label_column, workers, progress, tell: as for ``train``
-    command: what the page names as its origin
-    settings: of the models that are trained, under their names on the command line
+    And, whichever is chosen:
+
+    - ``seed``: of splits, folds, shares and intervals; the same seed gives the same figures
+    - ``doubtful``: so many messages that look mislabelled are found, the surest first
+    - ``subjects``: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst:
+      for ``Evaluation.write_page``
+    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
+    - ``command``: what the page names as its origin
+    - ``settings``: of the models that are trained, under their names on the command line
 
     Raises SpamnbError where a SOURCE is none or holds no mail, where settings cannot be, or two ways are chosen.
 

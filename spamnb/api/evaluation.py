@@ -19,14 +19,14 @@ from spamnb.settings import Settings
 class Evaluation:
     """A filter that was measured: ``print`` shows the command line's tables, a notebook figures and curves.
 
-    figures: every figure with its 95 % interval, in percent
-    result: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class numbers (−1:
-        unsure), ``scores`` (n, C) in nats, ``probabilities`` (n, C)
-    settings: of the models that judged
-    model: the file of the model that judged as it is; None where models were trained on parts of the mail
-    unreadable: messages that could not be read
-    mislabelled: messages that look as if they stood in the wrong folder; None where nobody asked
-    command: what the page names as its origin
+    - ``figures``: every figure with its 95 % interval, in percent
+    - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
+      numbers (−1: unsure), ``scores`` (n, C) in nats, ``probabilities`` (n, C)
+    - ``settings``: of the models that judged
+    - ``model``: the file of the model that judged as it is; None where models were trained on parts of the mail
+    - ``unreadable``: messages that could not be read
+    - ``mislabelled``: messages that look as if they stood in the wrong folder; None where nobody asked
+    - ``command``: what the page names as its origin
 
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
@@ -59,11 +59,11 @@ class Evaluation:
     def to_frame(self, of: Literal["figures", "messages", "classes", "confusion"] = "figures") -> Any:
         """A data frame of pandas or polars.
 
-        "figures": a row for each figure, with value, low and high (95 %)
-        "messages": a row for each message, as --scores writes it: name, truth, verdict, ``score:CLASS`` in nats and
-            ``p:CLASS``
-        "classes": a row for each class: messages, precision, recall, f1 and 1-ROCA, in percent
-        "confusion": a row for each true class and verdict, with how many messages these are
+        - ``"figures"``: a row for each figure, with value, low and high (95 %)
+        - ``"messages"``: a row for each message, as --scores writes it: name, truth, verdict, ``score:CLASS`` in nats
+          and ``p:CLASS``
+        - ``"classes"``: a row for each class: messages, precision, recall, f1 and 1-ROCA, in percent
+        - ``"confusion"``: a row for each true class and verdict, with how many messages these are
 
         Raises SpamnbError where neither library is there, and for another table.
 

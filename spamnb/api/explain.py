@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class Explanation:
     """What decided one message: ``print`` shows what the command line does, a notebook a bar for each token.
 
-    judgement: the verdict, its probabilities by class, and all the evidence
-    top: how many of the tokens are shown
-    settings, totals, counts, directions: of the model, what the table beside the tokens is made of: messages by class,
-        (C,), and of those that hold each of the ``top`` tokens, (C, top)
+    - ``judgement``: the verdict, its probabilities by class, and all the evidence
+    - ``top``: how many of the tokens are shown
+    - ``settings``, ``totals``, ``counts``, ``directions``: of the model, what the table beside the tokens is made of:
+      messages by class, (C,), and of those that hold each of the ``top`` tokens, (C, top)
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")

@@ -19,8 +19,10 @@ class SettingsOptions(TypedDict, total=False):
     ``model_type``, ``alpha``, ``prior``, ``pooling``, ``top_words``, ``embedding`` and ``spam`` are as in ``Settings``,
     ``tokenizer`` to ``ignore_headers`` as in ``TokenOptions``, the last two as in ``Loss``.
 
-    >>> from spamnb.api.options import SettingsOptions
-    >>> chosen: SettingsOptions = {"model_type": "multinomial", "ngrams": 1}
+    >>> import spamnb
+    >>> chosen: spamnb.SettingsOptions = {"model_type": "multinomial", "ngrams": 1}
+    >>> spamnb.evaluate("corpora/mail", folds=2, **chosen).settings.model_type
+    'multinomial'
     """
 
     model_type: Literal[

@@ -16,9 +16,9 @@ from spamnb.sources.one_class import ReadOptions
 class LabelledMessage:
     """A message whose class is known.
 
-    label: its class
-    name: where it lies, for people: unprintable characters are escaped
-    raw: its bytes, as it was received; of a table or a line of text, the text behind a blank line
+    - ``label``: its class
+    - ``name``: where it lies, for people: unprintable characters are escaped
+    - ``raw``: its bytes, as it was received; of a table or a line of text, the text behind a blank line
 
     >>> LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n").parse().header("subject")
     'tea'

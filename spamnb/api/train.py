@@ -36,17 +36,17 @@ def train(
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
     table of text and so on (docs/commands.md). The file is an ordinary model, which the command line uses too.
 
-    force: replace the model that is there; what it was taught is taught again
-    one_class: train on messages of a single class
-    doubtful: so many messages that look mislabelled are found, the surest first
-    keep_lessons: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
-    recursive, text_column, label_column: how Maildirs and tables are read
-    workers: processes that share the work; None: one a core
-    progress: shown or not; None: in a notebook
-    tell: is given a line for each thing that went otherwise than meant, such as a file that was left out; by default
-        these are warnings (``SpamnbWarning``)
-    command: what 'spamnb info' names as the model's origin
-    settings: of the model, under their names on the command line: ``model_type``, ``alpha``, ``ngrams``, …
+    - ``force``: replace the model that is there; what it was taught is taught again
+    - ``one_class``: train on messages of a single class
+    - ``doubtful``: so many messages that look mislabelled are found, the surest first
+    - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
+    - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
+    - ``workers``: processes that share the work; None: one a core
+    - ``progress``: shown or not; None: in a notebook
+    - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by
+      default these are warnings (``SpamnbWarning``)
+    - ``command``: what 'spamnb info' names as the model's origin
+    - ``settings``: of the model, under their names on the command line: ``model_type``, ``alpha``, ``ngrams``, …
 
     Raises SpamnbError where a SOURCE is none or holds no mail, where a setting cannot be, and where a model is in the
     way and ``force`` is not given.

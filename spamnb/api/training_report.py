@@ -21,15 +21,15 @@ NONE = Conflicts()
 class TrainingReport:
     """A model that was trained: ``print`` shows what the command line does, a notebook the same.
 
-    model: its file
-    settings: what it was made with
-    left_out: every training message judged by the model without it. Of n messages and C classes: ``labels`` (n,),
-        ``scores`` (n, C) in nats, ``probabilities`` (n, C), ``verdicts``; and ``newest``, how the newest messages are
-        judged by a model of the older ones
-    read: messages that were read, copies included
-    unreadable: messages that could not be
-    mislabelled: messages that look as if they stood in the wrong folder; None where nobody asked
-    conflicts: messages whose copies stand in several classes
+    - ``model``: its file
+    - ``settings``: what it was made with
+    - ``left_out``: every training message judged by the model without it. Of n messages and C classes: ``labels`` (n,),
+      ``scores`` (n, C) in nats, ``probabilities`` (n, C), ``verdicts``; and ``newest``, how the newest messages are
+      judged by a model of the older ones
+    - ``read``: messages that were read, copies included
+    - ``unreadable``: messages that could not be
+    - ``mislabelled``: messages that look as if they stood in the wrong folder; None where nobody asked
+    - ``conflicts``: messages whose copies stand in several classes
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")

@@ -15,9 +15,10 @@ from spamnb.counts.top_words import TellingWord, TopWords, Word
 class WordsReport:
     """The words of a model: ``print`` shows the command line's table, a notebook a wider one.
 
-    likeliest: of each class the likeliest tokens, each with θ_jc, the probability that a message of the class holds it
-    informative: the tokens with the highest mutual information with the class, in bits, and the class that each speaks
-        for; none where there is one class
+    - ``likeliest``: of each class the likeliest tokens, each with θ_jc, the probability that a message of the class
+      holds it
+    - ``informative``: the tokens with the highest mutual information with the class, in bits, and the class that each
+      speaks for; none where there is one class
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")

@@ -53,11 +53,21 @@ class BaseClassifier:
         return {name: p.default for name, p in list(signature.parameters.items())[1:]}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters by name (``deep`` changes nothing: no parameter is an estimator)."""
+        """The constructor's parameters by name (``deep`` changes nothing: no parameter is an estimator).
+
+        >>> import spamnb
+        >>> spamnb.MultinomialNB(alpha=1).get_params()
+        {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
+        """
         return {name: getattr(self, name) for name in sorted(self._parameters())}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; they act at the next fit. Raises ValueError for an unknown name."""
+        """Set parameters by name; they act at the next fit. Raises ValueError for an unknown name.
+
+        >>> import spamnb
+        >>> spamnb.MultinomialNB().set_params(alpha=2)
+        MultinomialNB(alpha=2)
+        """
         known = self._parameters()
         for name in params:
             if name not in known:
@@ -134,32 +144,68 @@ class BaseClassifier:
         ``classes_``.
 
         The one hook of the predictions, for numeric X (n, V) of this model's columns, which is not checked.
+
+        >>> import numpy as np, spamnb
+        >>> X = np.array([[2, 0, 1], [1, 1, 0], [0, 3, 0]])
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, ["ham", "ham", "spam"])
+        >>> model.class_scores(X).round(3)
+        array([[-3.178, -6.474],
+               [-2.485, -3.296],
+               [-4.564, -2.315]])
         """
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, (n,)."""
+        """The likeliest class of every row, (n,).
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.predict([[0, 1, 0]]).tolist()
+        ['spam']
+        """
         joint = self.class_scores(self._check_X(X))
         # For two classes the comparison is 20 times as fast as argmax, a quarter of LDA's prediction.
         best = (joint[:, 1] > joint[:, 0]).view(np.int8) if joint.shape[1] == 2 else joint.argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log P(c|x) in nats, (n, C), columns as in ``classes_``."""
+        """log P(c|x) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.predict_log_proba([[0, 1, 0]]).round(3)
+        array([[-0.847, -0.56 ]])
+        """
         joint = self.class_scores(self._check_X(X))
         joint = joint - over_classes(np.maximum, joint)
         joint -= np.log(over_classes(np.add, np.exp(joint)))
         return joint
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c|x), (n, C), columns as in ``classes_``."""
+        """P(c|x), (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.predict_proba([[0, 1, 0]]).round(3)
+        array([[0.429, 0.571]])
+        """
         joint = self.class_scores(self._check_X(X))
         probability = np.exp(joint - over_classes(np.maximum, joint))
         probability /= over_classes(np.add, probability)
         return probability
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``."""
+        """Share of rows whose predicted class is ``y``, weighted by ``sample_weight``.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.score(X, y)
+        1.0
+        """
         predicted, truth = self.predict(X), np.asarray(y)
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))

@@ -147,7 +147,7 @@ class CategoricalNB(GenerativeClassifier):
 
     @property
     def n_categories_(self) -> np.ndarray:
-        """K_j, (V,)."""
+        """How many categories every column has, K_j, (V,)."""
         return self.sums_.categories
 
     @property

@@ -93,7 +93,13 @@ class ComplementNB(DiscreteNB):
         return self._scores(X, common=self.norm)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """The scores Σ_j x_j w_jc themselves, (n, C) in nats, columns as in ``classes_``."""
+        """The scores Σ_j x_j w_jc themselves, (n, C) in nats, columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> model = spamnb.ComplementNB(alpha=1).fit([[2, 0], [0, 3]], ["a", "b"])
+        >>> model.predict_joint_log_proba([[1, 0]]).round(3)
+        array([[1.609, 0.288]])
+        """
         return self._scores(self._check_X(X), common=True)
 
     def _scores(self, X: Any, common: bool) -> np.ndarray:

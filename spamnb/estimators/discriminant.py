@@ -161,7 +161,14 @@ class GaussianClassifier(GenerativeClassifier):
         return self._derived
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, d) and its labels alone. Raises ValueError for a singular covariance."""
+        """Learn from X (n, d) and its labels alone. Raises ValueError for a singular covariance.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
+        >>> model.means_.tolist()
+        [[8.0], [1.5]]
+        """
         super().fit(X, y, sample_weight)
         self._density()
         return self
@@ -172,7 +179,14 @@ class GaussianClassifier(GenerativeClassifier):
         return self.sums_.mean
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C)."""
+        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
+        >>> (model.decision_function(X) > 0).tolist()
+        [True, True, False, False]
+        """
         joint = self.class_scores(self._check_X(X))
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 

@@ -119,7 +119,14 @@ class GaussianNB(GaussianClassifier):
         return self.means_[c] + rng.standard_normal((n, self.n_features_in_)) * np.sqrt(self.var_[c])
 
     def quadratic_form(self) -> QuadraticForm:
-        """The scores as polynomials of x; the quadratic part is diagonal."""
+        """The scores as polynomials of x; the quadratic part is diagonal.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.GaussianNB().fit(X, y)
+        >>> [part.round(3).tolist() for part in model.quadratic_form() if part is not None]
+        [[[[-0.5]], [[-2.0]]], [[8.0], [6.0]], [-33.612, -5.419]]
+        """
         precision, mean = 1 / self.var_, self.means_
         quadratic = -0.5 * precision[:, :, None] * np.eye(precision.shape[1])
         constant = self.class_log_prior_ + 0.5 * np.sum(

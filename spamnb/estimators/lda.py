@@ -104,7 +104,14 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         return np.column_stack([np.zeros(len(X)), score]) if len(constant) < len(self.class_log_prior_) else score
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``."""
+        """log P(x, c) = log P(c) + log N(x | μ_c, Σ) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
+        >>> model.predict_joint_log_proba([[1.5]]).shape
+        (1, 2)
+        """
         X = self._check_X(X)
         density = self._density()
         constant = self.class_log_prior_ - 0.5 * (LOG_2PI * X.shape[1] + density.log_determinant)
@@ -121,6 +128,13 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         return self.means_[c] + rng.standard_normal((n, self.n_features_in_)) @ factor.T
 
     def quadratic_form(self) -> QuadraticForm:
-        """The scores as polynomials of x, without the quadratic part, which all classes share."""
+        """The scores as polynomials of x, without the quadratic part, which all classes share.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
+        >>> [part.round(3).tolist() for part in model.quadratic_form() if part is not None]
+        [[[5.2], [-5.2]], [-33.843, 15.557]]
+        """
         weights, constant = self._weights()
         return QuadraticForm(None, weights, constant - weights @ (self.sums_.origin + self._density().centre))

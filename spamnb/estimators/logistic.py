@@ -71,7 +71,14 @@ class LogisticRegression(BaseClassifier):
             )
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, d) and its labels alone, forgetting what was learned before."""
+        """Learn from X (n, d) and its labels alone, forgetting what was learned before.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LogisticRegression().fit(X, y)
+        >>> model.predict([[1.5], [8.0]]).tolist()
+        ['low', 'high']
+        """
         from scipy.optimize import minimize
 
         X, y, weight, names = self._check_training(X, y, sample_weight, first=True)
@@ -115,7 +122,14 @@ class LogisticRegression(BaseClassifier):
         return self
 
     def set_weights(self, classes: ArrayLike, coef: np.ndarray, intercept: np.ndarray, n_seen: int) -> Self:
-        """Take over weights that were fitted before: ``classes_`` (C,), ``coef_``, ``intercept_`` and ``n_seen_``."""
+        """Take over weights that were fitted before: ``classes_`` (C,), ``coef_``, ``intercept_`` and ``n_seen_``.
+
+        >>> import numpy as np, spamnb
+        >>> model = spamnb.LogisticRegression()
+        >>> model = model.set_weights(["ham", "spam"], np.array([[1.0, -1.0]]), np.array([0.0]), 10)
+        >>> model.predict([[2, 0], [0, 2]]).tolist()
+        ['spam', 'ham']
+        """
         self._remember(np.asarray(classes), coef.shape[1], None)
         self.coef_, self.intercept_, self.n_seen_ = coef, intercept, n_seen
         return self
@@ -123,7 +137,14 @@ class LogisticRegression(BaseClassifier):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """One step per row, in the order given. The first call must name all ``classes`` that will ever come."""
+        """One step per row, in the order given. The first call must name all ``classes`` that will ever come.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LogisticRegression().fit(X, y)
+        >>> model.partial_fit([[6.0]], ["high"]).n_seen_
+        5
+        """
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -168,12 +189,26 @@ class LogisticRegression(BaseClassifier):
         return score if score.shape[1] > 1 else np.column_stack([np.zeros(len(score)), score])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]``, (n,), nats; with more than two classes every class's score, (n, C)."""
+        """Log-odds of ``classes_[1]``, (n,), nats; with more than two classes every class's score, (n, C).
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LogisticRegression().fit(X, y)
+        >>> (model.decision_function(X) > 0).tolist()
+        [True, True, False, False]
+        """
         joint = self.class_scores(self._check_X(X))
         return joint[:, 1] if joint.shape[1] == 2 else joint
 
     def quadratic_form(self) -> QuadraticForm:
-        """The scores as polynomials of x, for explanations: linear."""
+        """The scores as polynomials of x, for explanations: linear.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.LogisticRegression().fit(X, y)
+        >>> model.quadratic_form().linear.shape
+        (2, 1)
+        """
         if not hasattr(self, "coef_"):
             raise not_fitted(self)
         if len(self.coef_) > 1:

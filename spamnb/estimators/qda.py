@@ -91,7 +91,14 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
         return self.means_[c] + rng.standard_normal((n, self.n_features_in_)) @ factor.T
 
     def quadratic_form(self) -> QuadraticForm:
-        """The scores as polynomials of x."""
+        """The scores as polynomials of x.
+
+        >>> import spamnb
+        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
+        >>> model = spamnb.QuadraticDiscriminantAnalysis().fit(X, y)
+        >>> [part.round(3).tolist() for part in model.quadratic_form() if part is not None]
+        [[[[-0.5]], [[-2.0]]], [[8.0], [6.0]], [-33.612, -5.419]]
+        """
         whiten, mean = self._density().whiten, self.means_
         precision = np.swapaxes(whiten, 1, 2) @ whiten
         linear = np.einsum("cij,cj->ci", precision, mean)

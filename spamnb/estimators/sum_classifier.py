@@ -49,13 +49,26 @@ class SumClassifier(BaseClassifier):
         return self.sums_.documents
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X (n, V) and its labels alone, forgetting what was learned before."""
+        """Learn from X (n, V) and its labels alone, forgetting what was learned before.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.class_count_.tolist()
+        [2, 1]
+        """
         return self._learn(X, y, None, sample_weight, first=True)
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from more rows. The first call must name all ``classes`` that will ever come."""
+        """Learn from more rows. The first call must name all ``classes`` that will ever come.
+
+        >>> import spamnb
+        >>> model = spamnb.MultinomialNB().partial_fit([[2, 0]], ["ham"], classes=["ham", "spam"])
+        >>> model.partial_fit([[0, 3]], ["spam"]).class_count_.tolist()
+        [1, 1]
+        """
         first = not hasattr(self, "classes_")
         if first:
             if classes is None:
@@ -88,6 +101,13 @@ class SumClassifier(BaseClassifier):
 
         ``sums`` are of the kind that ``sums_`` has, and their class c is ``classes[c]``. So a model that was kept as
         its sums needs none of its rows.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> again = spamnb.MultinomialNB(alpha=1).fit_sums(model.sums_, model.classes_)
+        >>> (again.predict_proba(X) == model.predict_proba(X)).all()
+        np.True_
         """
         self._remember(np.asarray(classes), sums.n_features, None)
         return self._replace(sums)
@@ -96,7 +116,15 @@ class SumClassifier(BaseClassifier):
         """Add what ``other``, a fitted model of the same kind and features, has learned, its classes included.
 
         Raises ValueError where the two cannot be added: models of different kinds, other columns, rows that were
-        counted in another way, classes that are text here and numbers there."""
+        counted in another way, classes that are text here and numbers there.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> other = spamnb.MultinomialNB(alpha=1).fit([[1, 0, 0]], ["list"])
+        >>> model.merge(other).classes_.tolist()
+        ['ham', 'list', 'spam']
+        """
         if not hasattr(other, "sums_") or not hasattr(self, "sums_"):
             raise not_fitted(other if hasattr(self, "sums_") else self)
         check_merge(self, other, self._counting)
@@ -113,7 +141,14 @@ class SumClassifier(BaseClassifier):
         """Take rows out again that were learned before: undoes ``partial_fit`` of the same rows, exactly where whole
         numbers are counted and otherwise up to rounding. CategoricalNB keeps room for their categories.
 
-        Raises ValueError where more would be taken out than was learned."""
+        Raises ValueError where more would be taken out than was learned.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.forget(X[:1], y[:1]).class_count_.tolist()
+        [1, 1]
+        """
         X, y, weight, _ = self._check_training(X, y, sample_weight, first=False)
         codes = self._codes(y, self.classes_)
         return self._replace(self.sums_ - self._sums(X, codes, len(self.classes_), weight))
@@ -124,7 +159,14 @@ class SumClassifier(BaseClassifier):
         return self
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``."""
+        """log P(x, c) = log P(c) + log P(x|c) in nats, (n, C), columns as in ``classes_``.
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> model.predict_joint_log_proba([[0, 1, 0]]).round(3)
+        array([[-1.792, -1.504]])
+        """
         return self.class_scores(self._check_X(X))
 
 
@@ -138,7 +180,15 @@ class GenerativeClassifier(SumClassifier):
     def sample(
         self, n: int = 1, random_state: int | np.random.Generator | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,))."""
+        """Draw n pairs from the fitted P(x, c): (X of shape (n, V), y of shape (n,)).
+
+        >>> import spamnb
+        >>> X, y = [[2, 0, 1], [1, 1, 0], [0, 3, 0]], ["ham", "ham", "spam"]
+        >>> model = spamnb.MultinomialNB(alpha=1).fit(X, y)
+        >>> rows, labels = model.sample(5, random_state=0)
+        >>> rows.shape, labels.shape
+        ((5, 3), (5,))
+        """
         if not hasattr(self, "classes_"):
             raise not_fitted(self)
         rng = np.random.default_rng(random_state)

@@ -10,7 +10,7 @@ the least log loss (docs/experiments.md#calibration).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -51,6 +51,11 @@ def _bins(margin: np.ndarray) -> np.ndarray:
 def bins_of(scores: np.ndarray) -> np.ndarray:
     """(n, C) the bin of each class's margin, of ``scores`` (n, C) in nats."""
     return _bins(margins(np.atleast_2d(scores)))
+
+
+def bins_by_class(scores: Mapping[str, float]) -> dict[str, int]:
+    """The same of one message, by class; none where there are no scores."""
+    return dict(zip(scores, bins_of(np.array([list(scores.values())]))[0].tolist())) if scores else {}
 
 
 _BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) at the middle of each bin

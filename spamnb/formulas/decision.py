@@ -46,7 +46,12 @@ class Loss:
         return even if self.unsure_cost is None else max(even, 1 - self.unsure_cost / cost)
 
     def matrix(self, classes: Sequence[str], spam: str) -> np.ndarray:
-        """Loss of each action (each class, then unsure where it has a cost) under each true class, (A, C)."""
+        """Loss of each action (each class, then unsure where it has a cost) under each true class, (A, C).
+
+        >>> Loss().matrix(["ham", "spam"], "spam")
+        array([[0., 1.],
+               [9., 0.]])
+        """
         loss = 1.0 - np.eye(len(classes))
         if spam in classes:
             loss[list(classes).index(spam)] *= self.false_positive_cost
@@ -61,6 +66,9 @@ class Loss:
 
         With one class alone it is unsure, since nothing is known of what is not of that class. A model that has not
         seen ``enough`` says unsure in place of spam: with a few good messages known, all others look new.
+
+        >>> Loss().verdicts(["ham", "spam"], np.array([[0.3, 0.7]]), "spam")
+        ['ham']
         """
         if len(classes) < 2:
             return [UNSURE] * len(np.atleast_2d(probabilities))

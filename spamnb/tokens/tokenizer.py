@@ -47,6 +47,9 @@ class TokenOptions:
     """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
 
     ValueError for a tokenizer that does not exist and for ``ngrams`` below 1.
+
+    >>> TokenOptions(ngrams=1, ignore_headers=("List-Id",)).ignore_headers
+    ('list-id',)
     """
 
     tokenizer: str = "own"  # finds the words of a text: "own", or nltk's "tweet" or "treebank"
