@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.mislabelled import again, mislabelled, noting_names
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, settings_of, specs_of
+from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, settings_of, specs_of
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.one_class import ReadOptions
@@ -92,6 +92,8 @@ def evaluate(
         raise SpamnbError("by_date goes with online=True, or with split as a fraction")
     if model is not None and settings:
         raise SpamnbError(f"{', '.join(settings)}: model takes the model as it was trained")
+    check_least(1, workers=workers)
+    check_least(0, seed=seed, doubtful=doubtful)
     from spamnb.sources.notes import notes
 
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath
+from spamnb.api.options import FilePath, check_least
 from spamnb.judgement import Judgement
 from spamnb.sources.entries import LeftOut
 
@@ -118,6 +118,7 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     """
     from spamnb.classifier import Classifier
 
+    check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _only(str(message), tell)
     with Classifier.open(Path(model).expanduser()) as classifier:
         judgement = classifier.classify(raw)

@@ -93,6 +93,21 @@ def _header_names(given: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
+def check_least(least: float, **given: float | None) -> None:
+    """SpamnbError where one of the numbers is below ``least``; None is none.
+
+    >>> check_least(1, workers=2, top=0)
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: top is 0: at least 1 is needed
+    """
+    from spamnb.errors import SpamnbError
+
+    for name, value in given.items():
+        if value is not None and not value >= least:
+            raise SpamnbError(f"{name} is {value:g}: at least {least:g} is needed")
+
+
 def specs_of(sources: Sources) -> list[str]:
     """Each SOURCE as text. SpamnbError where there is none.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, settings_of, specs_of
+from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, settings_of, specs_of
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.one_class import ReadOptions
 
@@ -67,6 +67,8 @@ def train(
     from spamnb.sources.notes import notes
     from spamnb.store.snapshot import check_replaceable
 
+    check_least(1, workers=workers)
+    check_least(0, doubtful=doubtful, keep_lessons=keep_lessons)
     path, specs, chosen = Path(model).expanduser(), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     for spec in specs:

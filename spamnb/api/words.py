@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath
+from spamnb.api.options import FilePath, check_least
 from spamnb.counts.top_words import TellingWord, TopWords, Word
 
 
@@ -110,8 +110,7 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
     from spamnb.store.store import Store
 
     path = Path(model).expanduser()
-    if top < 1:
-        raise SpamnbError(f"top is {top}: a report has at least 1 row")
+    check_least(1, top=top)
     with Store.open(path) as store:
         tokens, counts = read_counts(store)
     if not counts.classes:

@@ -187,6 +187,17 @@ def test_two_ways_exclude_each_other(folder: Path) -> None:
             spamnb.evaluate(folder, **chosen)  # type: ignore[arg-type]
 
 
+def test_numbers_that_cannot_be_are_refused(folder: Path, tmp_path: Path, model: Path) -> None:
+    for ask in (
+        lambda: spamnb.train(folder, tmp_path / "m", workers=0),
+        lambda: spamnb.train(folder, tmp_path / "m", keep_lessons=-1),
+        lambda: spamnb.evaluate(folder, seed=-1),
+        lambda: spamnb.explain(b"", model, top=0),
+    ):
+        with pytest.raises(SpamnbError, match="at least"):
+            ask()
+
+
 def test_a_model_is_not_replaced_unasked(folder: Path, model: Path) -> None:
     before = model.read_bytes()
     with pytest.raises(SpamnbError):
