@@ -1,6 +1,7 @@
 cimport cython
 
-from spamnb.message.stack cimport Element, Stack
+from spamnb.message.inheritance cimport Element
+from spamnb.message.stack cimport Stack
 from spamnb.message.tags cimport Tag
 
 cdef Tag FRAMESET, A, NOBR, DD, DT, BODY_TAG, BUTTON, TABLE_TAG, LI, P

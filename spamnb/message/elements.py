@@ -43,6 +43,7 @@ class OpenElements(Stack):
             if tag is FRAMESET and not self.has_content:
                 body = self.stack[1]
                 body.into = None  # of such a page frames are shown, and none of its text
+            self.pass_by(tag, attributes, source)
             return True
         if kind in (TABLE, ROWS, ROW, CELL):
             return self.start_of_table(tag, attributes, source)
@@ -163,8 +164,7 @@ class OpenElements(Stack):
         elif tag is P:
             self.end_paragraph()
         elif self.counts[tag.number]:
-            in_table = TABLE <= kind <= CELL
-            self.pop_to(self.find_in_table(tag) if in_table else self.find(tag, kind in (ORDINARY, OPTION)))
+            self.pop_to(self.find(tag, kind in (ORDINARY, OPTION)))
 
     def end_formatting(self, tag: Tag) -> None:
         """The end tag of a formatting element, which may have blocks inside (the standard's adoption agency)."""

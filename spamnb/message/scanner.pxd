@@ -5,7 +5,7 @@ from spamnb.message.tags cimport Tag
 cdef const unsigned char[::1] KIND
 cdef unsigned int[256] LENGTHS
 cdef dict NAMES, NOTHING
-cdef frozenset URL_NAMES
+cdef frozenset UNSTYLED
 cdef int SPACE, ENDS_NAME, MAX_NAME
 
 
@@ -22,7 +22,7 @@ cdef class Scanner:
     cdef Py_ssize_t behind(self, bytes what, Py_ssize_t i) except -1
     @cython.locals(
         html=bytes, data="const unsigned char*", size=Py_ssize_t, start=Py_ssize_t, first=Py_ssize_t, last=Py_ssize_t,
-        begin=Py_ssize_t, quote=cython.uchar, styled=bint, attributes=dict, name=str,
+        quote=cython.uchar, source=bytes, attributes=dict, name=str,
         value=bytes,
     )
     cdef Py_ssize_t attributes_end(self, Py_ssize_t i) except -2

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from .references import resolve_references
 from .tags import ENDS_NAME, KIND, SPACE, Tag
-from .url_attributes import KINDS
+from .url_attributes import KINDS, UNSTYLED
 
 # For the letter that an attribute's name begins with: the lengths of the names that matter.
 ATTRIBUTES = [*"class id color bgcolor text hidden open link http-equiv".split(), *KINDS]
 NAMES = {name.encode(): name for name in ATTRIBUTES}
-URL_NAMES = frozenset(KINDS.keys() - {"style", "background"} | {"http-equiv"})  # that say nothing of style
 MAX_NAME = 11
 LENGTHS = [0] * 256
 for _name in ATTRIBUTES:
@@ -29,7 +28,7 @@ class Scanner:
         self.html = html
         self.size = len(html)
         self.attributes: dict[str, str] = {}  # those that matter of the tag at hand
-        self.source = b""  # of all its attributes, where they say something of style
+        self.source = b""  # of those of its attributes that say something of style
 
     def name_end(self, i: int) -> int:
         """Where a tag's name ends that begins there."""
@@ -65,8 +64,7 @@ class Scanner:
         data = self.html
         size = self.size
         attributes = None
-        styled = False
-        begin = i
+        source = b""
         while True:
             while i < size and KIND[data[i]] & ENDS_NAME and data[i] != 62:
                 i += 1
@@ -76,7 +74,7 @@ class Scanner:
                 if attributes is None:
                     attributes = NOTHING
                 self.attributes = attributes
-                self.source = data[begin:i] if styled else b""
+                self.source = source
                 return i + 1
             start = i
             i += 1
@@ -116,7 +114,8 @@ class Scanner:
                     if b"&" in value:
                         value = resolve_references(value, True)
                     attributes[name] = value.decode("utf-8", "replace")
-                    styled = styled or name not in URL_NAMES
+                    if name not in UNSTYLED:
+                        source = source + b" " + data[start:i] if source else data[start:i]
 
     def raw_end(self, tag: Tag, at: int) -> int:
         """Where the end tag begins of an element whose text holds no other tags."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from .css import COMMENT, parse_declarations
-from .selectors import Compound, compare, parse_selector
+from .rule_index import Rule, RuleIndex, States, match
+from .selectors import parse_selector
 
 MAX_SHEETS = 50
 MAX_SHEET = 262_144  # bytes of one
 MAX_RULES = 3000  # of one sheet, that matter; and so many selectors
 MAX_DECLARATIONS = 4000  # characters of one rule
 MAX_SELECTOR = 200  # characters
-MAX_STEPS = 100_000  # comparisons with elements in one document
-MAX_KNOWN = 1000  # combinations of tag, class and id whose rules are remembered
-MAX_MATCHES = 100  # rules that count for one element, the strongest ones
+MAX_STEPS = 100_000  # of these that are asked whether they match an element, in one document
+MAX_REMEMBERED = 100_000  # bytes of the sheets of one document that are remembered for the next one
 SCREEN_WIDTH = 1280  # pixels
 
 TOKEN = re.compile(r"[{};]|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
@@ -26,110 +27,42 @@ RATIO = re.compile(r"\(\s*+-webkit-min-device-pixel-ratio\s*+:\s*+(?:0|1|0?\.[0-
 AT = re.compile(r"\s*+@")
 MEDIA = re.compile(rb"\smedia\s{0,9}=\s{0,9}(?:\"([^\">]*)|'([^'>]*)|([^\s>]+))")
 
-# Its weight, compounds and combinators from the right to the left, and declarations.
-Rule = tuple[tuple[int, int, int], tuple[Any, ...], str]
+NO_RULES = RuleIndex([])
 
 
 class Sheet:
-    """The rules of a document's style sheets, by what the element that they are for has."""
+    """The rules of a document's style sheets, and how much they may still be asked."""
 
     def __init__(self, low: bytes = b"") -> None:
-        self.rules: dict[str, list[tuple[tuple[int, int, int, int], tuple[Any, ...], str]]] = {}
-        self.links: list[Compound] = []  # of elements around the one that a rule is for
-        self.by_tag = self.by_url = self.by_parent = self.cut = False
+        sheets = [text for text, media in _sheets(low) if applies(media)]
+        self.cut = any([len(text) > MAX_SHEET for text in sheets])
+        self.index = _index(tuple([text[:MAX_SHEET] for text in sheets])) if sheets else NO_RULES
+        self.cut = self.cut or self.index.cut
         self.steps = MAX_STEPS
-        self.declared_for: dict[tuple[str, str | None, str | None], tuple[str, ...]] = {}  # by tag, class and id
-        self.link_for: dict[tuple[str, str | None, str | None], bool] = {}
-        count = 0
-        for text, media in _sheets(low):
-            self.cut = self.cut or len(text) > MAX_SHEET
-            if not applies(media):
-                continue
-            for weight, parts, declarations in sheet_rules(text[:MAX_SHEET]):
-                tag, name, classes, _ = parts[0]
-                key = "#" + name if name else "." + classes[0] if classes else tag
-                self.rules.setdefault(key, []).append(((*weight, count), parts, declarations))
-                count += 1
-                self.by_tag = self.by_tag or key[0] not in "#."
-                for at, part in enumerate(parts):
-                    if at % 2:
-                        self.by_parent = self.by_parent or part == ">"
-                        continue
-                    self.by_url = self.by_url or any(found[0] in ("href", "src", "action") for found in part[3])
-                    if at:
-                        self.links.append(part)
-        del self.links[500:]
-        self.by_parent = self.by_parent or len(self.links) == 500
+        self.contexts: dict[Any, Any] = {}  # of the document's elements: many inherit the same
 
-    def declared(self, element: Any) -> tuple[str, ...]:
-        """The declarations for an element, the strongest last."""
-        if self.steps < 0:
-            return ()
-        attributes = element.attributes
-        key = (element.tag.name, attributes.get("class"), attributes.get("id"))
-        if (known := self.declared_for.get(key)) is not None:
-            return known
-        rules = self.rules
-        candidates = [*rules.get(element.tag.name, ()), *rules.get("*", ())]
-        if value := attributes.get("class"):
-            for name in dict.fromkeys(value[:1000].lower().split()[:20]):
-                candidates += rules.get("." + name, ())
-        if value := attributes.get("id"):
-            candidates += rules.get("#" + value[:100].lower(), ())
-        found = [rule for rule in candidates if self._matches(rule[1], 0, element)]
-        found.sort(key=lambda rule: rule[0])
-        declared = tuple([rule[2] for rule in found[-MAX_MATCHES:]])
-        # Where neither what stands around nor other attributes decide, the next such element is spared the rules.
-        simple = all([len(parts) == 1 and not parts[0][3] for _, parts, _ in candidates])
-        if simple and self.steps >= 0 and len(self.declared_for) < MAX_KNOWN:
-            self.declared_for[key] = declared
-        return declared
+    def match(self, tag: str, attributes: Mapping[str, str], around: States) -> tuple[tuple[str, ...], int]:
+        """The declarations for an element, the strongest last, and the states that it reaches."""
+        if self.steps <= 0:
+            return (), 0
+        candidates = self.index.candidates(tag, attributes)
+        self.steps -= candidates.steps
+        self.cut = self.cut or self.steps <= 0
+        return match(candidates, attributes, around)
 
-    def is_link(self, element: Any) -> bool:
-        """Does a rule for elements inside ask for this one?"""
-        if self.by_parent or not self.links:
-            return self.by_parent
-        key = (element.tag.name, element.attributes.get("class"), element.attributes.get("id"))
-        if (known := self.link_for.get(key)) is not None:
-            return known
-        found = False
-        for part in self.links:
-            if self._fits(part, element):
-                found = True
-                break
-        if self.steps >= 0 and len(self.link_for) < MAX_KNOWN and not any([part[3] for part in self.links]):
-            self.link_for[key] = found
-        return found
 
-    def _matches(self, parts: tuple[Any, ...], at: int, element: Any) -> bool:
-        if not self._fits(parts[at], element):
-            return False
-        if at + 1 == len(parts):
-            return True
-        combinator = parts[at + 1]
-        element = element.parent
-        while element is not None and self.steps > 0:
-            if self._matches(parts, at + 2, element):
-                return True
-            if combinator == ">":
-                return False
-            element = element.parent
-        return False
+def _index(sheets: tuple[bytes, ...]) -> RuleIndex:
+    """The rules of a document; senders use the same sheets again and again."""
+    if sum([len(sheet) for sheet in sheets]) > MAX_REMEMBERED:
+        return _new_index(sheets)
+    return _known_index(sheets)
 
-    def _fits(self, compound: Compound, element: Any) -> bool:
-        self.steps -= 1
-        if self.steps < 0:
-            self.cut = True
-            return False
-        tag, name, classes, attributes = compound
-        has = element.attributes
-        if tag != "*" and tag != element.tag.name:
-            return False
-        if name and has.get("id", "").lower() != name:
-            return False
-        if classes and not set(classes).issubset(has.get("class", "")[:1000].lower().split()):
-            return False
-        return not attributes or all([compare(has.get(key), how, value) for key, how, value in attributes])
+
+def _new_index(sheets: tuple[bytes, ...]) -> RuleIndex:
+    return RuleIndex([rule for sheet in sheets for rule in sheet_rules(sheet)])
+
+
+_known_index = functools.lru_cache(maxsize=64)(_new_index)
 
 
 def _sheets(low: bytes) -> list[tuple[bytes, str]]:
@@ -188,7 +121,6 @@ def _query_applies(query: str) -> bool:
     return holds != negated
 
 
-@functools.lru_cache(maxsize=64)  # senders use the same sheet again and again
 def sheet_rules(sheet: bytes) -> tuple[Rule, ...]:
     """The rules of one style sheet, in lower case, that say something of visibility.
 
@@ -218,7 +150,7 @@ def sheet_rules(sheet: bytes) -> tuple[Rule, ...]:
         elif token == "}":
             if selectors is not None:
                 body = text[start : found.start()]
-                if True not in skipped and len(body) <= MAX_DECLARATIONS and parse_declarations(body) != ((), ()):
+                if True not in skipped and len(body) <= MAX_DECLARATIONS and parse_declarations(body):
                     _add(rules, selectors, body)
                 selectors = None
             elif skipped:

@@ -1,27 +1,11 @@
 cimport cython
 
+from spamnb.message.inheritance cimport Context, Element
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, DETAILS
+cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI
 cdef frozenset LISTS
 cdef int TABLE, CELL, NOWHERE
-
-
-@cython.final
-cdef class Element:
-    cdef readonly Tag tag
-    cdef readonly Element parent
-    cdef readonly dict attributes
-    cdef dict derived
-    cdef bytes source
-    cdef object style
-    cdef bint visible, in_table, open
-    cdef list into, before
-    cdef Py_ssize_t paragraph
-
-    cdef void take_style(self, style, dict derived) except *
-    @cython.locals(found=tuple, tag=Tag, larger=bint, same=bint, attributes=dict)
-    cdef void inherit(self, Element parent, sheet, bint quirks) except *
 
 
 cdef class Stack:
@@ -43,12 +27,12 @@ cdef class Stack:
     @cython.locals(top=Element, parent=Element, element=Element, into=list, fostered=bint, at=Py_ssize_t, table=Element)
     cdef Element push(self, Tag tag, dict attributes, bytes source)
     @cython.locals(element=Element)
+    cdef void pass_by(self, Tag tag, dict attributes, bytes source) except *
+    @cython.locals(element=Element)
     cdef void pop(self) except *
     cdef void pop_to(self, Py_ssize_t at) except *
-    @cython.locals(at=Py_ssize_t, element=Element, other=Tag)
+    @cython.locals(at=Py_ssize_t, element=Element, other=Tag, in_table=bint)
     cdef Py_ssize_t find(self, Tag tag, bint stops_at_special) except -1
-    @cython.locals(at=Py_ssize_t, element=Element, other=Tag)
-    cdef Py_ssize_t find_in_table(self, Tag tag) except -1
     @cython.locals(at=Py_ssize_t, other=Element, same=int)
     cdef void remember(self, Element element) except *
     @cython.locals(at=Py_ssize_t, size=Py_ssize_t, closed=Element, element=Element)

@@ -1,5 +1,5 @@
 # cython: language_level=3, annotation_typing=False, boundscheck=True, wraparound=False, initializedcheck=False
-"""The stack of open elements of an HTML document, their inherited style, and where their text goes.
+"""The stack of open elements of an HTML document, and where their text goes.
 
 Compiled or not, this file is the same (``stack.pxd`` has its C types).
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .css import MEDIUM
+from .inheritance import Context, Element
 from .sheets import Sheet
-from .style import Style, inherited_style
+from .style import Style
 from .tags import CELL, KNOWN, NOWHERE, TABLE, Tag
 
 MAX_DEPTH = 512  # of open elements; those inside are not opened, as in browsers
@@ -19,53 +19,8 @@ MAX_TITLE = 200  # bytes of a page's title, and of an input field, that are take
 MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
-P, TABLE_TAG, LI, DETAILS = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"details"]
+P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
 LISTS = frozenset(["ol", "ul"])
-
-
-class Element:
-    """An open element: its own attributes, the style that its text has, and the list that its text goes into."""
-
-    def __init__(self, tag: Tag, attributes: dict[str, str], source: bytes, into: list[Any] | None) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.source = source  # of the attributes; empty where they say nothing of style
-        self.into = into
-        self.parent: Element | None = None  # whose style it inherits
-        self.before: list[Any] | None = None  # of a table: what stands in it and is shown before it
-        self.in_table = False  # and in none of its cells
-        self.paragraph = 0  # where in the stack the paragraph is that a block ends here
-        self.open = True
-
-    def take_style(self, style: Style, derived: dict[Any, tuple[Style, dict[Any, Any]]]) -> None:
-        """Its style, and those of elements inside by what they are told apart by."""
-        self.style = style
-        self.visible = style.visible
-        self.derived = derived
-
-    def inherit(self, parent: Element, sheet: Sheet, quirks: bool) -> None:
-        """The style of its parent, changed as the style sheets and its attributes say."""
-        self.parent = parent
-        tag = self.tag
-        larger = quirks and tag is TABLE_TAG and parent.style.size != MEDIUM
-        if not (self.source or tag.styled or larger or sheet.by_tag or sheet.by_parent):
-            self.style, self.visible, self.derived = parent.style, parent.visible, parent.derived
-            return
-        attributes = self.attributes
-        key: Any = self.source
-        if tag.styled or larger or sheet.by_tag or sheet.by_parent:
-            key = (tag.name, key, attributes.get("href") if sheet.by_url else "href" in attributes)
-        elif sheet.by_url:
-            key = (key, attributes.get("href"))
-        found = parent.derived.get(key)
-        if found is None:
-            style = parent.style._replace(size=MEDIUM) if larger else parent.style  # so are tables of old pages
-            declared = sheet.declared(self) if sheet.rules else ()
-            in_closed = parent.tag is DETAILS and "open" not in parent.attributes
-            style = inherited_style(style, tag.name, attributes, declared, in_closed)
-            same = style is parent.style and not in_closed and tag is not DETAILS and not sheet.is_link(self)
-            found = parent.derived[key] = (style, parent.derived if same else {})
-        self.take_style(found[0], found[1])
 
 
 class Stack:
@@ -155,6 +110,7 @@ class Stack:
             table, parent = self.stack[at], self.stack[at - 1]
             into = table.before
         element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
+        element.siblings = parent.children
         element.inherit(parent, self.sheet, self.quirks)
         element.in_table = top.in_table and not tag.marker
         if tag is P:
@@ -166,6 +122,13 @@ class Stack:
         self.stack.append(element)
         self.top = element
         return element
+
+    def pass_by(self, tag: Tag, attributes: dict[str, str], source: bytes) -> None:
+        """An element that holds no text; siblings behind it may ask for it."""
+        if self.sheet.index.by_siblings:
+            element = Element(tag, attributes, source, None)
+            element.siblings = self.top.children
+            element.inherit(self.top, self.sheet, self.quirks)
 
     def pop(self) -> None:
         """Close the innermost element."""
@@ -185,28 +148,16 @@ class Stack:
 
     def find(self, tag: Tag, stops_at_special: bool) -> int:
         """The index of the innermost such element; 0 where another one stands between that bars the way."""
+        in_table = TABLE <= tag.kind <= CELL  # its parts are looked for in the innermost table alone
         at = len(self.stack) - 1
         while at > 1:
             element = self.stack[at]
             other = element.tag
             if other is tag:
                 return at
-            if other.barrier or (stops_at_special and other.special):
+            if other is TABLE_TAG if in_table else other.barrier or (stops_at_special and other.special):
                 return 0
             if tag is LI and other.name in LISTS:
-                return 0
-            at -= 1
-        return 0
-
-    def find_in_table(self, tag: Tag) -> int:
-        """As ``find``, for a part of the innermost table."""
-        at = len(self.stack) - 1
-        while at > 1:
-            element = self.stack[at]
-            other = element.tag
-            if other is tag:
-                return at
-            if other is TABLE_TAG:
                 return 0
             at -= 1
         return 0
@@ -264,7 +215,7 @@ class Stack:
             above = self.stack[at - 1]
         else:
             above = Element(HTML, {}, b"", None)
-            above.take_style(Style(), {})
+            above.context = Context(Style(), 0, 0)
         while at < len(self.stack):
             element = self.stack[at]
             element.inherit(above, self.sheet, self.quirks)

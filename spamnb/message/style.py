@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .colors import BLACK, BLUE, UNKNOWN, WHITE, Color, over, parse_attribute_color, unreadable
-from .css import MEDIUM, change_of
+from .css import MEDIUM, NO_CHANGE, change_of
+from .tags import STYLED
 
 TINY_PIXELS = 2.5  # smaller letters count as hidden
 MIN_OPACITY = 0.1
@@ -19,7 +20,7 @@ TABLE_TAGS = frozenset("table tbody thead tfoot tr td th caption".split())  # th
 CONTROLS = frozenset(["button", "select", "textarea"])
 CONTROL: Color = (239, 239, 239, 1.0)
 NOT_SHOWN = frozenset(["audio", "canvas", "datalist", "video"])  # what stands in them is for browsers without them
-STYLED_TAGS = CONTROLS | NOT_SHOWN | {"mark", "dialog", "details", "summary"}
+new_tuple = tuple.__new__  # a third of what Style(...) takes
 
 
 class Style(NamedTuple):
@@ -38,23 +39,28 @@ class Style(NamedTuple):
 
 
 def inherited_style(
-    inherited: Style, tag: str, attributes: Mapping[str, str], declared: tuple[str, ...], in_closed: bool
+    inherited: Style, tag: str, attributes: Mapping[str, str], declared: tuple[str, ...], in_closed: bool, larger: bool
 ) -> Style:
     """The style that an element's children inherit: its attributes change it, the style sheets' declarations, and its
-    own. ``in_closed``: it stands directly in a closed ``details``."""
+    own. ``in_closed``: it stands directly in a closed ``details``; ``larger``: letters have their usual size in it."""
+    if not (attributes or declared or larger or tag in STYLED):
+        return inherited
     _, gone, unseen, folded, size, color, fill, background, opacity, link = inherited
-    if tag == "a" and "href" in attributes:
-        color = link
-    elif tag == "mark":
-        color, background = BLACK, (255, 255, 0, 1.0)
-    elif tag in CONTROLS:
-        color, fill, background, size = BLACK, None, CONTROL, 13.0
-    elif tag in NOT_SHOWN or (tag == "dialog" and "open" not in attributes):
-        gone = True
-    elif tag == "details" and "open" not in attributes:
-        folded += 1
-    elif tag == "summary" and in_closed:
-        folded -= 1
+    if larger:
+        size = MEDIUM
+    if tag in STYLED:
+        if tag == "a":
+            color = link if "href" in attributes else color
+        elif tag == "mark":
+            color, background = BLACK, (255, 255, 0, 1.0)
+        elif tag in CONTROLS:
+            color, fill, background, size = BLACK, None, CONTROL, 13.0
+        elif tag in NOT_SHOWN or (tag == "dialog" and "open" not in attributes):
+            gone = True
+        elif tag == "details" and "open" not in attributes:
+            folded += 1
+        elif tag == "summary" and in_closed:
+            folded -= 1
     hidden = "hidden" in attributes
     if value := attributes.get("bgcolor"):
         background = parse_attribute_color(value[:200]) or background
@@ -66,12 +72,12 @@ def inherited_style(
         link = parse_attribute_color(value[:200]) or link
     if value := attributes.get("style"):
         declared = (*declared, value[:4000].lower())
-    if declared:
-        found = change_of(declared)
+    if declared and (found := change_of(declared)) is not NO_CHANGE:
+        lost, shape = found.lost, found.shape
         gone = gone or found.gone
-        hidden = hidden and not found.shape
-        if found.lost and not gone:
-            shape = found.shape or ("inline" if tag in INLINE_TAGS else "table" if tag in TABLE_TAGS else "block")
+        hidden = hidden and not shape
+        if lost and not gone:
+            shape = shape or ("inline" if tag in INLINE_TAGS else "table" if tag in TABLE_TAGS else "block")
             gone = shape == "block"
         unseen = unseen if found.unseen is None else found.unseen
         if found.size is not None:
@@ -83,7 +89,9 @@ def inherited_style(
         background = over(found.background, background) if found.background else background
         opacity *= found.opacity
     gone = gone or hidden
+    changed = (gone, unseen, folded, size, color, fill, background, opacity, link)
+    if changed == inherited[1:]:
+        return inherited
     visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY)
     visible = visible and not unreadable(fill or color, background, opacity)
-    style = Style(visible, gone, unseen, folded, size, color, fill, background, opacity, link)
-    return inherited if style == inherited else style
+    return new_tuple(Style, (visible, *changed))

@@ -1,0 +1,32 @@
+cimport cython
+
+from spamnb.message.tags cimport Tag
+
+cdef Tag TABLE_TAG, DETAILS, SUMMARY
+cdef tuple NO_SIBLINGS
+
+
+@cython.final
+cdef class Context:
+    cdef object style, around, parent
+    cdef dict derived
+
+
+cdef Context NO_CONTEXT
+
+
+@cython.final
+cdef class Element:
+    cdef readonly Tag tag
+    cdef readonly dict attributes
+    cdef bytes source
+    cdef Context context
+    cdef bint visible, in_table, open
+    cdef list into, before
+    cdef Py_ssize_t paragraph
+    cdef tuple siblings, children
+
+    @cython.locals(above=Context, tag=Tag, larger=bint, in_closed=bint, found=tuple, attributes=dict)
+    cdef void inherit(self, Element parent, sheet, bint quirks) except *
+    @cython.locals(above=Context, context=Context, tag=Tag, in_closed=bint, key=tuple, contexts=dict)
+    cdef tuple derived_from(self, Element parent, sheet, bint larger)

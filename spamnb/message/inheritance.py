@@ -1,0 +1,96 @@
+# cython: language_level=3, annotation_typing=False, boundscheck=True, wraparound=False, initializedcheck=False
+"""An open element of an HTML document, and what it inherits from the one that it stands in.
+
+Compiled or not, this file is the same (``inheritance.pxd`` has its C types).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .css import MEDIUM
+from .sheets import Sheet
+from .style import Style, inherited_style
+from .tags import KNOWN, Tag
+
+TABLE_TAG, DETAILS, SUMMARY = KNOWN[b"table"], KNOWN[b"details"], KNOWN[b"summary"]
+NO_SIBLINGS = (0, 0)
+
+
+class Context:
+    """What elements inside inherit: a style, and the states of selectors that those around them have reached."""
+
+    def __init__(self, style: Style, around: int, parent: int) -> None:
+        self.style = style
+        self.around = around  # of selectors: of all elements up to here, and of the innermost alone
+        self.parent = parent
+        self.derived: dict[Any, tuple[Context, int]] = {}  # by what elements inside are told apart by
+
+
+NO_CONTEXT = Context(Style(), 0, 0)
+
+
+class Element:
+    """An open element: its own attributes, what its text inherits, and the list that its text goes into."""
+
+    def __init__(self, tag: Tag, attributes: dict[str, str], source: bytes, into: list[Any] | None) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.source = source  # of those attributes that say something of style
+        self.into = into
+        self.before: list[Any] | None = None  # of a table: what stands in it and is shown before it
+        self.in_table = False  # and in none of its cells
+        self.paragraph = 0  # where in the stack the paragraph is that a block ends here
+        self.open = True
+        self.context = NO_CONTEXT
+        self.visible = True
+        self.siblings = NO_SIBLINGS  # the states of those before it: of the last, and of all
+        self.children = NO_SIBLINGS  # the same for the next element in it
+
+    def inherit(self, parent: Element, sheet: Sheet, quirks: bool) -> None:
+        """The style of its parent, changed as the style sheets and its attributes say."""
+        above = parent.context
+        tag = self.tag
+        index = sheet.index
+        larger = quirks and tag is TABLE_TAG and above.style.size != MEDIUM  # so are tables of old pages
+        if not (self.source or tag.styled or larger or index.by_tag or index.by_parent):
+            self.context, self.visible = above, parent.visible
+            return
+        attributes = self.attributes
+        key: Any = self.source
+        if tag.styled or larger or index.by_tag or index.by_parent:
+            in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
+            key = (tag.name, key, "href" in attributes, in_closed)
+        if index.asked:
+            key = (key, *[attributes.get(name) for name in index.asked])
+        if index.by_siblings:
+            key = (key, self.siblings)
+        found = above.derived.get(key)
+        if found is None:
+            found = above.derived[key] = self.derived_from(parent, sheet, larger)
+        self.context = found[0]
+        self.visible = self.context.style.visible
+        if index.by_siblings:
+            parent.children = (found[1], found[1] | parent.children[1])
+
+    def derived_from(self, parent: Element, sheet: Sheet, larger: bool) -> tuple[Context, int]:
+        """What it inherits from there, and the states that it reaches."""
+        above = parent.context
+        tag = self.tag
+        declared: tuple[str, ...] = ()
+        reached = 0
+        index = sheet.index
+        if index.by_key:
+            declared, reached = sheet.match(tag.name, self.attributes, (above.around, above.parent, *self.siblings))
+        in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
+        style = inherited_style(above.style, tag.name, self.attributes, declared, in_closed, larger)
+        around = above.around | (reached & index.masks[0])
+        own = reached & index.masks[1]
+        if style is above.style and around == above.around and own == above.parent:
+            return above, reached
+        contexts = sheet.contexts
+        key = (style, around, own)
+        context = contexts.get(key)
+        if context is None:
+            context = contexts[key] = Context(style, around, own)
+        return context, reached
