@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .boxes import LENGTH, PIXELS_OF_UNIT, is_box_without_content, is_clipped_away
 from .colors import UNKNOWN, Color, parse_color
@@ -41,7 +41,8 @@ OTHER = {
     "-webkit-clip-path": CLIP,
 }  # fmt: skip
 IS_IMPORTANT = operator.attrgetter("is_important")
-MAX_REMEMBERED = 200  # characters of a declaration
+MAX_REMEMBERED = 100  # characters of a declaration that is kept for the next messages, and so many of them
+MAX_KNOWN = 20_000
 COLORED = frozenset(["color", "background-color", "-webkit-text-fill-color"])
 COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL)
@@ -65,6 +66,10 @@ class StyleChange(NamedTuple):
 NO_CHANGE = StyleChange()
 
 
+KEYWORDS = frozenset(["inherit", "unset", "currentcolor"])
+new_tuple = tuple.__new__  # a third of what Declaration(...) takes
+
+
 class Declaration(NamedTuple):
     """One declaration that matters; ``says`` tells what it can change when no other stands beside it."""
 
@@ -72,6 +77,10 @@ class Declaration(NamedTuple):
     value: str
     is_important: bool
     says: int
+
+
+UNREAD: Any = object()
+KNOWN: dict[str, Declaration | None] = {}  # by the text of one declaration; None says nothing of visibility
 
 
 def parse_declarations(style: str) -> tuple[Declaration, ...]:
@@ -84,15 +93,21 @@ def parse_declarations(style: str) -> tuple[Declaration, ...]:
         style = COMMENT.sub(" ", style)
     normal: list[Declaration] = []
     important: list[Declaration] = []
+    known = KNOWN
     for text in style.split(";"):
-        # Senders repeat their declarations, so each is read once: that takes a third of the time of reading it again.
-        found = parse_declaration(text) if len(text) <= MAX_REMEMBERED else parse_declaration.__wrapped__(text)
+        # Senders repeat their declarations: a look into what is known takes a tenth of the time of reading one anew.
+        found = known.get(text, UNREAD)
+        if found is UNREAD:
+            found = parse_declaration(text)
+            if len(text) <= MAX_REMEMBERED:
+                if len(known) >= MAX_KNOWN:
+                    known.clear()
+                known[text] = found
         if found is not None:
-            (important if found.is_important else normal).append(found)
+            (important if found[2] else normal).append(found)
     return (*normal, *important)
 
 
-@functools.lru_cache(maxsize=8192)
 def parse_declaration(declaration: str) -> Declaration | None:
     """A declaration in lower case; None for one that says nothing of whether text is seen, or that browsers leave out.
 
@@ -111,12 +126,11 @@ def parse_declaration(declaration: str) -> Declaration | None:
             return None
         is_important = True
     value = value.strip()
-    keyword = value in ("inherit", "unset", "currentcolor")
-    if name in COLORED and not keyword and parse_color(value) is None:
+    if name in COLORED and parse_color(value) is None and value not in KEYWORDS:
         return None  # browsers leave out what they do not understand, and what stood before remains
     if name == "display" and value not in DISPLAYS:
         value = "block" if value.startswith(("table", "ruby", "-", "block", "inline-")) else ""
-    return Declaration(name, value, is_important, _says(name, value)) if value else None
+    return new_tuple(Declaration, (name, value, is_important, _says(name, value))) if value else None
 
 
 def _says(name: str, value: str) -> int:
@@ -150,10 +164,10 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
     >>> change_of(("color: red; display: none", "display: block")).gone
     False
     """
-    declarations = parse_declarations(styles[0]) if len(styles) == 1 else _cascaded(styles)
+    declarations: Sequence[Declaration] = parse_declarations(styles[0]) if len(styles) == 1 else _cascaded(styles)
     says = 0
     for declaration in declarations:
-        says |= declaration.says
+        says |= declaration[3]
     if not says:
         return NO_CHANGE
     found: dict[str, str] = {}
