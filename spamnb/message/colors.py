@@ -66,7 +66,7 @@ def unreadable(color: Color, background: Color, opacity: float) -> bool:
         return True
     if color == UNKNOWN or background == UNKNOWN:
         return False
-    distance = sum([abs(one - other) for one, other in zip(color[:3], background[:3], strict=True)])
+    distance = abs(color[0] - background[0]) + abs(color[1] - background[1]) + abs(color[2] - background[2])
     return distance * share <= MAX_UNREADABLE_DISTANCE
 
 

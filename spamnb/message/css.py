@@ -33,13 +33,18 @@ PROPERTIES = frozenset("""
     -webkit-text-fill-color""".split())
 # What a declaration can change. One that is far from the page's edges, or of a box's size, changes nothing by itself.
 BOX, CLIP, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY = 1, 2, 4, 8, 16, 32, 64
-OF_BOXES = frozenset("""
-    height max-height width max-width min-height min-width padding padding-top padding-bottom padding-left
-    padding-right line-height""".split())
-OTHER = {
-    "visibility": VISIBILITY, "opacity": OPACITY, "-webkit-background-clip": COLORS, "clip": CLIP, "clip-path": CLIP,
-    "-webkit-clip-path": CLIP,
+SAYS = {
+    **dict.fromkeys("""
+        height max-height width max-width min-height min-width padding padding-top padding-bottom padding-left
+        padding-right line-height""".split(), 0),
+    **dict.fromkeys("display float position".split(), SHAPE),
+    **dict.fromkeys(["font-size", "font"], SIZE),
+    **dict.fromkeys("""
+        color -webkit-text-fill-color background background-color background-image background-clip
+        -webkit-background-clip""".split(), COLORS),
+    "visibility": VISIBILITY, "opacity": OPACITY, "clip": CLIP, "clip-path": CLIP, "-webkit-clip-path": CLIP,
 }  # fmt: skip
+OF_EDGES = frozenset("margin margin-left margin-top text-indent".split())
 IS_IMPORTANT = operator.attrgetter("is_important")
 MAX_REMEMBERED = 100  # characters of a declaration that is kept for the next messages, and so many of them
 MAX_KNOWN = 20_000
@@ -135,17 +140,9 @@ def parse_declaration(declaration: str) -> Declaration | None:
 
 def _says(name: str, value: str) -> int:
     """What a declaration can change by itself."""
-    if name in OF_BOXES:
-        return 0  # of a box that cuts off nothing
-    if name.startswith(("margin", "text-indent")):
+    if name in OF_EDGES:
         return BOX if "-" in value else 0
-    if name in COLORED or name.startswith("background"):
-        return COLORS
-    if name in ("font-size", "font"):
-        return SIZE
-    if name in ("display", "float", "position"):
-        return SHAPE
-    return OTHER.get(name, BOX | CLIP)
+    return SAYS.get(name, BOX | CLIP)
 
 
 def unescape(text: str) -> str:

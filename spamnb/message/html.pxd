@@ -24,8 +24,8 @@ cdef class Reader(Scanner):
 
     @cython.locals(
         html=bytes, data="const unsigned char*", size=Py_ssize_t, at=Py_ssize_t, search=Py_ssize_t,
-        opened=Py_ssize_t, opened_end=Py_ssize_t,         opened_tag=Tag, found=Py_ssize_t, i=Py_ssize_t, stop=Py_ssize_t, end=Py_ssize_t, tag=Tag, is_pair=bint,
-        tail=Py_ssize_t,
+        opened=Py_ssize_t, opened_end=Py_ssize_t, opened_tag=Tag, found=Py_ssize_t, i=Py_ssize_t, stop=Py_ssize_t, end=Py_ssize_t, tag=Tag,
+        is_end=bint, is_pair=bint, tail=Py_ssize_t,
     )
     cpdef void read(self) except *
     cdef Tag tag_of(self, bytes name)

@@ -144,6 +144,11 @@ class Reader(Scanner):
             i = found + 1
             if i >= size:
                 break
+            is_end = data[i] == 47
+            if is_end:
+                i += 1
+                if i >= size:
+                    break
             if KIND[data[i]] & LETTER:
                 stop = self.name_end(i)
                 tag = self.known.get(data[i:stop])
@@ -155,21 +160,7 @@ class Reader(Scanner):
                 if end < 0:
                     at = size  # a tag that never ends is no tag
                     break
-                at = self.start(tag, end)
-                opened, opened_end, opened_tag = found, end, tag
-            elif data[i] == 47:
-                i += 1
-                if i < size and KIND[data[i]] & LETTER:
-                    stop = self.name_end(i)
-                    tag = self.known.get(data[i:stop])
-                    if tag is None:
-                        tag = self.tag_of(data[i:stop])
-                    end = self.attributes_end(stop)
-                    self.tags += 1
-                    self.text_before(at, found, tag)
-                    if end < 0:
-                        at = size
-                        break
+                if is_end:
                     at = end
                     is_pair = tag is opened_tag and opened_end == found and end == stop + 1 and end < size
                     if is_pair and opened > 0 and found - 1 - opened <= MAX_EMPTY_PAIR:
@@ -179,11 +170,12 @@ class Reader(Scanner):
                     if tag.name == "a":
                         self.end_link()
                     self.elements.end(tag)
-                elif i < size:
-                    self.text_before(at, found, None)
-                    at = self.behind(b">", i)
                 else:
-                    break
+                    at = self.start(tag, end)
+                    opened, opened_end, opened_tag = found, end, tag
+            elif is_end:
+                self.text_before(at, found, None)
+                at = self.behind(b">", i)
             elif data[i] == 33 or data[i] == 63:
                 self.text_before(at, found, None)
                 at = self.comment_end(i)
@@ -272,6 +264,7 @@ class Reader(Scanner):
             self.in_title = False
             self.elements.end(tag)
         elif tag.text == RAW:
+            self.elements.pass_by(tag, attributes, self.source)
             self.skip(at, stop)
         return stop
 

@@ -67,7 +67,12 @@ class Element:
             key = (key, self.siblings)
         found = above.derived.get(key)
         if found is None:
-            found = above.derived[key] = self.derived_from(parent, sheet, larger)
+            sheet.styles_left -= 1
+            if sheet.styles_left < 0:  # as MAX_STYLES of one message say
+                sheet.cut = True
+                found = (above, 0)
+            else:
+                found = above.derived[key] = self.derived_from(parent, sheet, larger)
         self.context = found[0]
         self.visible = self.context.style.visible
         if index.by_siblings:

@@ -23,7 +23,7 @@ Rule = tuple[tuple[int, int, int], tuple[Any, ...], str]
 # sibling right before it, and all siblings before it.
 States = tuple[int, int, int, int]
 COMBINATORS = {"": 0, ">": 1, "+": 2, "~": 3}
-NO_STATES: States = (0, 0, 0, 0)
+new_tuple = tuple.__new__  # a third of what Candidate(...) takes
 
 
 class Candidate(NamedTuple):
@@ -49,11 +49,11 @@ class Candidates(NamedTuple):
 class RuleIndex:
     """The rules of one document by what an element must have for them to match."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], cut: bool) -> None:
         self.by_key: dict[str, list[tuple[Any, tuple[int, ...], Candidate]]] = {}
         self.known: dict[tuple[str, str | None, str | None], Candidates] = {}
         self.masks = [0, 0, 0, 0]  # the states that count, by the combinator that follows
-        self.cut = False
+        self.cut = cut  # there are more
         self.asked: tuple[str, ...] = ()  # attributes that selectors ask for and that say nothing of style
         states: dict[tuple[Any, ...], int] = {}
         asked: set[str] = set()
@@ -67,12 +67,13 @@ class RuleIndex:
                         self.cut = True
                         break
                     state = states[key] = 1 << len(states)
-                    self._add(parts[at], (), Candidate(before, combinator, parts[at][3], state, ""))
+                    self._add(parts[at], (), new_tuple(Candidate, (before, combinator, parts[at][3], state, "")))
                 before, combinator = state, COMBINATORS[parts[at - 1]]
                 self.masks[combinator] |= state
             else:
                 order = (*weight, count)
-                self._add(parts[0], order, Candidate(before, combinator, parts[0][3], 0, declarations))
+                candidate = new_tuple(Candidate, (before, combinator, parts[0][3], 0, declarations))
+                self._add(parts[0], order, candidate)
             asked.update([found[0] for part in parts[::2] for found in part[3] if found[0] in UNSTYLED])
         self.asked = tuple(sorted(asked))
         self.by_tag = any([key[0] not in "#." for key in self.by_key])

@@ -16,6 +16,7 @@ PART = re.compile(
     re.DOTALL,
 )
 ALWAYS = frozenset([":link", ":any-link", ":root", ":enabled"])  # of what matters here
+MAX_COMPOUNDS = 20  # of one selector
 # Tag, id, classes, and attributes with how they are compared and with what.
 Compound = tuple[str, str, tuple[str, ...], tuple[tuple[str, str, str], ...]]
 
@@ -62,8 +63,8 @@ def parse_selector(selector: str) -> tuple[tuple[int, int, int], tuple[Any, ...]
         at = found.end()
         if combinator := found["and"]:
             combinator = combinator.strip()
-            if combinator not in ("", ">"):
-                return None  # siblings are not known here
+            if combinator == "," or len(parts) >= 2 * MAX_COMPOUNDS:
+                return None
             parts += [(tag, name, tuple(classes), tuple(attributes)), combinator]
             tag, name, classes, attributes = "*", "", [], []
         elif word := found["name"]:

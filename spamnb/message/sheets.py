@@ -14,20 +14,22 @@ from .selectors import parse_selector
 
 MAX_SHEETS = 50
 MAX_SHEET = 262_144  # bytes of one
-MAX_RULES = 3000  # of one sheet, that matter; and so many selectors
+MAX_RULES = 3000  # of one document, that matter; a rule for several selectors counts for as many
 MAX_DECLARATIONS = 4000  # characters of one rule
 MAX_SELECTOR = 200  # characters
 MAX_STEPS = 100_000  # of these that are asked whether they match an element, in one document
 MAX_REMEMBERED = 100_000  # bytes of the sheets of one document that are remembered for the next one
+MAX_STYLES = 10_000  # that are made for elements of one document; the rest have the style of what they stand in
 SCREEN_WIDTH = 1280  # pixels
 
-TOKEN = re.compile(r"[{};]|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
+STRING = r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
+TOKEN, BRACE = re.compile("[{};]|" + STRING, re.DOTALL), re.compile("[{}]|" + STRING, re.DOTALL)
 FEATURE = re.compile(r"\(\s*+(min|max)-(?:device-)?width\s*+:\s*+([0-9.]++)\s*+(px|em|rem)\s*+\)")
 RATIO = re.compile(r"\(\s*+-webkit-min-device-pixel-ratio\s*+:\s*+(?:0|1|0?\.[0-9]++)\s*+\)")
 AT = re.compile(r"\s*+@")
 MEDIA = re.compile(rb"\smedia\s{0,9}=\s{0,9}(?:\"([^\">]*)|'([^'>]*)|([^\s>]+))")
 
-NO_RULES = RuleIndex([])
+NO_RULES = RuleIndex([], False)
 
 
 class Sheet:
@@ -39,6 +41,7 @@ class Sheet:
         self.index = _index(tuple([text[:MAX_SHEET] for text in sheets])) if sheets else NO_RULES
         self.cut = self.cut or self.index.cut
         self.steps = MAX_STEPS
+        self.styles_left = MAX_STYLES
         self.contexts: dict[Any, Any] = {}  # of the document's elements: many inherit the same
 
     def match(self, tag: str, attributes: Mapping[str, str], around: States) -> tuple[tuple[str, ...], int]:
@@ -59,7 +62,11 @@ def _index(sheets: tuple[bytes, ...]) -> RuleIndex:
 
 
 def _new_index(sheets: tuple[bytes, ...]) -> RuleIndex:
-    return RuleIndex([rule for sheet in sheets for rule in sheet_rules(sheet)])
+    rules: list[Rule] = []
+    for sheet in sheets:
+        if len(rules) <= MAX_RULES:
+            rules += sheet_rules(sheet)
+    return RuleIndex(rules[:MAX_RULES], len(rules) > MAX_RULES)
 
 
 _known_index = functools.lru_cache(maxsize=64)(_new_index)
@@ -146,7 +153,8 @@ def sheet_rules(sheet: bytes) -> tuple[Rule, ...]:
             if stop >= 0 and not (odd or (selectors is None and ";" in before)):
                 careful = -1
         if careful >= 0:
-            if (found := TOKEN.search(text, at)) is None:
+            may_end = selectors is None and (is_statement or at_start != start)  # with a semicolon
+            if (found := (TOKEN if may_end else BRACE).search(text, at)) is None:
                 break
             stop, at, token = found.start(), found.end(), found.group()
         else:
@@ -173,14 +181,13 @@ def sheet_rules(sheet: bytes) -> tuple[Rule, ...]:
             else:
                 continue  # what follows is no rule
         elif token == ";":
-            if at_start != start:
-                at_start, is_statement = start, AT.match(text, start) is not None
-            if selectors is not None or not is_statement:
+            at_start, is_statement = start, AT.match(text, start) is not None
+            if not is_statement:
                 continue
         else:
             continue
         start = at
-        if len(rules) >= MAX_RULES:
+        if len(rules) > MAX_RULES:
             break
     if selectors is not None and True not in skipped and len(text) - start <= MAX_DECLARATIONS:
         _add(rules, selectors, text[start:])  # what is not ended ends with the sheet
@@ -202,5 +209,5 @@ def _add(rules: list[Rule], selectors: str, body: str) -> None:
     else:
         names = selectors[:20_000].split(",")
     for selector in names[:200]:
-        if len(selector) <= MAX_SELECTOR and (found := parse_selector(selector.strip())) and len(rules) < MAX_RULES:
+        if len(selector) <= MAX_SELECTOR and (found := parse_selector(selector.strip())) and len(rules) <= MAX_RULES:
             rules.append((*found, body))

@@ -20,6 +20,9 @@ HIDDEN = [
     "<style>p {{display: none}}</style><p>{}</p>",
     "<style>div b {{color: #fff}}</style><div><i><b>{}</b></i></div>",
     "<style>div > b {{color: white}}</style><div><b>{}</b></div>",
+    "<style>i + b {{color: white}}</style><p><i>x</i> <b>{}</b></p>",
+    "<style>br + b {{color: white}}</style><p><i>x</i><br><b>{}</b></p>",
+    "<style>i ~ b > u {{color: white}}</style><p><i>x</i><br><b><u>{}</u></b></p>",
     "<style>[hidden], [class*=sec] {{opacity: 0}}</style><b class=my-secret>{}</b>",
     "<style>@media screen {{.x {{display: none}}}}</style><b class=x>{}</b>",
     "<style>@media (min-width: 10px) {{.x {{display: none}}}}</style><b class=x>{}</b>",
@@ -75,6 +78,9 @@ HIDDEN = [
     "<p>{}</p><body bgcolor=black>",
 ]
 VISIBLE = [
+    "<style>i + b {{display: none}}</style><p><i>x</i><br><b>{}</b></p>",
+    "<style>i ~ b {{display: none}}</style><p><b>{}</b> <i>x</i></p>",
+    "<style>i + b {{display: none}}</style><p><i>x</i></p><b>{}</b>",
     "<div style='background: black; color: black'><a href=x>{}</a></div>",
     "<body link=red><div style='background: black; color: black'><a href=x>{}</a></div>",
     "<style>@media print {{.x {{display: none}}}}</style><b class=x>{}</b>",
