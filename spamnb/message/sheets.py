@@ -19,7 +19,7 @@ MAX_DECLARATIONS = 4000  # characters of one rule
 MAX_SELECTOR = 200  # characters
 MAX_STEPS = 100_000  # of these that are asked whether they match an element, in one document
 MAX_REMEMBERED = 100_000  # bytes of the sheets of one document that are remembered for the next one
-MAX_STYLES = 10_000  # that are made for elements of one document; the rest have the style of what they stand in
+MAX_STYLES = 5000  # that are made for elements of one document; the rest have the style of what they stand in
 SCREEN_WIDTH = 1280  # pixels
 
 STRING = r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
