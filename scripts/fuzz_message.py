@@ -1,18 +1,22 @@
 """Spoilt messages for `spamnb.message.parse`: counts exceptions, broken promises and the slowest message.
 
-    python scripts/fuzz_message.py FOLDER... [--count 100000] [--seed 0] [--model FILE]
+    python scripts/fuzz_message.py FOLDER... [--count 100000] [--seed 0] [--seconds 0.25] [--mb 200] [--model FILE]
 
 Each message is a real one out of the folders, or a piece of syntax that hurts, after one to five mutations: cut short,
-bits flipped, lines moved, repeated or deleted, pieces of other messages and of hostile syntax spliced in. Ends 1 when
-a message raised or its result broke a promise (lone surrogates, bounds, other result from other line ends). With a
-model each message gets its verdict too, and the time is that of both.
+bits flipped, lines moved, repeated or deleted, pieces of other messages and of hostile syntax spliced in, boundaries,
+charsets and encodings changed, put into other messages. Ends 1 when a message raised, its result broke a promise (lone
+surrogates, bounds, other result from other line ends), or it took more processor time or memory than it may. The time
+is that of parsing and of making tokens; with a model that of a verdict too.
 """
 
 from __future__ import annotations
 
 import argparse
+import binascii
 import os
 import random
+import re
+import resource
 import sys
 import time
 import traceback
@@ -22,6 +26,8 @@ from spamnb.classifier import Classifier
 from spamnb.message.headers import MAX_FIELDS
 from spamnb.message.mime import MAX_PARTS, MAX_TEXT
 from spamnb.message.parse import Message, parse
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import Vectorizer
 
 MAX_SEED_MESSAGE = 200_000  # bytes; larger ones only slow the run down
 
@@ -33,6 +39,20 @@ HURTFUL = [
     b"<div>", b"<table><tr><td>", b"<b id=1>", b"<p>", b"</p>", b"<font color=white>", b"<style>.a{", b"<script>",
     b'<span style="font-size:0;', b"&#xD800;", b"\xed\xa0\x80", b"+2AA-", b"\xff\xfe", b"charset=idna",
     b"filename*0*=utf-8''%ff", b"From a 1:11\n",
+]  # fmt: skip
+MAX_NESTED = 40
+NEW_VOCABULARY = 2000  # messages after which the words met are forgotten: their memory is none of the next message's
+CHARSETS = b"utf-8 utf-16 utf-7 iso-2022-jp hz big5 euc-tw idna cp037 x-x-big5 windows-874 us-ascii".split()
+ENCODINGS = [*b"base64 quoted-printable x-uuencode binary 7bit base-64".split(), b"quoted printable", b"BASE64 (x)"]
+# What stands in a message's structure, and what takes its place: nothing at all is among it.
+STRUCTURE = [
+    (re.compile(rb"(?i)boundary=[^\n;]{0,80}"), [b"boundary=b", b'boundary=""', b"", b'boundary="--b--"']),
+    (re.compile(rb"\n--[^\n]{3,80}\n"), [b"\n--b\n", b"\n", b"\n--b--\n", b"\n \n--b  \n"]),
+    (re.compile(rb"(?i)charset=[^\n;]{0,40}"), [b"charset=" + name for name in CHARSETS]),
+    (re.compile(rb"(?i)(?<=transfer-encoding:)[^\n]{0,60}"), [b" " + name for name in ENCODINGS]),
+    (re.compile(rb"(?i)(?<=content-type:)[^\n;]{0,60}"), [b" text/html", b" multipart/mixed", b" message/rfc822",
+     b" application/octet-stream", b" image/svg+xml", b" application/pdf", b" application/ms-tnef", b" text/plain"]),
+    (re.compile(rb"(?i)style="), [b"style='--x:1;", b"style=\"background:rgb(", b"class="]),
 ]  # fmt: skip
 REPLACED = [(b"\n", b"\r\n"), (b"\n", b"\r"), (b"\n\n", b"\n"), (b";", b""), (b"=", b"==")]
 
@@ -57,7 +77,7 @@ def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
     for _ in range(rng.randint(1, 5)):
         size = len(raw) + 1
         at, to = sorted((rng.randrange(size), rng.randrange(size)))
-        match rng.randrange(9):
+        match rng.randrange(12):
             case 0:
                 raw = raw[:at]
             case 1:
@@ -85,6 +105,33 @@ def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
                 raw = b"\n".join(head + lines[40:])
             case 8:
                 raw = raw.replace(*rng.choice(REPLACED))
+            case 9:
+                pattern, values = rng.choice(STRUCTURE)
+                value, count = rng.choice(values), rng.choice((0, 1, 2))
+                raw = pattern.sub(lambda found, value=value: value, raw, count)
+            case 10:
+                raw = nested(rng, raw)
+            case 11:
+                other = rng.choice(messages)  # the head of one and the body of another
+                raw = raw[: raw.find(b"\n\n") + 1] + other[other.find(b"\n\n") + 1 :]
+    return raw
+
+
+def nested(rng: random.Random, raw: bytes) -> bytes:
+    """A message inside others, forwarded or a part of several, and perhaps encoded."""
+    if len(raw) > MAX_SEED_MESSAGE:
+        return raw
+    for depth in range(rng.choice((1, 1, 2, 3, MAX_NESTED))):
+        match rng.randrange(3):
+            case 0:
+                raw = b"Subject: forwarded\nContent-Type: message/rfc822\n\n" + raw
+            case 1:
+                mark = b"%d" % depth
+                head = b"Content-Type: multipart/mixed; boundary=" + mark + b"\n\n--" + mark + b"\n"
+                raw = head + raw + b"\n--" + mark + b"\n\ntext\n--" + mark + b"--\n"
+            case _ if len(raw) < MAX_SEED_MESSAGE:
+                head = b"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n"
+                raw = head + binascii.b2a_base64(raw)
     return raw
 
 
@@ -108,11 +155,26 @@ def broken_promise(message: Message) -> str | None:
     return None
 
 
+def peak() -> float:
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1 << 20)
+
+
+def seconds(raw: bytes) -> float:
+    """Processor time of a message, read and made tokens of."""
+    vectorizer = Vectorizer(Tokenizer())
+    started = time.process_time()
+    vectorizer.read(raw)
+    return time.process_time() - started
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=0.25, help="processor time that a message may take")
+    parser.add_argument("--mb", type=float, default=200, help="memory that a message may take")
     parser.add_argument("--model", metavar="FILE")
     arguments = parser.parse_args()
     messages = corpus(arguments.folders)
@@ -123,15 +185,25 @@ def main() -> int:
     slowest = (0.0, 0)
     total = 0.0
     failures = 0
+    start_mb, allowed_mb = peak(), arguments.mb
     for number in range(arguments.count):
         seed = arguments.seed * 1_000_003 + number  # one message can be had again: mutated(Random(seed), messages)
         raw = mutated(random.Random(seed), messages)
+        if number % NEW_VOCABULARY == 0:
+            vectorizer = Vectorizer(Tokenizer())
         started = time.process_time()
         try:
             what = broken_promise(message := parse(raw))
+            vectorizer.read(raw)
             if classifier is not None:
                 verdicts[classifier.classify(raw).verdict] += 1
             took = time.process_time() - started
+            if what is None and took > arguments.seconds:
+                took = min(took, *[seconds(raw) for _ in range(3)])  # without what the machine or a first time takes
+                what = f"{took:.3f} s for {len(raw)} bytes" if took > arguments.seconds else None
+            if what is None and peak() - start_mb > allowed_mb:
+                allowed_mb = peak() - start_mb
+                what = f"{allowed_mb:.0f} MB for {len(raw)} bytes"
             if what is None and number % 10 == 0 and b"\r" not in raw:
                 other = parse(raw.replace(b"\n", b"\r\n"))
                 what = None if other == message else "CRLF gives another message"
@@ -145,7 +217,7 @@ def main() -> int:
         slowest = max(slowest, (took, seed))
     print(
         f"{arguments.count} messages, {failures} failures, mean {total / arguments.count * 1e6:.0f} µs,"
-        f" slowest {slowest[0] * 1e3:.1f} ms (seed {slowest[1]})"
+        f" slowest {slowest[0] * 1e3:.1f} ms (seed {slowest[1]}), peak {peak() - start_mb:.0f} MB above the start"
     )
     if classifier is not None:
         print(", ".join(f"{name} {count}" for name, count in sorted(verdicts.items())))
