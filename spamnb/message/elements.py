@@ -8,6 +8,8 @@ implied end tags, formatting that is opened again in the next paragraph, text th
 
 from __future__ import annotations
 
+from typing import Any
+
 from .stack import Stack
 from .tags import (
     BLOCK,
@@ -30,6 +32,7 @@ from .tags import (
 
 BODY_TAG, BUTTON, TABLE_TAG, P, LI = (KNOWN[name] for name in (b"body", b"button", b"table", b"p", b"li"))
 FRAMESET, A, NOBR, DD, DT = KNOWN[b"frameset"], KNOWN[b"a"], KNOWN[b"nobr"], KNOWN[b"dd"], KNOWN[b"dt"]
+BDO = KNOWN[b"bdo"]
 ITEMS_INSIDE = frozenset(["address", "div", "p"])  # do not keep an item from being ended by the next
 
 
@@ -81,6 +84,8 @@ class OpenElements(Stack):
                 self.remember(element)
             elif tag.marker:
                 self.formatting.append(None)
+            elif tag is BDO:
+                self.turn(element, False)
         return True
 
     def start_of_table(self, tag: Tag, attributes: dict[str, str], source: bytes) -> bool:
@@ -209,3 +214,18 @@ class OpenElements(Stack):
                 self.close(other)
         self.top = self.stack[len(self.stack) - 1]
         self.inherit_again(at)
+
+
+def flat(pieces: list[Any]) -> bytes:
+    """The text in a list of pieces and lists."""
+    out: list[bytes] = []
+    left = [iter(pieces)]
+    while left:
+        for piece in left[len(left) - 1]:
+            if type(piece) is list:
+                left.append(iter(piece))
+                break
+            out.append(piece)
+        else:
+            left.pop()
+    return b"".join(out)

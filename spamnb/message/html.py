@@ -12,12 +12,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .elements import OpenElements
+from .elements import OpenElements, flat
 from .link_mismatch import is_link_mismatch
 from .references import resolve_references
-from .scanner import Scanner
+from .scanner import Scanner, is_old_page
 from .sheets import Sheet
-from .stack import flat
 from .tags import (
     FACTS,
     KIND,
@@ -42,7 +41,6 @@ MAX_EMPTY_PAIR = 200  # bytes of the first tag of an empty pair
 
 META_CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 NAMES_INSIDE = re.compile(rb"<([a-z][a-z0-9]*)", re.IGNORECASE)
-QUIRKS = re.compile(rb"(?!\s*<!doctype\s+html)|\s*<!doctype[^>]{0,99}html 4\.0 tr", re.IGNORECASE)
 
 
 class Html(NamedTuple):
@@ -101,7 +99,7 @@ class Reader(Scanner):
         super().__init__(html)
         low = html.lower()
         self.sheet = Sheet(low)
-        self.elements = OpenElements(self.sheet, QUIRKS.match(html) is not None)
+        self.elements = OpenElements(self.sheet, is_old_page(html))
         self.known: dict[bytes, Tag] = {}
         self.met: set[Tag] = set()
         self.facts: set[str] = set()

@@ -52,13 +52,15 @@ class Element:
         above = parent.context
         tag = self.tag
         index = sheet.index
-        larger = quirks and tag is TABLE_TAG and above.style.size != MEDIUM  # so are tables of old pages
-        if not (self.source or tag.styled or larger or index.by_tag or index.by_parent):
+        in_old_table = False  # there letters have the page's size and color
+        if quirks and tag is TABLE_TAG:
+            in_old_table = above.style.size != MEDIUM or above.style.color != above.style.page
+        if not (self.source or tag.styled or in_old_table or index.by_tag or index.by_parent):
             self.context, self.visible = above, parent.visible
             return
         attributes = self.attributes
         key: Any = self.source
-        if tag.styled or larger or index.by_tag or index.by_parent:
+        if tag.styled or in_old_table or index.by_tag or index.by_parent:
             in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
             key = (tag.name, key, "href" in attributes, in_closed)
         if index.asked:
@@ -72,13 +74,13 @@ class Element:
                 sheet.cut = True
                 found = (above, 0)
             else:
-                found = above.derived[key] = self.derived_from(parent, sheet, larger)
+                found = above.derived[key] = self.derived_from(parent, sheet, in_old_table)
         self.context = found[0]
         self.visible = self.context.style.visible
         if index.by_siblings:
             parent.children = (found[1], found[1] | parent.children[1])
 
-    def derived_from(self, parent: Element, sheet: Sheet, larger: bool) -> tuple[Context, int]:
+    def derived_from(self, parent: Element, sheet: Sheet, in_old_table: bool) -> tuple[Context, int]:
         """What it inherits from there, and the states that it reaches."""
         above = parent.context
         tag = self.tag
@@ -88,7 +90,7 @@ class Element:
         if index.by_key:
             declared, reached = sheet.match(tag.name, self.attributes, (above.around, above.parent, *self.siblings))
         in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
-        style = inherited_style(above.style, tag.name, self.attributes, declared, in_closed, larger)
+        style = inherited_style(above.style, tag.name, self.attributes, declared, in_closed, in_old_table)
         around = above.around | (reached & index.masks[0])
         own = reached & index.masks[1]
         if style is above.style and around == above.around and own == above.parent:

@@ -6,12 +6,14 @@ Compiled or not, this file is the same (``scanner.pxd`` has its C types).
 
 from __future__ import annotations
 
+import re
+
 from .references import resolve_references
 from .tags import ENDS_NAME, KIND, SPACE, Tag
 from .url_attributes import KINDS, UNSTYLED
 
 # For the letter that an attribute's name begins with: the lengths of the names that matter.
-ATTRIBUTES = [*"class id color bgcolor text hidden open link http-equiv".split(), *KINDS]
+ATTRIBUTES = [*"class id color bgcolor text hidden open link http-equiv dir".split(), *KINDS]
 NAMES = {name.encode(): name for name in ATTRIBUTES}
 MAX_NAME = 11
 LENGTHS = [0] * 256
@@ -19,6 +21,23 @@ for _name in ATTRIBUTES:
     for _letter in _name[0] + _name[0].upper():
         LENGTHS[ord(_letter)] |= 1 << len(_name)
 NOTHING: dict[str, str] = {}
+
+BEFORE_DOCTYPE = re.compile(rb"(?:\s++|\xef\xbb\xbf|<\?[^>]*+>|<!--(?:[^-]|-(?!->))*+-->)*+")
+QUIRKS = re.compile(
+    rb"""(?!<!doctype\s++html[\s>])|<!doctype\s++html\s++public\s*+["'](?:-//ietf|-//w3c//dtd\ (?:html\ [23]|w3\ html
+    |html\ 4\.0\ (?:tr|fr))|-//w3c//dtd\ html\ 4\.01\ (?:tr|fr)[^"'>]{0,40}["']\s*+>)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_old_page(html: bytes) -> bool:
+    """Is it shown as pages of the time before style sheets were (https://html.spec.whatwg.org/#quirks)?
+
+    >>> is_old_page(b"<p>old"), is_old_page(b"<!-- x --><!doctype html><p>new")
+    (True, False)
+    """
+    found = BEFORE_DOCTYPE.match(html)
+    return QUIRKS.match(html, found.end() if found else 0) is not None
 
 
 class Scanner:

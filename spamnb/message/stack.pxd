@@ -3,8 +3,10 @@ cimport cython
 from spamnb.message.inheritance cimport Context, Element
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI
+cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, BDO
 cdef frozenset LISTS
+cdef dict OVERRIDES
+cdef bytes END_OVERRIDE
 cdef int TABLE, CELL, NOWHERE
 
 
@@ -14,9 +16,10 @@ cdef class Stack:
     cdef readonly list shown, hidden
     cdef list stack, formatting
     cdef Element top
+    cdef bytes override
     cdef int[200] counts
 
-    @cython.locals(top=Element, stray=bint)
+    @cython.locals(top=Element, stray=bint, text=bytes, end=bytes)
     cdef void add_text(self, bytes piece, bint in_head) except *
     @cython.locals(stop=Py_ssize_t)
     cdef bytes beginning(self, bytes title)
@@ -30,6 +33,8 @@ cdef class Stack:
     cdef void pass_by(self, Tag tag, dict attributes, bytes source) except *
     @cython.locals(element=Element)
     cdef void pop(self) except *
+    @cython.locals(other=Element)
+    cdef void turn(self, Element element, bint ends) except *
     cdef void pop_to(self, Py_ssize_t at) except *
     @cython.locals(at=Py_ssize_t, element=Element, other=Tag, in_table=bint)
     cdef Py_ssize_t find(self, Tag tag, bint stops_at_special) except -1

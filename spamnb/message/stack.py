@@ -19,8 +19,10 @@ MAX_TITLE = 200  # bytes of a page's title, and of an input field, that are take
 MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
-P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
+P, TABLE_TAG, LI, BDO = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"bdo"]
 LISTS = frozenset(["ol", "ul"])
+# What turns the direction of plain text does it for bdo elements (bidi.py).
+OVERRIDES, END_OVERRIDE = {"ltr": b"\xe2\x80\xad", "rtl": b"\xe2\x80\xae"}, b"\xe2\x80\xac"
 
 
 class Stack:
@@ -38,6 +40,7 @@ class Stack:
         self.formatting: list[Element | None] = []  # None: what stands before it is not opened again
         self.form_is_open = False
         self.has_content = False  # beside its head
+        self.override = b""  # of the innermost bdo element that is open
 
     def add_text(self, piece: bytes, in_head: bool) -> None:
         """Text where the document has come to, or of its head."""
@@ -57,6 +60,10 @@ class Stack:
                 return
         if top.into is not None:
             if top.visible:
+                if self.override:  # only a break ends its line
+                    text = piece.rstrip(b"\n")
+                    end = END_OVERRIDE + b"\n" + self.override if len(text) < len(piece) else b""
+                    piece = text.replace(b"\n", b" ") + end
                 top.into.append(piece)
             else:
                 self.hidden.append(piece)
@@ -139,6 +146,18 @@ class Stack:
         if element.tag.marker:
             while self.formatting and self.formatting.pop() is not None:
                 pass
+        elif element.tag is BDO:
+            self.turn(element, True)
+
+    def turn(self, element: Element, ends: bool) -> None:
+        """A bdo element begins or ends: its text runs in one direction, whatever its letters."""
+        mark = OVERRIDES.get(element.attributes.get("dir", "").lower(), b"")
+        if mark and element.visible and element.into is not None:
+            element.into.append(END_OVERRIDE if ends else mark)
+        self.override = b""
+        for other in self.stack:
+            if other.tag is BDO:
+                self.override = OVERRIDES.get(other.attributes.get("dir", "").lower(), self.override)
 
     def pop_to(self, at: int) -> None:
         """Close the element at this index of the stack, and all inside; nothing where there is none (0)."""
@@ -225,18 +244,3 @@ class Stack:
                 element.paragraph = above.paragraph
             above = element
             at += 1
-
-
-def flat(pieces: list[Any]) -> bytes:
-    """The text in a list of pieces and lists."""
-    out: list[bytes] = []
-    left = [iter(pieces)]
-    while left:
-        for piece in left[len(left) - 1]:
-            if type(piece) is list:
-                left.append(iter(piece))
-                break
-            out.append(piece)
-        else:
-            left.pop()
-    return b"".join(out)

@@ -20,6 +20,7 @@ TABLE_TAGS = frozenset("table tbody thead tfoot tr td th caption".split())  # th
 CONTROLS = frozenset(["button", "select", "textarea"])
 CONTROL: Color = (239, 239, 239, 1.0)
 NOT_SHOWN = frozenset(["audio", "canvas", "datalist", "video"])  # what stands in them is for browsers without them
+PAGE_TAGS = ("html", "body")
 new_tuple = tuple.__new__  # a third of what Style(...) takes
 
 
@@ -36,18 +37,25 @@ class Style(NamedTuple):
     background: Color = WHITE
     opacity: float = 1.0
     link: Color = BLUE
+    page: Color = BLACK  # the color of the page's text, which tables of old pages have
 
 
 def inherited_style(
-    inherited: Style, tag: str, attributes: Mapping[str, str], declared: tuple[str, ...], in_closed: bool, larger: bool
+    inherited: Style,
+    tag: str,
+    attributes: Mapping[str, str],
+    declared: tuple[str, ...],
+    in_closed: bool,
+    in_old_table: bool,
 ) -> Style:
     """The style that an element's children inherit: its attributes change it, the style sheets' declarations, and its
-    own. ``in_closed``: it stands directly in a closed ``details``; ``larger``: letters have their usual size in it."""
-    if not (attributes or declared or larger or tag in STYLED):
+    own. ``in_closed``: it stands directly in a closed ``details``; ``in_old_table``: letters have
+    the size and color of the page's."""
+    if not (attributes or declared or in_old_table or tag in STYLED):
         return inherited
-    _, gone, unseen, folded, size, color, fill, background, opacity, link = inherited
-    if larger:
-        size = MEDIUM
+    _, gone, unseen, folded, size, color, fill, background, opacity, link, page = inherited
+    if in_old_table:
+        size, color = MEDIUM, page
     if tag in STYLED:
         if tag == "a":
             color = link if "href" in attributes else color
@@ -88,8 +96,10 @@ def inherited_style(
         fill = found.fill or fill
         background = over(found.background, background) if found.background else background
         opacity *= found.opacity
+    if tag in PAGE_TAGS:
+        page = color
     gone = gone or hidden
-    changed = (gone, unseen, folded, size, color, fill, background, opacity, link)
+    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page)
     if changed == inherited[1:]:
         return inherited
     visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY)

@@ -17,7 +17,7 @@ KINDS = {
     "dynsrc": IMAGES, "style": IMAGES,
     "action": FORMS, "formaction": FORMS,
 }  # fmt: skip
-UNSTYLED = frozenset(KINDS.keys() - {"style", "background"} | {"http-equiv"})  # say nothing of how text is shown
+UNSTYLED = frozenset(KINDS.keys() - {"style", "background"} | {"http-equiv", "dir"})  # say nothing of style
 # What leads a reader somewhere or is a page itself: elsewhere href names style sheets, and src of a script no picture.
 _LINKING = frozenset(("a", "area", "base"))
 _FRAMES = frozenset(("iframe", "frame", "embed"))

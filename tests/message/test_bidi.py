@@ -7,9 +7,14 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uncompiled import uncompiled
 
 from spamnb.message.bidi import MAX_MARKS, MAX_NESTED, reading_order
+from spamnb.message.html import read_html
 from spamnb.message.parse import header_of, parse
+
+with uncompiled("spamnb.message.html") as (source,):
+    read_source = source.read_html
 
 LRE, RLE, PDF, LRO, RLO = "\u202a\u202b\u202c\u202d\u202e"
 
@@ -41,6 +46,27 @@ def test_subject_text_and_page_are_in_reading_order() -> None:
     assert message.header("subject") == header_of(raw, "subject") == "Viagra now"
     assert message.texts[0].split() == ["Viagra", "now", "Viagra"]
     assert parse(f"\n{seen}".encode()).texts == ("Viagra now",)
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("<bdo dir=rtl>argaiV</bdo> now", "Viagra now"),
+        ("<bdo dir=RTL>argaiV\n<b>yub</b></bdo> now", "Viagra buy now"),
+        ("<bdo dir=rtl>now yub</bdo>", "buy won"),
+        ("<bdo dir=rtl><bdo></bdo>argaiV yub\nwon</bdo>", "now buy Viagra"),
+        ("<bdo dir=rtl>arg<i>ai</i>V<br>yub</bdo>", "Viagra buy"),
+        ("<div><bdo dir=rtl>argaiV</div>now", "Viagra now"),
+        ("<p dir=rtl>now</p><bdo>now</bdo><bdo dir=ltr>now</bdo>", "now nownow"),
+        ("<bdo dir=ltr>\u05d1\u05d0</bdo>", "\u05d0\u05d1"),
+        ("<bdo dir=rtl style='display:none'>neddih</bdo><bdo dir=rtl><i style='display:none'>x</i>nees</bdo>", "seen"),
+        ("<bdo dir=rtl>fo<table><td>llec</table></bdo>", "of cell"),
+    ],
+)
+def test_bdo_elements_are_in_reading_order(page: str, words: str) -> None:
+    raw = f"Content-Type: text/html; charset=utf-8\n\n{page}".encode()
+    assert parse(raw).texts[0].split() == words.split()
+    assert read_source(page.encode(), []) == tuple(read_html(page.encode(), []))
 
 
 def test_a_file_keeps_its_name() -> None:

@@ -151,6 +151,31 @@ def test_tables_of_old_pages_have_letters_of_usual_size() -> None:
     assert read_html(b"<!doctype html>" + table, []).hidden.split() == ["secret"]
 
 
+@pytest.mark.parametrize(
+    ("start", "old"),
+    [
+        ("", True),
+        ("<html>", True),
+        ("<!DOCTYPE html>", False),
+        ("<!-- x -- ><!DOCTYPE x>--><?xml version='1.0'?>\n<!DOCTYPE html>", False),
+        ("x<!DOCTYPE html>", True),
+        ('<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2//EN">', True),
+        ('<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN" "http://x/loose.dtd">', True),
+        ('<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">', True),
+        ('<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://x/loose.dtd">', False),
+        ('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://x/x.dtd">', False),
+    ],
+)
+def test_tables_of_old_pages_have_letters_of_the_pages_color(start: str, old: bool) -> None:
+    """So they are told from new ones by what a document begins with."""
+    page = f"{start}<div style='background: black; color: white'><table><td>secret</table></div>".encode()
+    found = read_html(page, [])
+    assert (found.hidden if old else found.text).split() == ["secret"]
+    assert read_source(page, []) == tuple(found)
+    assert read_html(page.replace(b"<div", b"<body text=white><div"), []).text.split() == ["secret"]
+    assert read_html(page.replace(b"<div", b"<body style='color: white'><div"), []).text.split() == ["secret"]
+
+
 def painted(pages: list[str], word: str, folder: Path) -> list[bytes]:
     """The pixels of each page with this word in it."""
     image = pytest.importorskip("PIL.Image", reason="the extra spamnb[plot] is not installed")
@@ -175,7 +200,7 @@ def painted(pages: list[str], word: str, folder: Path) -> list[bytes]:
 def test_chromium_paints_what_is_called_visible(tmp_path: Path) -> None:
     """Pages differ in nothing but a word; where no pixel tells them apart, the word is not seen."""
     pages = [page for page, _ in PAGES]
-    one, other = painted(pages, "secret", tmp_path), painted(pages, "ollamw", tmp_path)
+    one, other = painted(pages, "secret", tmp_path), painted(pages, "terces", tmp_path)
     differ = [max(abs(a - b) for a, b in zip(x, y, strict=True)) for x, y in zip(one, other, strict=True)]
     wrong = [(page, most) for (page, visible), most in zip(PAGES, differ, strict=True) if (most > 12) != visible]
     assert not wrong
