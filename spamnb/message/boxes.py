@@ -7,9 +7,10 @@ import functools
 import re
 from collections.abc import Mapping
 
-SMALL_BOX = 2.0  # pixels; of a box that cuts off what is larger, nothing can be read
-FAR = 500  # pixels beyond the left or upper edge, and FAR_RIGHT beyond that edge, nobody looks
+SMALL_BOX = 3.0  # pixels; of a box that cuts off what is larger, nothing can be read
+FAR = 500  # pixels beyond the left or upper edge, and these beyond the others, nobody looks
 FAR_RIGHT = 3000
+FAR_DOWN = 10_000
 
 LENGTH = re.compile(r"([+-]?[0-9]{0,9}\.?[0-9]{0,9})(?:e[0-9])?\s{0,3}(px|pt|pc|em|rem|ex|ch|%|in|cm|mm|q|vw|vh)?")
 PIXELS_OF_UNIT = {
@@ -18,13 +19,19 @@ PIXELS_OF_UNIT = {
 }  # fmt: skip
 SCALED_TO_NOTHING = re.compile(
     r"scale[xy3d]{0,2}\(\s{0,3}(?:[^(),]{1,9},\s{0,3})?0?(?:\.0[0-9]{0,9}|\.)?\s{0,3}[,)]|matrix\(\s{0,3}0?(?:\.0+)?\s{0,3},"
+    r"|rotate[xy]\(\s{0,3}-?(?:90|270)deg"  # seen from its edge
 )
 MOVED_AWAY = re.compile(r"translate[xy3d]{0,2}\([^()-]{0,20}-\s?([0-9]{3,9})(px|%)?")
 CLIPPED_TO_NOTHING = re.compile(
-    r"inset\(\s{0,3}(?:5[0-9]|[6-9][0-9]|[0-9]{3,4})%|circle\(\s{0,3}0(?:\.0{0,9})?(?:px|%)?[\s)]"
+    r"circle\(\s{0,3}0(?:\.0{0,9})?(?:px|%)?[\s)]|polygon\([^(),]{0,40}(?:,[^(),]{0,40})?\)"  # no point, line or circle
 )
+CLIPPED_BY_SHARES = re.compile(r"inset\(([^()]{1,80})\)")
+FADED = re.compile(r"opacity\(\s{0,3}(?:0?(?:\.0[0-9]{0,9})?|[0-9](?:\.[0-9]{1,9})?%)\s{0,3}\)")
 CUTS = ("hidden", "clip", "scroll", "auto")  # values of overflow
+PERHAPS_FAR = re.compile(r"[0-9]{3}|-\s?[0-9]{2}")
 EDGES = ("top", "right", "bottom", "left")
+PLACES = frozenset(["margin", "padding", "inset", *EDGES])
+PLACES |= {f"{name}-{edge}" for name in ("margin", "padding") for edge in EDGES}
 
 
 def is_box_without_content(found: Mapping[str, str]) -> bool:
@@ -33,11 +40,22 @@ def is_box_without_content(found: Mapping[str, str]) -> bool:
     >>> is_box_without_content({"max-height": "0", "overflow": "hidden"}), is_box_without_content({"height": "0"})
     (True, False)
     """
+    if found.get("content-visibility") == "hidden":
+        return True
     return _is_squeezed(found) or _is_moved_away(found) or _is_transformed_away(found)
 
 
 def _lengths(text: str) -> list[float | None]:
     return [length(word) for word in text.split()[:4]]
+
+
+def _sides(text: str) -> list[float]:
+    """Lengths of the four sides: top, right, bottom, left; empty where there are none."""
+    found = [size or 0.0 for size in _lengths(text)]
+    given = len(found)
+    if 0 < given < 4:  # as the opposite side
+        found += [found[0], found[0], found[min(1, given - 1)]][given - 1 :]
+    return found
 
 
 @functools.lru_cache(maxsize=2048)
@@ -57,14 +75,8 @@ def _is_squeezed(found: Mapping[str, str]) -> bool:
     """Is what it holds cut off by a box of hardly any height or width?"""
     if not any(found.get(name, "").startswith(CUTS) for name in ("overflow", "overflow-x", "overflow-y")):
         return False
-    padding = _lengths(found.get("padding", ""))
-    if padding:  # the shorthand's four sides: top, right, bottom, left
-        padding = [padding[0], padding[min(1, len(padding) - 1)], padding[2 * (len(padding) > 2)], padding[-1]]
-        if len(_lengths(found["padding"])) == 3:
-            padding[3] = padding[1]
-    else:
-        padding = [0.0] * 4
-    for side, edges in (("height", ("top", "bottom")), ("width", ("left", "right"))):
+    padding = _of_sides(found, "padding")
+    for side, edges in (("height", (0, 2)), ("width", (1, 3))):
         values = [found.get(name, "") for name in (side, "max-" + side)]
         if side == "height":  # a share of a height that is not set is none
             values = [*[value for value in values if "%" not in value], found.get("line-height", "1")]
@@ -73,34 +85,41 @@ def _is_squeezed(found: Mapping[str, str]) -> bool:
         if not sizes or min(sizes) > SMALL_BOX:
             continue
         room = length(found.get("min-" + side, "")) or 0.0
-        for edge in edges:
-            given = found.get("padding-" + edge)
-            room += (padding[EDGES.index(edge)] if given is None else length(given)) or 0.0
-        if room <= SMALL_BOX:
+        if room + sum([padding[edge] for edge in edges]) <= SMALL_BOX:
             return True
     return False
+
+
+def _of_sides(found: Mapping[str, str], name: str) -> list[float]:
+    """What is said of the four sides, by one declaration or by one for each."""
+    sides = _sides(found.get(name, "")) or [0.0] * 4
+    for number, edge in enumerate(EDGES):
+        one = edge if name == "inset" else f"{name}-{edge}"
+        if one in found:
+            sides[number] = length(found[one]) or 0.0
+    return sides
 
 
 def _is_moved_away(found: Mapping[str, str]) -> bool:
     """Is it far beyond the edges of the page?"""
     if (length(found.get("text-indent", "")) or 0) <= -FAR:
         return True
-    margins = _lengths(found.get("margin", ""))
-    if margins and margins[0] is not None and margins[0] <= -FAR and "margin-top" not in found:
-        return True
-    if len(margins) > 1 and (margins[3 if len(margins) > 3 else 1] or 0) <= -FAR and "margin-left" not in found:
-        return True
-    if any((length(found.get(name, "")) or 0) <= -FAR for name in ("margin-left", "margin-top")):
+    if not any([name in PLACES and PERHAPS_FAR.search(value) for name, value in found.items()]):
+        return False
+    margins, paddings, place = [_of_sides(found, name) for name in ("margin", "padding", "inset")]
+    top, left = margins[0] + paddings[0], margins[3] + paddings[3]
+    if min(margins[0], margins[3]) <= -FAR or top >= FAR_DOWN or left >= FAR_RIGHT:
         return True
     if not found.get("position", "static").startswith(("absolute", "fixed", "relative")):
         return False
-    left = length(found.get("left", "")) or 0
-    beyond = any((length(found.get(name, "")) or 0) <= -FAR for name in ("top", "right"))
-    return beyond or left <= -FAR or left >= FAR_RIGHT
+    top, right, bottom, left = place
+    return min(top, left, right) <= -FAR or max(left, right, bottom) >= FAR_RIGHT or top >= FAR_DOWN
 
 
 def _is_transformed_away(found: Mapping[str, str]) -> bool:
     if "scale" in found and all(it is not None and it < 0.1 for it in _lengths(found["scale"])):
+        return True
+    if any((size or 0) <= -FAR for size in _lengths(found.get("translate", ""))):
         return True
     value = found.get("transform") or found.get("-webkit-transform", "")
     moved = MOVED_AWAY.search(value)
@@ -113,8 +132,15 @@ def is_clipped_away(found: Mapping[str, str]) -> bool:
     >>> is_clipped_away({"clip": "rect(0 0 0 0)", "position": "absolute"})
     True
     """
-    if CLIPPED_TO_NOTHING.match(found.get("clip-path") or found.get("-webkit-clip-path", "")):
+    if FADED.search(found.get("filter", "")) or 0 <= (length(found.get("zoom", "")) or 1.0) < 0.1:
         return True
+    shape = found.get("clip-path") or found.get("-webkit-clip-path", "")
+    if CLIPPED_TO_NOTHING.match(shape):
+        return True
+    if (inset := CLIPPED_BY_SHARES.match(shape)) and (shares := _sides(inset.group(1).partition("round")[0])):
+        whole = 100 * PIXELS_OF_UNIT["%"] if "%" in shape else FAR
+        if shares[0] + shares[2] >= whole or shares[1] + shares[3] >= whole:
+            return True
     clip = found.get("clip", "")
     if not clip.startswith("rect(") or not found.get("position", "").startswith(("absolute", "fixed")):
         return False

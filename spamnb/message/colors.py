@@ -49,8 +49,9 @@ SYSTEM_COLORS = {
 
 MAX_UNREADABLE_DISTANCE = 24  # of color and background, the three channels' added up: nobody reads such text
 MIN_ALPHA = 0.1  # fainter text is not read on anything
-FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]{1,80})\)")
-UNREAD = ("var(", "env(", "hwb(", "lab(", "lch(", "oklab(", "oklch(", "color(", "color-mix(", "light-dark(", "calc(")
+FUNCTION = re.compile(r"(rgb|hsl|hwb)a?\(([^()]{1,80})\)")
+IN_GRADIENT = re.compile(r"(?:rgb|hsl|hwb)a?\([^()]{1,80}\)|#[0-9a-f]{3,8}|[a-z]{3,20}(?![a-z(-])")
+UNREAD = ("var(", "env(", "lab(", "lch(", "oklab(", "oklch(", "color(", "color-mix(", "light-dark(", "calc(")
 HEX = frozenset("0123456789abcdef")
 
 
@@ -121,12 +122,35 @@ def _of_function(name: str, words: list[str]) -> Color | None:
             return red, green, blue, alpha
         from colorsys import hls_to_rgb
 
+        if name == "hwb":
+            white, black = _number(words[1], 1), _number(words[2], 1)
+            bright = [white / (white + black)] * 3 if white + black >= 1 else None
+            pure = hls_to_rgb(float(words[0].removesuffix("deg")) / 360 % 1, 0.5, 1.0)
+            red, green, blue = [
+                round(255 * min(1.0, max(0.0, channel)))
+                for channel in bright or [white + channel * (1 - white - black) for channel in pure]
+            ]
+            return red, green, blue, alpha
         turn = float(words[0].removesuffix("deg")) / 360 % 1
         channels = hls_to_rgb(turn, _number(words[2], 1), _number(words[1], 1))
         red, green, blue = [min(255, max(0, round(255 * channel))) for channel in channels]
         return red, green, blue, alpha
     except (ValueError, IndexError, OverflowError):  # no number, or too few
         return None
+
+
+def gradient_color(text: str) -> Color:
+    """The color of a gradient that is nearly the same everywhere; UNKNOWN for others.
+
+    >>> gradient_color("linear-gradient(to right, #fff 0%, white)"), gradient_color("linear-gradient(red, blue)")
+    ((255, 255, 255, 1.0), (-1, -1, -1, 1.0))
+    """
+    if "url(" in text or "var(" in text:
+        return UNKNOWN
+    found = [color for word in IN_GRADIENT.findall(text[:1000]) if (color := parse_color(word)) is not None]
+    if not found or any([color[3] < 1 or not unreadable(color, found[0], 1.0) for color in found]):
+        return UNKNOWN
+    return found[0]
 
 
 def _number(word: str, whole: float) -> float:

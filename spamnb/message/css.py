@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .boxes import LENGTH, PIXELS_OF_UNIT, is_box_without_content, is_clipped_away
-from .colors import UNKNOWN, Color, parse_color
+from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, is_box_without_content, is_clipped_away
+from .colors import UNKNOWN, Color, gradient_color, parse_color
 
 MEDIUM = 16.0  # pixels
 
@@ -29,14 +29,12 @@ PROPERTIES = frozenset("""
     display visibility color opacity overflow overflow-x overflow-y height max-height width max-width min-height
     min-width padding padding-top padding-bottom padding-left padding-right text-indent left top right position float
     font-size font line-height background background-color background-image background-clip -webkit-background-clip
-    margin margin-left margin-top clip clip-path -webkit-clip-path transform -webkit-transform scale
-    -webkit-text-fill-color""".split())
+    margin margin-left margin-top bottom inset clip clip-path -webkit-clip-path transform -webkit-transform scale
+    translate filter zoom content-visibility -webkit-text-fill-color""".split())
 # What a declaration can change. One that is far from the page's edges, or of a box's size, changes nothing by itself.
 BOX, CLIP, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY = 1, 2, 4, 8, 16, 32, 64
 SAYS = {
-    **dict.fromkeys("""
-        height max-height width max-width min-height min-width padding padding-top padding-bottom padding-left
-        padding-right line-height""".split(), 0),
+    **dict.fromkeys("height max-height width max-width min-height min-width line-height".split(), 0),
     **dict.fromkeys("display float position".split(), SHAPE),
     **dict.fromkeys(["font-size", "font"], SIZE),
     **dict.fromkeys("""
@@ -44,12 +42,14 @@ SAYS = {
         -webkit-background-clip""".split(), COLORS),
     "visibility": VISIBILITY, "opacity": OPACITY, "clip": CLIP, "clip-path": CLIP, "-webkit-clip-path": CLIP,
 }  # fmt: skip
-OF_EDGES = frozenset("margin margin-left margin-top text-indent".split())
+OF_EDGES = frozenset("""
+    margin margin-left margin-top padding padding-top padding-bottom padding-left padding-right text-indent""".split())
 IS_IMPORTANT = operator.attrgetter("is_important")
 MAX_REMEMBERED = 100  # characters of a declaration that is kept for the next messages, and so many of them
 MAX_KNOWN = 20_000
 COLORED = frozenset(["color", "background-color", "-webkit-text-fill-color"])
 COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+CALCULATED = re.compile(r"calc\(\s*+([0-9a-z.%-]++)\s*+\)")  # of one number
 ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL)
 
 
@@ -130,7 +130,7 @@ def parse_declaration(declaration: str) -> Declaration | None:
         if mark.strip() != "important":
             return None
         is_important = True
-    value = value.strip()
+    value = (CALCULATED.sub(r"\1", value) if "calc(" in value else value).strip()
     if name in COLORED and parse_color(value) is None and value not in KEYWORDS:
         return None  # browsers leave out what they do not understand, and what stood before remains
     if name == "display" and value not in DISPLAYS:
@@ -141,7 +141,7 @@ def parse_declaration(declaration: str) -> Declaration | None:
 def _says(name: str, value: str) -> int:
     """What a declaration can change by itself."""
     if name in OF_EDGES:
-        return BOX if "-" in value else 0
+        return BOX if PERHAPS_FAR.search(value) else 0
     return SAYS.get(name, BOX | CLIP)
 
 
@@ -259,7 +259,8 @@ def _colors(found: Mapping[str, str]) -> tuple[Color | None, Color | None, Color
                 words = [value[start:], *value[:start].split()] if start >= 0 else value.split()
                 background = next((it for word in words if (it := parse_color(word)) is not None), None)
     if picture:
-        background = UNKNOWN
+        pictures = [found.get(name, "") for name in ("background", "background-image")]
+        background = gradient_color(" ".join([value for value in pictures if "gradient" in value or "url(" in value]))
     if "text" in (found.get("background-clip"), found.get("-webkit-background-clip")) and picture:
         color = fill = UNKNOWN  # the picture shows through the letters
     return color, fill, background
