@@ -24,7 +24,10 @@ SCREEN_WIDTH = 1280  # pixels
 
 STRING = r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
 TOKEN, BRACE = re.compile("[{};]|" + STRING, re.DOTALL), re.compile("[{}]|" + STRING, re.DOTALL)
-FEATURE = re.compile(r"\(\s*+(min|max)-(?:device-)?width\s*+:\s*+([0-9.]++)\s*+(px|em|rem)\s*+\)")
+FEATURE = re.compile(
+    r"\(\s*+(?:(min|max)-(?:device-)?width\s*+:|(?:device-)?width\s*+([<>])=?)\s*+([0-9.]++)\s*+(px|em|rem)\s*+\)"
+)
+LIGHT = re.compile(r"\(\s*+prefers-color-scheme\s*+:\s*+light\s*+\)")
 RATIO = re.compile(r"\(\s*+-webkit-min-device-pixel-ratio\s*+:\s*+(?:0|1|0?\.[0-9]++)\s*+\)")
 AT = re.compile(r"\s*+@")
 MEDIA = re.compile(rb"\smedia\s{0,9}=\s{0,9}(?:\"([^\">]*)|'([^'>]*)|([^\s>]+))")
@@ -119,11 +122,11 @@ def _query_applies(query: str) -> bool:
             continue
         if found := FEATURE.fullmatch(term):
             try:
-                width = float(found.group(2)) * (1 if found.group(3) == "px" else 16)
+                width = float(found.group(3)) * (1 if found.group(4) == "px" else 16)
             except ValueError:
                 return False
-            holds = holds and (width <= SCREEN_WIDTH) == (found.group(1) == "min")
-        elif not RATIO.fullmatch(term):
+            holds = holds and (width <= SCREEN_WIDTH) == ((found.group(1) or found.group(2)) in ("min", ">"))
+        elif not (RATIO.fullmatch(term) or LIGHT.fullmatch(term)):
             holds = False
     return holds != negated
 
