@@ -45,7 +45,7 @@ KINDS = {
 TEXTS = {
     RAW: "script style iframe noembed noframes xmp",
     REFERENCES: "title textarea",
-    NOWHERE: "object applet template",
+    NOWHERE: "template",
     REST: "plaintext",
 }
 # Elements that have a style of their own; links have too.
