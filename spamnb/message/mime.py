@@ -13,7 +13,7 @@ MAX_DEPTH = 16
 MAX_PARTS = 250
 MAX_TEXT = 1 << 20  # bytes of decoded text in one message
 MIN_TEXT = MAX_TEXT // MAX_PARTS  # of each text, however long those before it are
-MAX_FALSE_BOUNDARIES = 10_000
+MAX_FALSE_BOUNDARIES = 2000
 
 # Of the message/* types these are reports to be read as text; the others hold a header section and a body.
 REPORTS = frozenset(["message/delivery-status", "message/disposition-notification", "message/feedback-report"])
@@ -188,16 +188,18 @@ def _between(data: bytes, start: int, end: int, delimiter: bytes, max_parts: int
     opened = -1
     newline_delimiter = b"\n" + delimiter
     at = start - 1 if data.startswith(delimiter, start, end) else data.find(newline_delimiter, start, end)
-    false_ones = 0
-    while at >= start - 1 and len(spans) <= max_parts and false_ones < MAX_FALSE_BOUNDARIES:
+    empty = false_ones = 0
+    while at >= start - 1 and len(spans) <= max_parts and max(empty, false_ones) < MAX_FALSE_BOUNDARIES:
         after = at + 1 + len(delimiter)
         line_end = data.find(b"\n", after, end)
         if line_end < 0:
             line_end = end
         rest = data[after : min(line_end, after + 80)].strip(b" \t")
         if rest == b"" or rest == b"--":
-            if 0 <= opened < at:  # two boundary lines in a row hold no part
+            if 0 <= opened < at:
                 spans.append((opened, at))
+            else:  # two boundary lines in a row hold no part
+                empty += 1
             if rest:
                 return spans
             opened = min(line_end + 1, end)
