@@ -14,6 +14,7 @@ cdef class Stack:
     cdef readonly object sheet
     cdef bint quirks, form_is_open, has_content
     cdef readonly list shown, hidden
+    cdef list overrides
     cdef list stack, formatting
     cdef Element top
     cdef bytes override
@@ -33,7 +34,7 @@ cdef class Stack:
     cdef void pass_by(self, Tag tag, dict attributes, bytes source) except *
     @cython.locals(element=Element)
     cdef void pop(self) except *
-    @cython.locals(other=Element)
+    @cython.locals(mark=bytes)
     cdef void turn(self, Element element, bint ends) except *
     cdef void pop_to(self, Py_ssize_t at) except *
     @cython.locals(at=Py_ssize_t, element=Element, other=Tag, in_table=bint)

@@ -40,7 +40,7 @@ class Stack:
         self.formatting: list[Element | None] = []  # None: what stands before it is not opened again
         self.form_is_open = False
         self.has_content = False  # beside its head
-        self.override = b""  # of the innermost bdo element that is open
+        self.override, self.overrides = b"", list[bytes]()  # of the innermost bdo element, and those around it
 
     def add_text(self, piece: bytes, in_head: bool) -> None:
         """Text where the document has come to, or of its head."""
@@ -154,10 +154,11 @@ class Stack:
         mark = OVERRIDES.get(element.attributes.get("dir", "").lower(), b"")
         if mark and element.visible and element.into is not None:
             element.into.append(END_OVERRIDE if ends else mark)
-        self.override = b""
-        for other in self.stack:
-            if other.tag is BDO:
-                self.override = OVERRIDES.get(other.attributes.get("dir", "").lower(), self.override)
+        if not ends:
+            self.overrides.append(self.override)
+            self.override = mark or self.override
+        elif self.overrides:
+            self.override = self.overrides.pop()
 
     def pop_to(self, at: int) -> None:
         """Close the element at this index of the stack, and all inside; nothing where there is none (0)."""
