@@ -62,11 +62,11 @@ def _sides(text: str) -> list[float]:
 def length(text: str) -> float | None:
     """A length in pixels, taking 16 for a letter's height and 600 for the page's width; None where there is none.
 
-    >>> length("2em"), length("-9999px"), length("auto")
-    (32.0, -9999.0, None)
+    >>> length("2em"), length("-9999px"), length("auto"), length("3auto")
+    (32.0, -9999.0, None, None)
     """
     found = LENGTH.match(text)
-    if not found or not found.group(1).strip("+-."):
+    if not found or not found.group(1).strip("+-.") or text[found.end() : found.end() + 1].isalpha():
         return None
     return float(found.group(1)) * PIXELS_OF_UNIT[found.group(2) or "px"]
 
