@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
-from spamnb.formulas.correction import LEARNING_PENALTY, PENALTY, UNIT, coefficients, offset_of, value_of
+from spamnb.formulas.correction import HARD, LEARNING_PENALTY, PENALTY, UNIT, coefficients, offset_of, value_of
 from spamnb.learners.ascent import Problem, ascend, take_out, units_of
-from spamnb.learners.learner import BatchScores, Correction, FitResult, Learner, ModelFile
+from spamnb.learners.learner import (
+    BatchScores,
+    Correction,
+    CorrectionFile,
+    FitResult,
+    HardMessage,
+    Learner,
+    ModelFile,
+)
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows
@@ -82,15 +90,53 @@ class Corrected(Learner):
             return
         tokens = store.in_vocabulary(list(token_counts))
         y, value = classes.index(label), value_of(len(tokens))
-        units = units_of(coefficients(list(scores.values()), y, LEARNING_PENALTY), y, value)
-        brought = {name: n for name, n in zip(classes, units.tolist()) if n}
-        store.corrections.add(tokens, brought)
-        store.corrections.put_brought(digest, brought)
+        found, corrections = coefficients(list(scores.values()), y, LEARNING_PENALTY), store.corrections
+        offsets = np.array(list(scores.values())) - _part(corrections, tokens, classes)
+        brought = dict(zip(classes, units_of(found, y, value).tolist()))
+        corrections.add(tokens, brought)
+        corrections.put_brought(digest, brought)
+        if hard := corrections.hard.pick(digest):
+            self._solve_again(corrections, hard, digest)
+        if found[y] >= HARD:
+            corrections.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
+
+    def _solve_again(self, corrections: CorrectionFile, hard: HardMessage, digest: bytes) -> None:
+        """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
+        classes, value = list(hard.offsets), value_of(len(hard.tokens))
+        y, brought = classes.index(hard.label), corrections.brought(hard.digest)
+        units = np.array([brought.get(name, 0) for name in classes], np.int64)
+        own = units * (len(hard.tokens) * value * UNIT)
+        scores = np.array(list(hard.offsets.values())) + _part(corrections, hard.tokens, classes) - own
+        change = units_of(coefficients(scores.tolist(), y, PENALTY), y, value) - units
+        if change.any():
+            changed = dict(zip(classes, change.tolist()))
+            corrections.add(hard.tokens, changed)
+            corrections.put_brought(hard.digest, _sum(brought, changed))
+            corrections.put_changed(digest, hard.number, changed)
 
     def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes) -> None:
-        brought = store.corrections.brought(digest)
-        store.corrections.add(store.in_vocabulary(list(token_counts)), {name: -n for name, n in brought.items()})
-        store.corrections.put_brought(digest, {})
+        corrections = store.corrections
+        corrections.add(store.in_vocabulary(list(token_counts)), _minus(corrections.brought(digest)))
+        if changed := corrections.changed(digest):
+            number, units = changed
+            if hard := corrections.hard.get(number):
+                corrections.add(hard.tokens, _minus(units))
+                corrections.put_brought(hard.digest, _sum(corrections.brought(hard.digest), _minus(units)))
+        corrections.drop_brought(digest)
+        corrections.hard.drop(digest)
+
+
+def _part(corrections: CorrectionFile, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
+    """The part (C,) in nats that corrections have in the scores of a message with these tokens."""
+    return corrections.look_up(tokens, classes).sum(axis=1) * (UNIT * value_of(len(tokens)))
+
+
+def _sum(brought: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
+    return {name: brought.get(name, 0) + added.get(name, 0) for name in brought.keys() | added}
+
+
+def _minus(units: Mapping[str, int]) -> dict[str, int]:
+    return {name: -n for name, n in units.items()}
 
 
 def _problem(training_set: TrainingSet, shared: np.ndarray, labels: np.ndarray, offsets: np.ndarray) -> Problem:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.learners.learner import CorrectionFile, ModelFile
+from spamnb.learners.learner import CorrectionFile, HardFile, ModelFile
 
 _ASKING = "a model without one of its messages is for asking"
 
@@ -96,5 +96,18 @@ class _CorrectionWithout:
     def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
         raise TypeError(_ASKING)
 
+    def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
+        return None if digest == self._digest else self._file.changed(digest)
+
+    @property
+    def hard(self) -> HardFile:
+        return self._file.hard
+
     def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
+        raise TypeError(_ASKING)
+
+    def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
+        raise TypeError(_ASKING)
+
+    def drop_brought(self, digest: bytes) -> None:
         raise TypeError(_ASKING)

@@ -12,10 +12,9 @@ import numpy as np
 
 from spamnb.errors import Damaged
 
-KEY, UNITS, SUM = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i8")
+KEY, UNITS = np.dtype("<i8"), np.dtype("<i4")
 PAGE_BYTES = 3_900  # of a page's keys and weights: as many as SQLite keeps in one page of its own, of 4,096 bytes
 MAX_UNITS = (1 << 31) - 1
-MAX_WEIGHT = 1 << 53  # of a token: sums beyond would not be exact as floating-point numbers
 
 
 class TokenUnits(NamedTuple):
@@ -23,6 +22,21 @@ class TokenUnits(NamedTuple):
 
     keys: np.ndarray  # (k,) int64, the tokens' hashes
     units: np.ndarray  # (k, C) whole numbers
+
+    @classmethod
+    def sum(cls, parts: Sequence[TokenUnits]) -> TokenUnits:
+        """The sum of weights of the same classes, without those that are 0; the keys of parts in any order.
+
+        >>> ones = np.array([[-1, 1], [-1, 1]])
+        >>> TokenUnits.sum([TokenUnits(np.array([7, 2]), ones), TokenUnits(np.array([2]), -ones[:1])])
+        TokenUnits(keys=array([7]), units=array([[-1,  1]]))
+        """
+        keys, place = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+        added = np.concatenate([part.units for part in parts])
+        units = np.zeros((len(keys), added.shape[1]), np.int64)
+        np.add.at(units, place, added)
+        some = units.any(axis=1)
+        return cls(keys[some], units[some])
 
 
 class MessageUnits(NamedTuple):
@@ -68,15 +82,13 @@ class CorrectionSums(NamedTuple):
         """The sum of corrections, and of what each message brought to them; messages that brought 0 are left out."""
         names = sorted({name for part in parts for name in part.classes})
         aligned = [part.of_classes(names) for part in parts]
-        keys, place = np.unique(np.concatenate([part.weights.keys for part in aligned]), return_inverse=True)
-        units = np.zeros((len(keys), len(names)), np.int64)
-        np.add.at(units, place, np.concatenate([part.weights.units for part in aligned]))
         number: dict[bytes, int] = {}
         of_row = [number.setdefault(digest, len(number)) for part in aligned for digest in part.brought.digests]
         brought = np.zeros((len(number), len(names)), np.int64)
         np.add.at(brought, np.array(of_row, np.intp), np.concatenate([part.brought.units for part in aligned]))
         some, digests = np.flatnonzero(brought.any(axis=1)), list(number)
-        return cls(tuple(names), TokenUnits(keys, units), MessageUnits([digests[row] for row in some], brought[some]))
+        weights = TokenUnits.sum([part.weights for part in aligned])
+        return cls(tuple(names), weights, MessageUnits([digests[row] for row in some], brought[some]))
 
     def __neg__(self) -> CorrectionSums:
         """What takes this correction away when it is added."""
@@ -114,28 +126,19 @@ def _page(keys: bytes, units: bytes, classes: int) -> np.ndarray:
     return _with_first(np.frombuffer(units, UNITS).reshape(len(keys) // KEY.itemsize, -1), classes)
 
 
-def from_rows(rows: Iterable[tuple[int, bytes]], classes: int) -> TokenUnits:
-    """Rows of table corrected, in the order in which they come."""
-    found = list(rows)
+def units_of_rows(table: str, blobs: Sequence[bytes], classes: int) -> np.ndarray:
+    """(m, C) what a table says in each of m rows, without class number 0."""
     try:
-        units = [_with_first(np.frombuffer(row[1], SUM)[None, :], classes) for row in found]
-        keys = np.array([row[0] for row in found], np.int64)
-    except (TypeError, ValueError, OverflowError):
-        raise Damaged("weights in table corrected that are no numbers, or of more classes than there are") from None
-    out = np.concatenate([np.zeros((0, classes), np.int64), *units])
-    if (out > MAX_WEIGHT).any() or (out < -MAX_WEIGHT).any():
-        raise Damaged("weights in table corrected that are too large")
-    return TokenUnits(keys, out)
+        units = [_with_first(np.frombuffer(blob, UNITS)[None, :], classes) for blob in blobs]
+    except (TypeError, ValueError):
+        raise Damaged(f"units in table {table} that are no numbers, or of more classes than there are") from None
+    return np.concatenate([np.zeros((0, classes), np.int64), *units])
 
 
 def from_brought(rows: Sequence[tuple[bytes, bytes]], classes: int) -> MessageUnits:
-    try:
-        if not all(type(digest) is bytes and len(digest) == 16 for digest, _ in rows):
-            raise ValueError("no digest")
-        units = [_with_first(np.frombuffer(row[1], UNITS)[None, :], classes) for row in rows]
-    except (TypeError, ValueError):
-        raise Damaged("units in table brought that are no numbers, or of more classes than there are") from None
-    return MessageUnits([digest for digest, _ in rows], np.concatenate([np.zeros((0, classes), np.int64), *units]))
+    if not all(type(digest) is bytes and len(digest) == 16 for digest, _ in rows):
+        raise Damaged("a message in table brought without a digest")
+    return MessageUnits([digest for digest, _ in rows], units_of_rows("brought", [row[1] for row in rows], classes))
 
 
 def _with_first(rest: np.ndarray, classes: int) -> np.ndarray:

@@ -1,9 +1,12 @@
-"""The correction of a corrected model (formulas/correction.py) as tables of its own: weights of tokens, in pages as
-training wrote them and row by row as they were learned since, and what each message brought to them.
+"""The correction of a corrected model (formulas/correction.py) as tables of its own: weights of tokens, in pages and
+in the log of what was learned since, and what each message brought to them.
 
     corrections  first key, keys, weights: int32 a token and class, but for class number 0
-    corrected    key, weights: int64 a class but for number 0, to be added to what is in the pages
-    brought      digest, units: int32 a class but for number 0, that the message added to each of its tokens
+    corrected    the log, a row for each message whose units changed: correction_log.py
+    correcting   how far the log is in the pages
+    brought      digest, units: int32 a class but for number 0, that the message added to each of its tokens; changed:
+                 the number of the hard message that learning this one solved again, and by how much that moved it
+    hard         the last lessons that were hard to tell: hard_messages.py
 
 A message's units sum to 0 over the classes, and so do a token's weights: those of class number 0 follow from the rest.
 Only a corrected model has these tables.
@@ -16,20 +19,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.store.correction_log import CorrectionLog
 from spamnb.store.correction_sums import (
+    KEY,
     MAX_UNITS,
-    MAX_WEIGHT,
-    SUM,
     UNITS,
     CorrectionSums,
     MessageUnits,
     TokenUnits,
     from_brought,
     from_pages,
-    from_rows,
     pages_of,
+    units_of_rows,
 )
+from spamnb.store.hard_messages import HardMessages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vocabulary import Vocabulary
@@ -38,27 +42,23 @@ PAGES = "SELECT keys, weights FROM corrections ORDER BY first"
 PAGES_OF = """SELECT keys, weights FROM corrections WHERE first IN
 (SELECT (SELECT max(first) FROM corrections WHERE first <= value) FROM json_each(?)) ORDER BY first"""
 
-CHANGES_OF = """SELECT corrected.key, weights FROM json_each(?) AS wanted
-JOIN corrected ON corrected.key = wanted.value"""
+MAX_PENDING = 65_536  # tokens whose changes wait for the end of a transaction
 
 
 class _Cache:
-    """TokenUnits of tokens that were looked up, by their numbers in a vocabulary, and whether they changed since."""
+    """TokenUnits of tokens that were looked up, by their numbers in a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary, classes: int) -> None:
         self.vocabulary = vocabulary
         self.table = np.zeros((classes, 1024), np.int64)
-        self.trained = np.zeros((classes, 1024), np.int64)
         self.loaded = np.zeros(1024, bool)
-        self.dirty = np.zeros(1024, bool)
 
     def columns(self, tokens: Sequence[str]) -> np.ndarray:
         here = isinstance(tokens, TokenIds) and tokens.vocabulary is self.vocabulary
         ids = tokens.ids if here else self.vocabulary.ids(tokens)  # type: ignore[attr-defined]
         if len(self.vocabulary) > len(self.loaded):
             more = max(len(self.vocabulary), 2 * len(self.loaded)) - len(self.loaded)
-            self.table, self.trained = (np.pad(table, ((0, 0), (0, more))) for table in (self.table, self.trained))
-            self.loaded, self.dirty = (np.pad(of, (0, more)) for of in (self.loaded, self.dirty))
+            self.table, self.loaded = np.pad(self.table, ((0, 0), (0, more))), np.pad(self.loaded, (0, more))
         return ids
 
 
@@ -70,11 +70,16 @@ class CorrectionTables:
         self._tables, self._vocabulary, self._preload = tables, vocabulary, preload
         self._cache: _Cache | None = None
         self._pages: TokenUnits | None = None
-        self._as_trained: bool | None = None  # whether nothing was learned since training
+        self._log = CorrectionLog(tables)
+        self._pending: list[tuple[np.ndarray, np.ndarray]] = []  # keys (k,) and what is added to each, (C,)
+        self._waiting = 0  # tokens of these
+        self.hard = HardMessages(tables)
 
     def _cached(self) -> _Cache:
         vocabulary = self._vocabulary()
         if self._cache is None or self._cache.vocabulary is not vocabulary:
+            self.write_changes()
+            self._log.read_anew()
             self._cache = _Cache(vocabulary, len(self._tables.class_ids()))
         return self._cache
 
@@ -94,16 +99,8 @@ class CorrectionTables:
             if len(pages.keys):
                 at = np.minimum(np.searchsorted(pages.keys, keys), len(pages.keys) - 1)
                 here = pages.keys[at] == keys
-                cache.trained[:, missing[here]] = pages.units[at[here]].T
-            cache.table[:, missing] = cache.trained[:, missing]
-            if self._as_trained is None:
-                self._as_trained = not self._tables.execute("SELECT 1 FROM corrected LIMIT 1").fetchone()
-            since = () if self._as_trained else self._tables.execute(CHANGES_OF, (asked,))
-            changes = from_rows(since, classes)
-            if len(changes.keys):
-                order = np.argsort(keys)
-                at = order[np.searchsorted(keys[order], changes.keys)]
-                cache.table[:, missing[at]] += changes.units.T
+                cache.table[:, missing[here]] = pages.units[at[here]].T
+            cache.table[:, missing] += self._log.look_up(keys).T
             cache.loaded[missing] = True
         return cache, ids
 
@@ -123,26 +120,19 @@ class CorrectionTables:
             if change.any():
                 cache, ids = self._load(tokens)
                 cache.table[:, ids] += change[:, None]
-                cache.dirty[ids] = True
-                if np.abs(cache.table[:, ids]).max(initial=0) > MAX_WEIGHT:
+                if np.abs(cache.table[:, ids]).max(initial=0) > MAX_UNITS:
                     raise SpamnbError(f"{self._tables.path}: a token's weight is larger than a model file holds")
+                self._pending.append((TokenIds(cache.vocabulary, ids).hashes, change))
+                self._waiting += len(ids)
+                if self._waiting > MAX_PENDING:
+                    self.write_changes()
 
     def write_changes(self) -> None:
         """Write what ``add`` changed; once a transaction is enough."""
-        cache = self._cache
-        if cache is not None and cache.dirty.any():
-            self._as_trained = None
-            ids = np.flatnonzero(cache.dirty)
-            cache.dirty[ids] = False
-            keys = TokenIds(cache.vocabulary, ids).hashes
-            since = cache.table[1:, ids] - cache.trained[1:, ids]
-            some = np.any(since, axis=0)
-            rows = np.ascontiguousarray(since.T[some], SUM)
-            self._tables.executemany(
-                "INSERT OR REPLACE INTO corrected VALUES (?, ?)",
-                zip(keys[some].tolist(), (row.tobytes() for row in rows)),
-            )
-            self._tables.executemany("DELETE FROM corrected WHERE key = ?", zip(keys[~some].tolist()))
+        pending, self._pending, self._waiting = self._pending, [], 0
+        for keys, units in pending:
+            self._pages = None  # the log moves into them
+            self._log.append(keys, units)
 
     # -- what messages brought -------------------------------------------------------------------------------
 
@@ -157,13 +147,43 @@ class CorrectionTables:
             return {name: n for name, n in zip(names, units.tolist()) if n}
 
     def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
-        """Keep what a message brought, by class; nothing where it brought nothing."""
+        """Keep what a message brought, by class."""
         with self._tables.writing():
-            if not any(units.values()):
-                self._tables.execute("DELETE FROM brought WHERE digest = ?", (digest,))
-                return
-            row = np.array([units.get(name, 0) for name in self._tables.class_ids()], np.int64)
-            self.put_all_brought(MessageUnits([digest], row[None, :]))
+            self._tables.execute(
+                "INSERT INTO brought VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET units = excluded.units",
+                (digest, self._blob(units)),
+            )
+
+    def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
+        """The number of the hard message that learning this one solved again, and what it added to it, by class."""
+        with self._tables.reading():
+            rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
+            if not rows or rows[0][0] is None:
+                return None
+            if type(rows[0][0]) is not bytes or len(rows[0][0]) < KEY.itemsize:
+                raise Damaged("changes in table brought that were cut short")
+            number, names = int(np.frombuffer(rows[0][0], KEY, 1)[0]), list(self._tables.class_ids())
+            (units,) = units_of_rows("brought", [rows[0][0][KEY.itemsize :]], len(names))
+            return number, {name: n for name, n in zip(names, units.tolist()) if n}
+
+    def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
+        """Keep what learning a message added to what a hard message brings."""
+        with self._tables.writing():
+            self._tables.execute(
+                "INSERT INTO brought VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET changed = excluded.changed",
+                (digest, self._blob({}), np.array([number], KEY).tobytes() + self._blob(units)),
+            )
+
+    def drop_brought(self, digest: bytes) -> None:
+        """Keep nothing of what a message brought and changed."""
+        with self._tables.writing():
+            self._tables.execute("DELETE FROM brought WHERE digest = ?", (digest,))
+
+    def _blob(self, units: Mapping[str, int]) -> bytes:
+        row = np.array([units.get(name, 0) for name in self._tables.class_ids()], np.int64)
+        if np.abs(row).max(initial=0) > MAX_UNITS:
+            raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
+        return np.ascontiguousarray(row[1:], UNITS).tobytes()
 
     def put_all_brought(self, brought: MessageUnits) -> None:
         """Keep what messages brought, the columns in the order of the classes' numbers."""
@@ -174,13 +194,15 @@ class CorrectionTables:
             rows = np.ascontiguousarray(brought.units[some, 1:], UNITS)
             blobs = [row.tobytes() for row in rows]
             digests = [brought.digests[i] for i in some.tolist()]
-            self._tables.executemany("INSERT OR REPLACE INTO brought VALUES (?, ?)", zip(digests, blobs))
+            self._tables.executemany("INSERT OR REPLACE INTO brought VALUES (?, ?, NULL)", zip(digests, blobs))
 
     def all_brought(self) -> MessageUnits:
         """What all messages brought, the columns in the order of the classes' numbers."""
         with self._tables.reading():
             rows = self._tables.execute("SELECT digest, units FROM brought ORDER BY digest").fetchall()
-            return from_brought(rows, len(self._tables.class_ids()))
+            found = from_brought(rows, len(self._tables.class_ids()))
+            some = np.flatnonzero(found.units.any(axis=1))
+            return MessageUnits([found.digests[i] for i in some.tolist()], found.units[some])
 
     # -- the whole -------------------------------------------------------------------------------------------
 
@@ -200,14 +222,7 @@ class CorrectionTables:
         """The whole correction, what training wrote and what was learned since."""
         with self._tables.reading():
             self.write_changes()
-            classes = len(self._tables.class_ids())
-            parts = [
-                from_pages(self._tables.execute(PAGES), classes),
-                from_rows(self._tables.execute("SELECT key, weights FROM corrected ORDER BY key"), classes),
-            ]
-            keys, place = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
-            units = np.zeros((len(keys), classes), np.int64)
-            np.add.at(units, place, np.concatenate([part.units for part in parts]))
-            some = units.any(axis=1)
-            weights = TokenUnits(keys[some], units[some])
+            self._log.read_anew()
+            pages = from_pages(self._tables.execute(PAGES), len(self._tables.class_ids()))
+            weights = TokenUnits.sum([pages, self._log.total()])
             return CorrectionSums(tuple(self._tables.class_ids()), weights, self.all_brought())

@@ -37,6 +37,10 @@ KEPT_LESSONS = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, diges
 # Of a corrected model alone; corrections.py says what they hold.
 CORRECTION = (
     "CREATE TABLE corrections (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, weights BLOB NOT NULL)",
-    "CREATE TABLE corrected (key INTEGER PRIMARY KEY, weights BLOB NOT NULL)",
-    "CREATE TABLE brought (digest BLOB PRIMARY KEY, units BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE corrected (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL, units BLOB NOT NULL)",
+    "CREATE TABLE correcting (one INTEGER PRIMARY KEY, summed INTEGER NOT NULL, merged INTEGER NOT NULL)",
+    "CREATE TABLE brought (digest BLOB PRIMARY KEY, units BLOB NOT NULL, changed BLOB) WITHOUT ROWID",
+    """CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,
+    offsets TEXT NOT NULL, tokens TEXT NOT NULL)""",
 )
+NOTHING_MERGED = "INSERT INTO correcting VALUES (1, 0, -9223372036854775808)"  # the first of all keys

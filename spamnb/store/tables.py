@@ -27,7 +27,7 @@ from spamnb.store.database import (
 )
 from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
-from spamnb.store.schema import CHANGES, CORRECTION, KEPT_LESSONS, SCHEMA
+from spamnb.store.schema import CHANGES, CORRECTION, KEPT_LESSONS, NOTHING_MERGED, SCHEMA
 
 VECTOR = np.dtype("<f4")
 MAX_LESSONS = 10_000  # some 4 kB each
@@ -51,6 +51,8 @@ class ModelTables(Database):
                 corrected = meta.get("model_type") == "corrected"
                 for statement in (*SCHEMA.split(";\n"), *(CORRECTION if corrected else ())):
                     store.execute(statement)
+                if corrected:
+                    store.execute(NOTHING_MERGED)
                 store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 store.execute(f"PRAGMA user_version = {FORMAT if corrected else FORMAT_OF_TRAINING}")
                 store.put_meta({**meta, "vocabulary_size": 0})
