@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.formulas.correction import HARD, LEARNING_PENALTY, PENALTY, UNIT, coefficients, offset_of, value_of
-from spamnb.learners.ascent import Problem, ascend, take_out, units_of
+from spamnb.learners.ascent import TOLERANCE, Problem, ascend, take_out, units_of
 from spamnb.learners.learner import (
     BatchScores,
     Correction,
@@ -91,13 +91,15 @@ class Corrected(Learner):
         tokens = store.in_vocabulary(list(token_counts))
         y, value = classes.index(label), value_of(len(tokens))
         found, corrections = coefficients(list(scores.values()), y, LEARNING_PENALTY), store.corrections
-        offsets = np.array(list(scores.values())) - _part(corrections, tokens, classes)
+        is_hard = found[y] >= HARD
+        offsets = np.array(list(scores.values())) - _part(corrections, tokens, classes) if is_hard else np.zeros(0)
         brought = dict(zip(classes, units_of(found, y, value).tolist()))
-        corrections.add(tokens, brought)
-        corrections.put_brought(digest, brought)
+        if any(brought.values()):
+            corrections.add(tokens, brought)
+            corrections.put_brought(digest, brought)
         if hard := corrections.hard.pick(digest):
             self._solve_again(corrections, hard, digest)
-        if found[y] >= HARD:
+        if is_hard:
             corrections.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
 
     def _solve_again(self, corrections: CorrectionFile, hard: HardMessage, digest: bytes) -> None:
@@ -108,7 +110,7 @@ class Corrected(Learner):
         own = units * (len(hard.tokens) * value * UNIT)
         scores = np.array(list(hard.offsets.values())) + _part(corrections, hard.tokens, classes) - own
         change = units_of(coefficients(scores.tolist(), y, PENALTY), y, value) - units
-        if change.any():
+        if np.abs(change).max() * UNIT >= TOLERANCE * value:
             changed = dict(zip(classes, change.tolist()))
             corrections.add(hard.tokens, changed)
             corrections.put_brought(hard.digest, _sum(brought, changed))

@@ -113,7 +113,12 @@ def from_pages(rows: Iterable[tuple[bytes, bytes]], classes: int) -> TokenUnits:
     found = list(rows)
     try:
         keys = np.frombuffer(b"".join(page[0] for page in found), KEY)
-        units = np.concatenate([np.zeros((0, classes), np.int64), *(_page(*page, classes) for page in found)])
+        rest = max(classes - 1, 0)
+        if all(len(page[1]) * KEY.itemsize == len(page[0]) * UNITS.itemsize * rest for page in found):
+            written = np.frombuffer(b"".join(page[1] for page in found), UNITS)
+            units = _with_first(written.reshape(len(keys), rest), classes)
+        else:
+            units = np.concatenate([np.zeros((0, classes), np.int64), *(_page(*page, classes) for page in found)])
     except (TypeError, ValueError):
         raise Damaged("pages in table corrections that do not fit together") from None
     if (keys[1:] <= keys[:-1]).any():
