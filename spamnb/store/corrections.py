@@ -73,7 +73,7 @@ class CorrectionTables:
         self._log = CorrectionLog(tables)
         self._pending: list[tuple[np.ndarray, np.ndarray]] = []  # keys (k,) and what is added to each, (C,)
         self._waiting = 0  # tokens of these
-        self.hard = HardMessages(tables)
+        self.hard = HardMessages(tables, vocabulary)
 
     def _cached(self) -> _Cache:
         vocabulary = self._vocabulary()

@@ -7,12 +7,16 @@ forgotten: what a lesson changed in a hard message can be taken back as long as 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.learners.learner import HardMessage
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
 from spamnb.store.tables import ModelTables
+from spamnb.tokens.csr_rows import TokenIds
+from spamnb.tokens.vocabulary import Vocabulary
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
 MAX_HARD = 300
@@ -22,8 +26,10 @@ MAX_TOKENS = 4_000  # of a message; one that has more is not kept
 class HardMessages:
     """Table ``hard`` of an open model file."""
 
-    def __init__(self, tables: ModelTables) -> None:
-        self._tables = tables
+    def __init__(self, tables: ModelTables, vocabulary: Callable[[], Vocabulary]) -> None:
+        """``vocabulary`` tells under which numbers tokens are kept in memory."""
+        self._tables, self._vocabulary = tables, vocabulary
+        self._known: dict[int, HardMessage] = {}
         self._numbers: list[int] | None = None  # of those with tokens
 
     def _all(self) -> list[int]:
@@ -41,6 +47,9 @@ class HardMessages:
     def get(self, number: int) -> HardMessage | None:
         """The one of this number; None where it is there no longer."""
         with self._tables.reading():
+            vocabulary, known = self._vocabulary(), self._known.get(number)
+            if known and isinstance(known.tokens, TokenIds) and known.tokens.vocabulary is vocabulary:
+                return known
             rows = self._tables.execute(
                 "SELECT digest, class, offsets, tokens FROM hard WHERE sequence = ? AND digest NOT NULL", (number,)
             )
@@ -51,7 +60,9 @@ class HardMessages:
                 scores = {names[c]: score for c, score in enumerate(_scores(found, len(names))) if score is not None}
                 if names[label] not in scores or not _are_words(words):
                     raise Damaged("a message in table hard without a score of its class, or without words")
-                return HardMessage(number, digest, names[label], scores, words)
+                words = TokenIds(vocabulary, np.unique(vocabulary.ids(words)))
+                self._known[number] = HardMessage(number, digest, names[label], scores, words)
+                return self._known[number]
             return None
 
     def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:
@@ -60,7 +71,7 @@ class HardMessages:
             return
         tables = self._tables
         with tables.writing():
-            numbers, ids = self._all(), tables.class_ids()
+            ids = tables.class_ids()
             scores = json.dumps([offsets.get(name) for name in ids])
             words = json.dumps(list(tokens), ensure_ascii=False)
             self.drop(digest)
@@ -70,15 +81,16 @@ class HardMessages:
             )
             newest = cursor.lastrowid or 0
             tables.execute("DELETE FROM hard WHERE sequence <= ?", (newest - MAX_HARD,))
-            numbers.append(newest)
-            self._numbers = [number for number in numbers if number > newest - MAX_HARD]
+            if self._numbers is not None:
+                self._numbers = [number for number in [*self._numbers, newest] if number > newest - MAX_HARD]
+            self._known.pop(newest - MAX_HARD, None)
 
     def drop(self, digest: bytes) -> None:
         """Keep a message no longer."""
         with self._tables.writing():
             gone = "UPDATE hard SET digest = NULL, offsets = '', tokens = '' WHERE digest = ?"
             if self._tables.execute(gone, (digest,)).rowcount:
-                self._numbers = None
+                self._numbers, self._known = None, {}
 
 
 def _scores(found: object, classes: int) -> list[float | None]:
@@ -90,4 +102,4 @@ def _scores(found: object, classes: int) -> list[float | None]:
 
 
 def _are_words(words: object) -> bool:
-    return isinstance(words, list) and all(isinstance(word, str) for word in words) and len(set(words)) == len(words)
+    return isinstance(words, list) and set(map(type, words)) <= {str}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mail import mail, message
 
 from spamnb.classifier import Classifier
@@ -153,6 +156,103 @@ def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tu
         for label, raw in [*rest[::2], *rest[1::2]]:
             assert classifier.forget(label, raw)
     assert lines(tmp_path / "m") == before
+
+
+LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham", "spam", "list"]))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(LESSON, max_size=24), st.sampled_from([0, 200, 100_000]), st.sampled_from([3, 300]))
+def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, log: int, hard: int) -> None:
+    messages = [raw for _, raw in labelled(6)]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spamnb.store.correction_log.MAX_LOG", log)
+        patch.setattr("spamnb.store.correction_log.MERGED_PAGES", 1)
+        patch.setattr("spamnb.store.correction_sums.PAGE_BYTES", 60)
+        patch.setattr("spamnb.store.hard_messages.MAX_HARD", hard)
+        path = Path(folder, "m")
+        Classifier.create(path, CORRECTED).close()
+        writers = [Classifier.open(path, writable=True) for _ in range(2)]
+        for who, number, label in steps:  # what was learned as this class is forgotten again
+            if not writers[who].learn(label, messages[number]):
+                assert writers[who].forget(label, messages[number])
+            expected: dict[str, np.ndarray] = {}
+            store = writers[1 - who].store
+            names = list(store.class_ids())
+            for raw in messages:
+                read = writers[1 - who].read(raw)
+                brought = store.corrections.brought(read.digest)
+                for token in read.counts:
+                    expected[token] = expected.get(token, 0) + np.array([brought.get(name, 0) for name in names])
+            found = store.corrections.look_up(list(expected), names)
+            assert np.array_equal(found.T, list(expected.values()))
+        for raw in messages:
+            writers[0].forget(writers[0].learned(raw) or "", raw)
+        whole = writers[1].store.corrections.whole()
+        assert not len(whole.weights.keys) and not len(whole.brought.digests)
+        for classifier in writers:
+            classifier.close()
+
+
+def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -> None:
+    messages = labelled(40)
+    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
+        for label, raw in messages[:60]:
+            classifier.learn(label, raw)
+        corrections = classifier.store.corrections
+        before, exported = corrections.all_brought(), list(export(classifier.store))
+        assert corrections.hard.pick(bytes(16)) is not None
+        label, raw = messages[60]
+        classifier.learn(label, raw)
+        after = dict(zip(*corrections.all_brought()))
+        moved = [digest for digest, units in zip(*before) if (after[digest] != units).any()]
+        assert len(moved) == 1, "one of those before it"
+        classifier.forget(label, raw)
+        assert list(export(classifier.store)) == exported
+
+
+def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.hard_messages.MAX_HARD", 5)
+    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
+        for label, raw in labelled(40):
+            classifier.learn(label, raw)
+        rows = classifier.store.execute("SELECT sequence, digest FROM hard ORDER BY sequence").fetchall()
+        assert len(rows) == 5 < rows[-1][0]
+        classifier.store.corrections.hard.drop(rows[-1][1])
+        with Store.open(tmp_path / "m") as other:
+            for number, digest in rows[:-1]:
+                found, same = (store.corrections.hard.get(number) for store in (classifier.store, other))
+                assert found is not None and same is not None and found.digest == same.digest == digest
+                assert sorted(found.tokens) == sorted(same.tokens) and found.offsets == same.offsets
+            assert other.corrections.hard.get(rows[-1][0]) is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE hard SET offsets = '[NaN, 1.0]'",
+        "UPDATE hard SET offsets = '[null, null]'",
+        "UPDATE hard SET tokens = '[1]'",
+        "UPDATE hard SET class = 7",
+        "UPDATE brought SET changed = x'00'",
+        "UPDATE brought SET units = x'0000'",
+        "UPDATE corrected SET keys = x'00'",
+        "UPDATE corrected SET units = 'text'",
+        "UPDATE correcting SET merged = 'text'",
+        "DELETE FROM correcting",
+    ],
+)
+def test_a_damaged_correction_is_one_line(tmp_path: Path, statement: str) -> None:
+    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
+        messages = labelled(20)
+        for label, raw in messages:
+            classifier.learn(label, raw)
+        with classifier.store.writing():
+            classifier.store.execute(statement)
+    with pytest.raises(SpamnbError, match="damaged"), Classifier.open(tmp_path / "m", writable=True) as classifier:
+        classifier.learn("spam", b"Subject: new\n\none that is new")
+        for label, raw in messages[::-1]:
+            classifier.forget(label, raw)
 
 
 def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
