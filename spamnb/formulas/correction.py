@@ -25,6 +25,7 @@ from math import exp, inf, log, log1p, sqrt
 OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, half: calibration says 2.6 to 3.5
 PENALTY = 500.0  # C where all messages are fitted together
 LEARNING_PENALTY = 50.0  # C of a message learned by itself: those before it stay as they are and cannot make way
+LEAST = 0.05  # a message learned by itself whose coefficient is smaller brings nothing: most do
 HARD = 0.5  # a message whose own coefficient is as large when it is learned is solved again later
 UNIT = 2.0**-16  # nats
 MAX_STEPS = 100  # of Newton's method; it takes some seven

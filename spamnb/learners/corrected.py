@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
-from spamnb.formulas.correction import HARD, LEARNING_PENALTY, PENALTY, UNIT, coefficients, offset_of, value_of
+from spamnb.formulas.correction import HARD, LEARNING_PENALTY, LEAST, PENALTY, UNIT, coefficients, offset_of, value_of
 from spamnb.learners.ascent import TOLERANCE, Problem, ascend, take_out, units_of
 from spamnb.learners.learner import (
     BatchScores,
@@ -94,7 +94,7 @@ class Corrected(Learner):
         is_hard = found[y] >= HARD
         offsets = np.array(list(scores.values())) - _part(corrections, tokens, classes) if is_hard else np.zeros(0)
         brought = dict(zip(classes, units_of(found, y, value).tolist()))
-        if any(brought.values()):
+        if found[y] >= LEAST:
             corrections.add(tokens, brought)
             corrections.put_brought(digest, brought)
         if hard := corrections.hard.pick(digest):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,16 +79,19 @@ class WithoutMessage:
 
 
 class _CorrectionWithout:
-    """A correction less what one message brought to its tokens, ``counted``."""
+    """A correction less what one message brought to its tokens, ``counted``, and to those of a hard message."""
 
     def __init__(self, file: CorrectionFile, counted: Mapping[str, int], digest: bytes) -> None:
         self._file, self._counted, self._digest = file, counted, digest
 
     def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
         """The weights that the other messages gave to ``tokens`` (k,) in these classes, (C, k) in units."""
-        brought = self._file.brought(self._digest)
-        held = np.array([token in self._counted for token in tokens], np.int64)
-        return self._file.look_up(tokens, classes) - np.outer([brought.get(name, 0) for name in classes], held)
+        weights = self._file.look_up(tokens, classes) - _units(
+            self._file.brought(self._digest), self._counted, tokens, classes
+        )
+        if (changed := self._file.changed(self._digest)) and (hard := self._file.hard.get(changed[0])):
+            weights -= _units(changed[1], set(hard.tokens), tokens, classes)
+        return weights
 
     def brought(self, digest: bytes) -> dict[str, int]:
         return {} if digest == self._digest else self._file.brought(digest)
@@ -111,3 +114,10 @@ class _CorrectionWithout:
 
     def drop_brought(self, digest: bytes) -> None:
         raise TypeError(_ASKING)
+
+
+def _units(
+    units: Mapping[str, int], holds: Collection[str], tokens: Sequence[str], classes: Sequence[str]
+) -> np.ndarray:
+    """(C, k) what ``units`` by class make of ``tokens`` (k,), where a message ``holds`` them."""
+    return np.outer([units.get(name, 0) for name in classes], np.array([token in holds for token in tokens], np.int64))
