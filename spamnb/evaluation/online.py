@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from math import inf, log
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -76,7 +77,8 @@ def online(
             assert entry.label is not None
             message = classifier.read(raw)
             judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
-            recorder.add(entry.name, entry.label, answer(judgement, message.header("subject")))
+            said = answer(judgement, message.header("subject"))
+            recorder.add(entry.name, entry.label, said._replace(unknown=_unknown(said, classifier)))
             on_progress(done)
             heard = feedback.first is None or done <= feedback.first
             heard = heard and (feedback.share >= 1 or chance.random() < feedback.share)
@@ -90,6 +92,15 @@ def online(
                     assert told.label is not None
                     classifier.learn(told.label, raw)
     return recorder.result(f"On-line, {feedback}", ordered=True, spam=settings.spam)
+
+
+def _unknown(said: Answer, classifier: Classifier) -> float:
+    """The score of a class that a stream has not brought yet, while it has brought one alone: the rule of succession
+    gives it odds of 1 : n+1 after n messages. As certainty it put the first spam below all good mail, for good: two
+    thirds of 1-ROCA% on a stream of 5,857 messages."""
+    if len(said.scores) != 1:
+        return -inf
+    return min(said.scores.values()) - log(1 + int(classifier.store.totals().documents.sum()))
 
 
 def judged(

@@ -26,6 +26,7 @@ class Answer(NamedTuple):
     probabilities: Mapping[str, float]
     subject: str = ""
     evidence: Sequence[tuple[str, float]] = ()  # (token, nats), heaviest first
+    unknown: float = -np.inf  # the score of each class that was not known when the message came
 
 
 class ErrorDetail(NamedTuple):
@@ -133,24 +134,25 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._rows: list[tuple[str, str, str, Mapping[str, float], Mapping[str, float]]] = []
+        self._rows: list[tuple[str, str, str, Mapping[str, float], Mapping[str, float], float]] = []
         self._details: dict[int, ErrorDetail] = {}
 
     def add(self, name: str, truth: str, answer: Answer) -> None:
         """Record the answer to one message whose true class is ``truth``."""
         if answer.verdict != truth:
             self._details[len(self._rows)] = ErrorDetail(answer.subject, tuple(answer.evidence))
-        self._rows.append((name, truth, answer.verdict, answer.scores, answer.probabilities))
+        self._rows.append((name, truth, answer.verdict, answer.scores, answer.probabilities, answer.unknown))
 
     def result(self, protocol: str, *, ordered: bool = False, spam: str = "spam") -> Result:
-        """Everything recorded so far. A class not known when a message came has score −∞, probability 0."""
-        named = {truth for _, truth, *_ in self._rows} | {c for *_, p in self._rows for c in p}
+        """Everything recorded so far. A class not known when a message came has the answer's score, probability 0."""
+        named = {truth for _, truth, *_ in self._rows} | {c for *_, p, _ in self._rows for c in p}
         classes = tuple(sorted(named))
         column = {c: i for i, c in enumerate(classes)}
         n = len(self._rows)
         scores, probabilities = np.full((n, len(classes)), -np.inf), np.zeros((n, len(classes)))
         truth, verdicts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for i, (_, true, verdict, score, probability) in enumerate(self._rows):
+        for i, (_, true, verdict, score, probability, unknown) in enumerate(self._rows):
+            scores[i] = unknown
             truth[i], verdicts[i] = column[true], column.get(verdict, UNSURE)
             for c, value in score.items():
                 scores[i, column[c]] = value

@@ -152,3 +152,9 @@ def test_the_class_of_spam_is_that_of_the_settings():
     messages = [("junk" if label == "spam" else label, raw) for label, raw in mail(5)]
     result = online(stream(messages), Settings(spam="junk"), never)
     assert (result.spam, result.classes[result.spam_index]) == ("junk", "junk")
+
+
+def test_a_class_that_never_came_is_not_impossible() -> None:
+    some = [(label, b"Subject: %d\n\nsome words" % i) for i, label in enumerate("hhhs")]
+    found = online(stream(some), Settings(spam="s"), never)
+    np.testing.assert_allclose(found.margin(found.classes.index("s")), [0.0, -np.log(2), -np.log(3), -np.log(4)])
