@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
-from spamnb.formulas.correction import HARD, LEARNING_PENALTY, LEAST, PENALTY, UNIT, coefficients, offset_of, value_of
+from spamnb.formulas.correction import (
+    HARD,
+    LEARNING_PENALTY,
+    LEAST,
+    PENALTY,
+    UNIT,
+    coefficients,
+    fitted_offset_of,
+    offset_of,
+    value_of,
+)
 from spamnb.learners.ascent import TOLERANCE, Problem, ascend, take_out, units_of
 from spamnb.learners.learner import (
     BatchScores,
@@ -53,14 +63,15 @@ class Corrected(Learner):
         if not len(scores):  # one class alone
             return FitResult(labels, scores)
         shared = training_set.counts.document_frequency() >= MIN_HOLDERS
-        problem = _problem(training_set, shared, labels, offset_of(classes) * scores)
+        problem = _problem(training_set, shared, labels, fitted_offset_of(classes) * scores)
         digests = np.concatenate([shard.digests[shard.included] for shard in training_set.shards])
         order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
         brought = np.zeros((len(labels), classes), np.int64)
         weights = np.zeros((int(shared.sum()), classes), np.int64)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
         ascend(*problem, order, PENALTY, passes, brought, weights)
-        left_out = _left_out(problem, order, training_set, brought, weights, folds, fold_passes)
+        left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
+        left_out += _left_out(problem, order, training_set, brought, weights, folds, fold_passes)
         units = np.zeros((len(shared), classes), np.int64)
         units[shared] = weights
         _add_unshared(training_set, shared, brought, units)

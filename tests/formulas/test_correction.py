@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.formulas.correction import LEARNING_PENALTY, PENALTY, coefficients, offset_of, omega, value_of
+from spamnb.formulas.correction import (
+    LEARNING_PENALTY,
+    PENALTY,
+    coefficients,
+    fitted_offset_of,
+    offset_of,
+    omega,
+    value_of,
+)
 
 finite = st.floats(-300, 300)
 
@@ -42,3 +50,7 @@ def test_omega_solves_its_equation(x: float) -> None:
 
 def test_two_classes_state_the_same_evidence_twice() -> None:
     assert (offset_of(2), offset_of(3), value_of(4), value_of(0)) == (3.0, 4.0, 0.5, 1.0)
+
+
+def test_only_of_many_classes_a_part_of_the_offset_is_left_to_the_correction() -> None:
+    assert [fitted_offset_of(classes) / offset_of(classes) for classes in (2, 3, 20)] == pytest.approx([1, 0.7, 0.7])

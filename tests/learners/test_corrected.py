@@ -115,7 +115,7 @@ def test_compiled_brings_the_same_to_the_last_unit(classes: int) -> None:
 
 def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
     made = counted(tmp_path / "rows", labelled(150))
-    plain = NaiveBayes(Settings()).train(made)
+    plain = NaiveBayes(Settings(model_type="boolean")).train(made)
     fitted = Corrected(CORRECTED).train(made)
     errors = [(found.scores.argmax(axis=1) != found.labels).sum() for found in (plain, fitted)]
     assert errors[1] < errors[0]
@@ -128,9 +128,17 @@ def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypa
     solved = Corrected.train
     monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
     exact = solved(Corrected(CORRECTED), made).scores
-    plain = offset_of(2) * NaiveBayes(Settings()).train(made).scores
+    plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).train(made).scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
+
+
+def test_left_out_scores_are_judged_by_the_whole_offset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without passes there is no correction, and the scores are naive Bayes' alone."""
+    made = counted(tmp_path / "rows", labelled(30, ("a", "b", "c")))
+    monkeypatch.setattr(corrected, "MANY_PASSES", (0, 2, 0))
+    plain = NaiveBayes(Settings(model_type="boolean")).train(made).scores
+    np.testing.assert_allclose(Corrected(CORRECTED).train(made).scores, offset_of(3) * plain)
 
 
 def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> None:
