@@ -27,7 +27,7 @@ from spamnb.message.parse import header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.training import judge_newest, leave_one_out_estimate, prepare
+from spamnb.training import leave_one_out_estimate, prepare
 
 
 def told(name: str, error: Exception) -> None:
@@ -79,7 +79,8 @@ def promises(mail: Sequence[Entry], settings: Settings) -> None:
             known[order[: tenths * tenth]] = True
             to_come[order[tenths * tenth : (tenths + 1) * tenth]] = True
             past = prepare(counted.subset(known).select_columns())
-            left_out, newest = leave_one_out_estimate(past, settings), judge_newest(past, settings)
+            left_out = leave_one_out_estimate(past, settings)
+            newest = left_out.newest
             answers = Answers(mail_of(counted, [entry.name for entry in mail]), settings)
             answers.ask(counted.subset(known), to_come)
             came = answers.result("to come", lambda places: {})

@@ -16,9 +16,9 @@ from spamnb.counts.newest import split_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
-from spamnb.learners.learner import FitResult, learner_for
+from spamnb.learners.learner import FitResult, NewestScores, learner_for
 from spamnb.naming import check_cases
-from spamnb.settings import COUNT_MODELS, Settings
+from spamnb.settings import Settings
 from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 N_FOLDS = 10  # where features are selected
-MAX_CALIBRATED = 10_000  # older messages left out to calibrate what judges the newest: more take time and tell no more
 
 
 class NewestResult(NamedTuple):
-    """How the newest n messages are judged by a model of the older ones."""
+    """How the newest n messages are judged by a model of the older ones, calibrated as the model of all is."""
 
     since: int  # when the first of them was received, in seconds since 1970
     labels: np.ndarray  # (n,) true class numbers
@@ -54,7 +53,7 @@ class LeaveOneOutResult(NamedTuple):
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
-    newest: NewestResult | None = None  # where this was asked for, and there is enough to tell
+    newest: NewestResult | None = None  # where there is enough to tell
 
 
 def prepare(training_set: TrainingSet) -> TrainingSet:
@@ -129,13 +128,15 @@ def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     """A model in memory, made of the training set's messages as ``train_file`` would make its file."""
     training_set = prepare(training_set.select_columns())
     selected = select_features(training_set, settings)
-    return _in_memory(selected, _fit(training_set, selected, settings), settings)
+    result = _fit(training_set, selected, settings)._replace(newest=newest_scores(training_set, settings))
+    return _in_memory(selected, result, settings)
 
 
 def leave_one_out_estimate(training_set: TrainingSet, settings: Settings) -> LeaveOneOutResult:
-    """Every message of a prepared training set judged by the model without it, calibrated on these scores."""
+    """Every message of a prepared training set judged by the model without it, calibrated as ``train`` does it."""
     selected = select_features(training_set, settings)
-    return _judged(_fit(training_set, selected, settings), selected, settings)
+    result = _fit(training_set, selected, settings)._replace(newest=newest_scores(training_set, settings))
+    return _judged(result, selected, settings)
 
 
 def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> LeaveOneOutResult:
@@ -145,42 +146,39 @@ def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> Lea
     if not len(labels):
         return LeaveOneOutResult(*trained_on, labels, scores, scores, [])
     calibration = _calibration(result, classes)
-    p = calibration.probabilities(scores)
     enough = calibration.enough(settings.spam_column(classes))
-    verdicts = settings.loss.verdicts(classes, p, settings.spam, enough)
-    return LeaveOneOutResult(*trained_on, labels, scores, p, verdicts)
+
+    def judged(scores: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        p = calibration.probabilities(scores)
+        return p, settings.loss.verdicts(classes, p, settings.spam, enough)
+
+    newest = None
+    if result.newest is not None:
+        newest = NewestResult(result.newest.since, labels[result.newest.rows], judged(result.newest.scores)[1])
+    return LeaveOneOutResult(*trained_on, labels, scores, *judged(scores), newest)
 
 
-def judge_newest(training_set: TrainingSet, settings: Settings) -> NewestResult | None:
-    """The newest fifth of a prepared training set judged by a model of the older messages, calibrated on their
-    left-out scores as any model is.
+def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores | None:
+    """The newest fifth of a prepared training set scored by a model of the older messages.
 
-    None where it would tell little (``split_newest``), and where the model is no sum or its words are chosen: another
+    None where it would tell little (``split_newest``), and where words are chosen or the model is no sum: a whole
     training would be the price.
     """
-    if settings.model_type not in COUNT_MODELS or settings.top_words is not None:
+    if settings.top_words is not None or (parts := split_newest(training_set, settings.spam)) is None:
         return None
-    from spamnb.learners.leave_one_out import leave_one_out_scores, scores_by_others
-
-    if (parts := split_newest(training_set, settings.spam)) is None:
+    if (scores := learner_for(settings).scores_by_others(parts.older, parts.newest)) is None:
         return None
-    classes = parts.older.counts.classes
-    every = 1 + int(parts.older.counts.documents.sum()) // MAX_CALIBRATED  # of many messages every so manieth tells
-    some = parts.older if every == 1 else parts.older.select(parts.older.stratified_folds(every) == 0)
-    of_some, scores = leave_one_out_scores(settings, some)
-    calibration = Calibration(len(classes))
-    calibration.add(scores, of_some, every)
-    labels, scores = scores_by_others(settings, parts.older, parts.newest)
-    enough = calibration.enough(settings.spam_column(classes))
-    verdicts = settings.loss.verdicts(classes, calibration.probabilities(scores), settings.spam, enough)
-    return NewestResult(parts.since, labels, verdicts)
+    positions, of_newest = (
+        np.concatenate([shard.positions[shard.included] for shard in of.shards]) for of in (training_set, parts.newest)
+    )
+    return NewestScores(parts.since, np.flatnonzero(np.isin(positions, of_newest)), scores)
 
 
 def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
-    """The calibration that the left-out scores give."""
+    """The calibration that the left-out scores give, and those that the newest messages have by the older ones."""
     calibration = Calibration(len(classes))
     if len(result.labels):
-        calibration.add(result.scores, result.labels)
+        calibration.add(result.calibrating, result.labels)
     return calibration
 
 
@@ -238,13 +236,14 @@ def train_file(
         _check_classes(training_set, settings, one_class)
         selected = select_features(training_set, settings)
         future = executor.submit(_fit, training_set, selected, settings) if executor else None
-        on_newest = executor.submit(judge_newest, training_set, settings) if executor else None
+        on_newest = executor.submit(newest_scores, training_set, settings) if executor else None
         snapshot = snapshot_of(selected, settings)
         with store.writing():
             write_counts(store, snapshot)
             sync(store.file)  # most of it is on its way to the disk while the learner still works
             result = future.result() if future else _fit(training_set, selected, settings)
+            newest = on_newest.result() if on_newest else newest_scores(training_set, settings)
+            result = result._replace(newest=newest)
             write_rest(store, with_fit_result(snapshot, result))
             finish(store)
-    newest = on_newest.result() if on_newest else judge_newest(training_set, settings)
-    return _judged(result, selected, settings)._replace(newest=newest)
+    return _judged(result, selected, settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -62,20 +62,25 @@ class Corrected(Learner):
         classes = len(training_set.counts.classes)
         if not len(scores):  # one class alone
             return FitResult(labels, scores)
-        shared = training_set.counts.document_frequency() >= MIN_HOLDERS
-        problem = _problem(training_set, shared, labels, fitted_offset_of(classes) * scores)
-        digests = np.concatenate([shard.digests[shard.included] for shard in training_set.shards])
-        order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
-        brought = np.zeros((len(labels), classes), np.int64)
-        weights = np.zeros((int(shared.sum()), classes), np.int64)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
-        ascend(*problem, order, PENALTY, passes, brought, weights)
+        solved = _solve(training_set, labels, scores, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
-        left_out += _left_out(problem, order, training_set, brought, weights, folds, fold_passes)
-        units = np.zeros((len(shared), classes), np.int64)
-        units[shared] = weights
-        _add_unshared(training_set, shared, brought, units)
-        return FitResult(labels, left_out, folds, correction=Correction(_narrow(brought), _narrow(units)))
+        left_out += _left_out(solved, training_set, folds, fold_passes)
+        return FitResult(labels, left_out, folds, correction=_whole(solved, training_set))
+
+    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
+        labels, scores = self.naive_bayes.train(others)[:2]
+        found = self.naive_bayes.scores_by_others(others, asked)
+        if not len(scores) or found is None:
+            return found
+        classes = len(others.counts.classes)
+        solved = _solve(others, labels, scores, (PASSES if classes == 2 else MANY_PASSES)[0])
+        every = np.ones(len(others.tokens), bool)
+        problem = _problem(asked, every, np.zeros(len(found), np.int64), offset_of(classes) * found)
+        lengths = np.concatenate([shard.lengths[shard.included] for shard in asked.shards])
+        problem = problem._replace(values=1 / np.sqrt(np.maximum(lengths, 1)))  # with the tokens that no other holds
+        weights = _whole(solved, others).weights.astype(np.int64)
+        return problem.scores(np.arange(len(found)), weights)
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -152,6 +157,29 @@ def _minus(units: Mapping[str, int]) -> dict[str, int]:
     return {name: -n for name, n in units.items()}
 
 
+class _Solved(NamedTuple):
+    """A solved problem, over the columns that two messages or more hold."""
+
+    problem: Problem
+    shared: np.ndarray  # (V,) which columns of the training set these are
+    order: np.ndarray  # (n,) of the visits
+    brought: np.ndarray  # (n, C) in units
+    weights: np.ndarray  # (columns, C) in units
+
+
+def _solve(training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, passes: int) -> _Solved:
+    """The correction of naive Bayes' left-out ``scores`` (n, C)."""
+    classes = scores.shape[1]
+    shared = training_set.counts.document_frequency() >= MIN_HOLDERS
+    problem = _problem(training_set, shared, labels, fitted_offset_of(classes) * scores)
+    digests = np.concatenate([shard.digests[shard.included] for shard in training_set.shards])
+    order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
+    brought = np.zeros((len(labels), classes), np.int64)
+    weights = np.zeros((int(shared.sum()), classes), np.int64)
+    ascend(*problem, order, PENALTY, passes, brought, weights)
+    return _Solved(problem, shared, order, brought, weights)
+
+
 def _problem(training_set: TrainingSet, shared: np.ndarray, labels: np.ndarray, offsets: np.ndarray) -> Problem:
     """The messages of a training set, in the order of its batches, over the columns (V,) that are ``shared``."""
     column = (np.cumsum(shared) - 1).astype(np.int32)
@@ -169,16 +197,9 @@ def _problem(training_set: TrainingSet, shared: np.ndarray, labels: np.ndarray, 
     )
 
 
-def _left_out(
-    problem: Problem,
-    order: np.ndarray,
-    training_set: TrainingSet,
-    brought: np.ndarray,
-    weights: np.ndarray,
-    folds: int,
-    passes: int,
-) -> np.ndarray:
+def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Scores (n, C) of each message, in the problem's order, by a correction to which its fold brought nothing."""
+    problem, order = solved.problem, solved.order
     positions = np.concatenate([shard.positions[shard.included] for shard in training_set.shards])
     fold = training_set.stratified_folds(folds)[positions]
     scores = problem.offsets.copy()
@@ -186,21 +207,24 @@ def _left_out(
         inside = np.flatnonzero(fold == f)
         if not len(inside):
             continue
-        of_rest, rest = brought.copy(), weights.copy()
-        take_out(problem.indptr, problem.columns, inside, brought, rest)
+        of_rest, rest = solved.brought.copy(), solved.weights.copy()
+        take_out(problem.indptr, problem.columns, inside, solved.brought, rest)
         ascend(*problem, order[fold[order] != f], PENALTY, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
     return scores
 
 
-def _add_unshared(training_set: TrainingSet, shared: np.ndarray, brought: np.ndarray, units: np.ndarray) -> None:
-    """Add to ``units`` (V, C) what the messages brought to the tokens that no other message holds."""
+def _whole(solved: _Solved, training_set: TrainingSet) -> Correction:
+    """The correction over all columns (V,): also those that one message alone holds."""
+    units = np.zeros((len(solved.shared), solved.weights.shape[1]), np.int64)
+    units[solved.shared] = solved.weights
     first = 0
     for batch in training_set.batches():
         rows = np.repeat(np.arange(first, first + len(batch.labels)), np.diff(batch.rows.indptr))
-        alone = ~shared[batch.rows.ids]
-        units[batch.rows.ids[alone]] = brought[rows[alone]]
+        alone = ~solved.shared[batch.rows.ids]
+        units[batch.rows.ids[alone]] = solved.brought[rows[alone]]
         first += len(batch.labels)
+    return Correction(_narrow(solved.brought), _narrow(units))
 
 
 def _narrow(units: np.ndarray) -> np.ndarray:

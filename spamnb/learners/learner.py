@@ -107,6 +107,14 @@ class Correction(NamedTuple):
     weights: np.ndarray  # (V, C) the sums of that, by token
 
 
+class NewestScores(NamedTuple):
+    """The newest messages of a training set, judged by a model of the older ones (counts/newest.py)."""
+
+    since: int  # when the first of them was received, in seconds since 1970
+    rows: np.ndarray  # (m,) which of the training set's messages they are, in the order of its batches
+    scores: np.ndarray  # (m, C) nats
+
+
 class FitResult(NamedTuple):
     """What fitting gave: the left-out scores of the training messages, and parameters that are not sums."""
 
@@ -117,6 +125,18 @@ class FitResult(NamedTuple):
     vectors: np.ndarray | None = None  # (V, d) one vector a token
     meta: Mapping[str, object] = {}
     correction: Correction | None = None
+    newest: NewestScores | None = None
+
+    @property
+    def calibrating(self) -> np.ndarray:
+        """Scores (n, C) such as mail to come will have: of the newest messages those by the older ones, of the others
+        those by all others. A model that knows newer mail is surer than it is of mail to come
+        (docs/experiments.md#tomorrow)."""
+        if self.newest is None:
+            return self.scores
+        scores = self.scores.copy()
+        scores[self.newest.rows] = self.newest.scores
+        return scores
 
 
 class Direction(NamedTuple):
@@ -148,6 +168,11 @@ class Learner:
     def train(self, training_set: TrainingSet) -> FitResult:
         """Fit to all messages of the training set, and score each of them as if it had not been there."""
         raise NotImplementedError
+
+    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
+        """Scores (m, C) of the messages of ``asked`` by a model of ``others``, of which they are no part; both have the
+        same columns, all of which occur in ``others``. None where that would take another training."""
+        return None
 
     def learn(
         self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]

@@ -52,6 +52,11 @@ class NaiveBayes(Learner):
 
         return FitResult(*leave_one_out_scores(self.settings, training_set))
 
+    def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
+        from spamnb.learners.leave_one_out import scores_by_others
+
+        return scores_by_others(self.settings, others, asked)[1]
+
 
 def log_likelihoods(
     settings: Settings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from email.utils import formatdate
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,13 @@ from spamnb.classifier import Classifier
 from spamnb.counts.newest import newest, split_newest
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.counting import count_parallel
+from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.decision import Loss
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
+from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-from spamnb.training import judge_newest, prepare, train_file
+from spamnb.training import leave_one_out_estimate, model_of, newest_scores, prepare, train_file
 
 HOUR = 3600
 BEGIN = 1_600_000_000
@@ -55,29 +58,55 @@ def hour_of(raw: bytes) -> int:
     return found
 
 
-@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
-@pytest.mark.parametrize("pooling", ["sum", "mean"])
-def test_the_newest_are_judged_as_by_a_model_that_was_trained_without_them(
+@pytest.mark.parametrize(
+    ("model_type", "pooling"),
+    [*product(["boolean", "multinomial", "bernoulli"], ["sum", "mean"]), ("corrected", "mean")],
+)
+def test_the_newest_are_judged_by_a_model_that_was_trained_without_them(
     tmp_path: Path, model_type: str, pooling: str
 ) -> None:
     settings = Settings(model_type=model_type, pooling=pooling, loss=Loss(unsure_cost=0.4))
     messages = drifting(300, undated=40)
     messages += messages[:30]  # copies count once
-    left_out = train_file(tmp_path / "all", counted(tmp_path / "a", messages), settings)
-    found = left_out.newest
-    assert found is not None
+    made = counted(tmp_path / "a", messages)
+    left_out = train_file(tmp_path / "all", made, settings)
+    found, scored = left_out.newest, newest_scores(prepare(made), settings)
+    assert found is not None and scored is not None
     begin = 600 - round((600 - 40) / 5)
-    assert found.since == BEGIN + begin * HOUR and len(found.labels) == 112
+    assert found.since == scored.since == BEGIN + begin * HOUR and len(found.labels) == 112
     last = {raw: n for n, (_, raw) in enumerate(messages)}
     distinct = [pair for n, pair in enumerate(messages) if last[pair[1]] == n]
     new = [pair for pair in distinct if b"Received" in pair[1] and hour_of(pair[1]) >= begin]
     older = [pair for pair in distinct if pair not in new]
     train_file(tmp_path / "older", counted(tmp_path / "b", older), settings)
     with Classifier.open(tmp_path / "older") as classifier:
-        judged = [classifier.classify(raw) for _, raw in new]
+        np.testing.assert_allclose(scored.scores, [classifier.classify(raw).scores for _, raw in new], atol=1e-9)
     assert [left_out.classes[label] for label in found.labels] == [label for label, _ in new]
-    assert found.verdicts == [judgement.verdict for judgement in judged]
+    with Store.open(tmp_path / "all") as store:  # and calibrated as the model of all
+        calibration = Calibration.from_cells(left_out.classes, store.calibration(), left_out.documents)
+    p = calibration.probabilities(scored.scores)
+    assert found.verdicts == settings.loss.verdicts(left_out.classes, p, "spam", True)
     assert len(set(found.verdicts)) > 1 and found.verdicts != [label for label, _ in new], "not all is right"
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "corrected"])
+def test_a_model_is_calibrated_on_what_the_older_mail_says_of_the_newest(tmp_path: Path, model_type: str) -> None:
+    settings = Settings(model_type=model_type)
+    training_set = prepare(counted(tmp_path / "a", drifting(300)))
+    left_out, scored = leave_one_out_estimate(training_set, settings), newest_scores(training_set, settings)
+    assert scored is not None
+    expected, blind = Calibration(2), Calibration(2)
+    blind.add(left_out.scores, left_out.labels)
+    is_new = np.isin(np.arange(len(left_out.labels)), scored.rows)
+    expected.add(left_out.scores[~is_new], left_out.labels[~is_new])
+    expected.add(scored.scores, left_out.labels[is_new])
+    with model_of(training_set, settings) as store:
+        assert sorted(store.calibration()) == sorted(expected.cells(left_out.classes))
+    np.testing.assert_array_equal(left_out.probabilities, expected.probabilities(left_out.scores))
+    errors = [
+        (scores.argmax(axis=1) != left_out.labels[is_new]).sum() for scores in (scored.scores, left_out.scores[is_new])
+    ]
+    assert errors[0] > errors[1], "newer mail that was learned tells of mail that is not to come"
 
 
 def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(tmp_path: Path) -> None:
@@ -92,15 +121,6 @@ def test_the_sums_of_the_older_are_those_of_counting_them_alone_whoever_counted(
     assert list(parts.older.tokens) == list(alone.tokens) and same_counts(parts.older.counts, alone.counts)
     hours = sorted(hour_of(messages[n][1]) for batch in parts.newest.batches() for n in batch.positions)
     assert hours == list(range(480, 600))
-
-
-def test_many_messages_are_calibrated_by_some_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    training_set = prepare(counted(tmp_path / "a", drifting(600)))
-    every = judge_newest(training_set, Settings())
-    monkeypatch.setattr("spamnb.training.MAX_CALIBRATED", 300)
-    some = judge_newest(training_set, Settings())
-    assert every and some and len(every.verdicts) == len(some.verdicts)
-    assert np.mean(np.array(every.verdicts) != np.array(some.verdicts)) < 0.05
 
 
 @pytest.mark.parametrize(
@@ -129,7 +149,7 @@ def test_just_enough_messages_are_enough(tmp_path: Path, spam: str) -> None:
 )
 def test_models_that_would_have_to_be_trained_again_are_not_asked(tmp_path: Path, settings: Settings) -> None:
     training_set = prepare(counted(tmp_path / "a", drifting(300)))
-    assert judge_newest(training_set, settings) is None and judge_newest(training_set, Settings()) is not None
+    assert newest_scores(training_set, settings) is None and newest_scores(training_set, Settings()) is not None
 
 
 def test_of_one_second_the_last_in_the_mail_is_the_newest() -> None:
