@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +25,7 @@ from spamnb.naming import escape, escape_json
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
-    from spamnb.judgement import Judgement
+    from spamnb.judgement import Evidence, Judgement
     from spamnb.report.message_line import Heading
     from spamnb.sources.entries import Entry
 
@@ -192,7 +192,10 @@ def _json(name: str, judgement: Judgement) -> str:
         "probabilities": judgement.probabilities,
         "score": judgement.score,
         "posterior": judgement.posterior,
-        "evidence": [{"token": token, "weight": weight} for token, weight in judgement.evidence],
+        "evidence": [
+            {"token": token, "weight": weight} | ({} if part is None else {"correction": part})
+            for (token, weight), part in _parts(judgement)
+        ],
     }
     return escape_json(record) + "\n"
 
@@ -206,4 +209,12 @@ def _best(judgement: Judgement) -> float:
 
 
 def _evidence(judgement: Judgement) -> str:
-    return "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
+    said = ("" if part is None else f"  (correction {part:+.2f})" for _, part in _parts(judgement))
+    return "".join(
+        f"    {weight:+7.2f}  {escape(token)}{also}\n" for (token, weight), also in zip(judgement.evidence, said)
+    )
+
+
+def _parts(judgement: Judgement) -> Iterator[tuple[Evidence, float | None]]:
+    """Each piece of evidence with the part of it that corrects naive Bayes; None in other models."""
+    return zip_longest(judgement.evidence, judgement.corrections)

@@ -13,6 +13,7 @@ from commands import done, run
 from mail import folders, mail, message, sums
 
 from spamnb.classifier import Classifier
+from spamnb.formulas.correction import offset_of
 from spamnb.store import compaction
 from spamnb.store import store as stores
 from spamnb.store.database import FORMAT
@@ -141,3 +142,25 @@ def test_train_says_how_the_newest_fifth_is_judged_by_the_older_mail(tmp_path: P
     folders(tmp_path / "mail", dated)
     said = done("train", "-m", tmp_path / "m", "--model-type", "corrected", tmp_path / "mail")
     assert "The newest fifth, 120 messages since 2004-11-21" in said
+
+
+def test_an_explanation_says_which_part_spoke_and_the_parts_add_up(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "letter").write_bytes(message("spam", 500))
+    told = json.loads(done("classify", "-m", model, "--format", "json", "--explain", "1000", tmp_path / "letter"))
+    done("train", "-m", tmp_path / "plain", "--model-type", "boolean", tmp_path / "mail")
+    for label, raw in LESSONS:
+        done("learn", "-m", tmp_path / "plain", label, stdin=raw)
+    scores = []
+    for path in (model, tmp_path / "plain"):
+        with Classifier.open(path) as classifier:
+            scores.append(np.ptp(classifier.classify(message("spam", 500)).scores))
+    correction, whole = (sum(each[of] for each in told["evidence"]) for of in ("correction", "weight"))
+    assert whole == pytest.approx(scores[0]) and correction != 0
+    assert whole - correction == pytest.approx(offset_of(2) * scores[1]), "naive Bayes' part is what it says by itself"
+    said = done("explain", "-m", model, tmp_path / "letter")
+    assert f"naive Bayes gives {whole - correction:+.3f} nats, its correction {correction:+.3f}" in said
+    text = done("classify", "-m", model, "--explain", "1", tmp_path / "letter")
+    first = told["evidence"][0]
+    line = f"    {first['weight']:+7.2f}  {first['token']}  (correction {first['correction']:+.2f})"
+    assert text.splitlines()[1] == line
+
