@@ -1,7 +1,8 @@
 """Classifiers with scikit-learn's interface on top of ``formulas``: one file per model.
 
     validation      what the models accept
-    base            parameters, input checks and predictions of all of them
+    parameters      what the constructor takes, by name
+    base            input checks and predictions of all of them
     sum_classifier  fit, merge and forget of those whose model is a sum
     discrete        sums per class and column, sparse log-weights: for the next three
     multinomial     a row is a number of draws from its class's tokens; Boolean too

@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, input checks and predictions. ``class_scores`` is the one hook.
+"""What all models share: input checks and predictions. ``class_scores`` is the one hook.
 
 The interface is scikit-learn's, which is not imported: only ``__sklearn_tags__``, that scikit-learn alone calls, does
 so.
@@ -6,12 +6,12 @@ so.
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import (
     check_feature_names,
     check_labels,
@@ -34,8 +34,8 @@ def over_classes(operation: np.ufunc, joint: np.ndarray) -> np.ndarray:
     return result[:, None]
 
 
-class BaseClassifier:
-    """Parameters, input checks and predictions of every model; ``class_scores`` is the one hook."""
+class BaseClassifier(Parameters):
+    """Input checks and predictions of every model; ``class_scores`` is the one hook."""
 
     _sparse = True  # whether sparse X is accepted
     _nonnegative = False  # whether X must not be negative
@@ -44,48 +44,6 @@ class BaseClassifier:
 
     classes_: np.ndarray
     n_features_in_: int
-
-    # parameters ---------------------------------------------------------------------------------------
-    @classmethod
-    def _parameters(cls) -> dict[str, Any]:
-        """Names and defaults of the constructor's parameters."""
-        signature = inspect.signature(cls.__init__)
-        return {name: p.default for name, p in list(signature.parameters.items())[1:]}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters by name (``deep`` changes nothing: no parameter is an estimator).
-
-        >>> import spamnb
-        >>> spamnb.MultinomialNB(alpha=1).get_params()
-        {'alpha': 1, 'binary': False, 'class_prior': None, 'fit_prior': True, 'prior_concentration': 1.0}
-        """
-        return {name: getattr(self, name) for name in sorted(self._parameters())}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; they act at the next fit. Raises ValueError for an unknown name.
-
-        >>> import spamnb
-        >>> spamnb.MultinomialNB().set_params(alpha=2)
-        MultinomialNB(alpha=2)
-        """
-        known = self._parameters()
-        for name in params:
-            if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for {type(self).__name__}: "
-                    f"it has {', '.join(sorted(known))}."
-                )
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        changed = [
-            f"{name}={getattr(self, name)!r}"
-            for name, default in self._parameters().items()
-            if repr(getattr(self, name)) != repr(default)
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     # input --------------------------------------------------------------------------------------------
     def _check_X(self, X: Any) -> Any:
