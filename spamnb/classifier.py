@@ -1,6 +1,7 @@
 """The whole way as one object: classify, explain, learn and forget messages, on one model file.
 
-A message that is asked about twice is read once: ``message = classifier.read(raw)`` stands wherever ``raw`` may.
+A message that is asked about twice is read once: ``message = classifier.read(raw)`` stands wherever ``raw`` may. So
+does a str, which is a text without headers.
 
 A message's score needs the sums of its own tokens and nothing else of the model, so one message costs the same
 whatever the model's size.
@@ -21,6 +22,7 @@ from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, learner_for
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
+from spamnb.sources.entries import raw_message
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
 from spamnb.store.store import Store
@@ -112,7 +114,7 @@ class Classifier:
 
     # -- classifying -----------------------------------------------------------------------------------------
 
-    def read(self, raw: bytes) -> ReadMessage:
+    def read(self, raw: bytes | str) -> ReadMessage:
         """The message, to be classified and then learned or forgotten without reading it again."""
         with self.store.reading():
             self._follow()
@@ -120,7 +122,7 @@ class Classifier:
 
     def classify(
         self,
-        message: bytes | ReadMessage,
+        message: bytes | str | ReadMessage,
         *,
         tokens: int | None = None,
         of_spam: bool = False,
@@ -136,7 +138,7 @@ class Classifier:
             read = self._reader.read(message, self.store.vocabulary)
             return self._judge(read.row, read.vocabulary, [read.truncations], tokens, of_spam, posterior)[0]
 
-    def directions(self, raw: bytes) -> list[Direction]:
+    def directions(self, raw: bytes | str) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
@@ -146,7 +148,7 @@ class Classifier:
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
     def classify_all(
-        self, raws: Iterable[bytes], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
+        self, raws: Iterable[bytes | str], tokens: int | None = None, of_spam: bool = False, posterior: bool = True
     ) -> list[Judgement]:
         """``classify`` for many raw messages at once."""
         with self.store.reading():
@@ -210,12 +212,12 @@ class Classifier:
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def learned(self, raw: bytes) -> str | None:
+    def learned(self, raw: bytes | str) -> str | None:
         """The class that a message was learned as, or None."""
-        known = self.store.learned(digest(raw))
+        known = self.store.learned(digest(raw_message(raw)))
         return known.label if known else None
 
-    def learn(self, label: str, message: bytes | ReadMessage, *, taught: bool = True) -> bool:
+    def learn(self, label: str, message: bytes | str | ReadMessage, *, taught: bool = True) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
         ``taught=False`` is the filter learning from itself: it never overrides what a person taught. What a person
@@ -249,7 +251,7 @@ class Classifier:
                 keep(self.store, read.digest, label, read.raw)
         return True
 
-    def forget(self, label: str, message: bytes | ReadMessage) -> bool:
+    def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
         Raises SpamnbError for a logistic or hybrid model, whose steps cannot be taken back.
 

@@ -374,3 +374,24 @@ def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pyte
         assert reader.classify(raw).scores.tolist() == before
         monkeypatch.undo()
         assert reader.classify(raw).scores.tolist() == writer.classify(raw).scores.tolist() != before
+
+
+def test_a_str_is_a_text_without_headers() -> None:
+    with Classifier.create(":memory:") as classifier:
+        assert classifier.learn("spam", "Subject: pills")
+        assert classifier.learned("Subject: pills") == classifier.learned(b"\nSubject: pills\n") == "spam"
+        assert not classifier.learn("spam", b"\nSubject: pills\n")
+        assert classifier.learn("ham", b"Subject: pills\n\n")
+        by_text, by_raw = classifier.classify_all(["cheap pills", b"\ncheap pills\n"])
+        assert by_text.probabilities == by_raw.probabilities == classifier.classify("cheap pills").probabilities
+        assert classifier.read("pills").counts["pills"] == 1
+        assert classifier.forget("spam", "Subject: pills")
+
+
+@pytest.mark.parametrize("given", [None, 1.5, ["a"]])
+def test_what_is_no_message_is_refused_in_one_line(given: Any) -> None:
+    with (
+        Classifier.create(":memory:") as classifier,
+        pytest.raises(TypeError, match="a message is bytes .* or str .*, and this is"),
+    ):
+        classifier.learn("spam", given)

@@ -89,6 +89,29 @@ class LeftOut:
             self._tell(f"{name}: {why}; left out")
 
 
+def message_of_text(text: str | bytes) -> bytes:
+    """A text as a raw message: the blank line says that it has no headers, whatever it looks like.
+
+    >>> message_of_text("Re: tea")
+    b'\\nRe: tea\\n'
+    """
+    return b"\n" + (text if isinstance(text, bytes) else text.encode("utf-8", "replace")) + b"\n"
+
+
+def raw_message(given: str | bytes) -> bytes:
+    """What a program gave as a message: bytes are raw mail, a str is a text without headers. TypeError for all else.
+
+    >>> raw_message(b"Subject: tea"), raw_message("at four")
+    (b'Subject: tea', b'\\nat four\\n')
+    """
+    if isinstance(given, str):
+        return message_of_text(given)
+    if not isinstance(given, (bytes, bytearray)):
+        kind = type(given).__name__
+        raise TypeError(f"a message is bytes (raw mail) or str (a text without headers), and this is {kind}")
+    return bytes(given)
+
+
 def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
     """Entries with their raw messages; the unreadable are only reported."""
     for entry in found:

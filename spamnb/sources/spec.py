@@ -21,7 +21,7 @@ from itertools import chain
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, Report, open_mail
+from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
 from spamnb.sources.files import is_empty, is_table
 from spamnb.sources.folders import listing
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
@@ -187,6 +187,5 @@ def _lines(path: str, on_unreadable: Report) -> Iterator[Entry]:
         raise SpamnbError(f"{escape(path)}: {error}; for a mailbox or a message write CLASS={escape(path)}") from error
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {error.strerror}") from error
-    # The blank line says that the message has no headers, whatever its text looks like.
     found = labelled_texts(path, on_unreadable)
-    return (Entry(label, name, path, content=b"\n" + text + b"\n") for label, name, text in found)
+    return (Entry(label, name, path, content=message_of_text(text)) for label, name, text in found)

@@ -21,7 +21,7 @@ from typing import BinaryIO, cast
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
 from spamnb.sources.columns import Columns, class_in
-from spamnb.sources.entries import Entry, Report, open_mail
+from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
 from spamnb.sources.labelled_lines import TEXT_NAMES
 from spamnb.sources.table_rows import MAX_COLUMNS, MAX_FIELD, Numbered, Rows, TableRow, row_of_values
 
@@ -88,9 +88,7 @@ def _entries(path: str, rows: Numbered, on_unreadable: Report) -> Iterator[tuple
             except ValueError as error:
                 on_unreadable(name, error)
             else:
-                # The blank line says that the message has no headers, whatever its text looks like.
-                content = b"\n" + row.text.encode("utf-8", "replace") + b"\n"
-                yield Entry(row.label, name, path, content=content), row.cells
+                yield Entry(row.label, name, path, content=message_of_text(row.text)), row.cells
     except OSError as error:
         on_unreadable(escape(path), error)
     except (ValueError, csv.Error) as error:

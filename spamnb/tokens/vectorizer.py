@@ -19,6 +19,7 @@ import numpy as np
 
 from spamnb.message.headers import HeaderSection, read_section
 from spamnb.message.parse import Message, identity, parse
+from spamnb.sources.entries import raw_message
 from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import TOKENS_VERSION, Tokenizer
@@ -185,22 +186,27 @@ class MessageReader:
         self._tokenizer = tokenizer
         self._vectorizer: Vectorizer | None = None
 
-    def read(self, message: bytes | ReadMessage, vocabulary: Vocabulary) -> ReadMessage:
-        """The message; one that this tokenizer read already is returned as it is."""
+    def read(self, message: bytes | str | ReadMessage, vocabulary: Vocabulary) -> ReadMessage:
+        """The message; one that this tokenizer read already is returned as it is, a str is a text without headers."""
         if isinstance(message, ReadMessage):
             if message.tokenizer is self._tokenizer:
                 return message
             message = message.raw
+        elif not isinstance(message, bytes):
+            message = raw_message(message)
         (found,), row = self.rows([message], vocabulary, identify=True)
         return ReadMessage(message, self._tokenizer, vocabulary, row, found.digest, found.truncations)
 
-    def rows(self, raws: Iterable[bytes], vocabulary: Vocabulary, identify: bool) -> tuple[list[RowInfo], CsrRows]:
+    def rows(
+        self, raws: Iterable[bytes | str], vocabulary: Vocabulary, identify: bool
+    ) -> tuple[list[RowInfo], CsrRows]:
         """What is known of each message, and the messages as rows of the vocabulary's ids; without ``identify`` the
-        digests may be empty, which is quicker."""
+        digests may be empty, which is quicker. A str is a text without headers."""
         if self._vectorizer is None or self._vectorizer.vocabulary is not vocabulary:
             self._vectorizer = Vectorizer(self._tokenizer, vocabulary=vocabulary)
         try:
-            return [self._vectorizer.read(raw, identify) for raw in raws], self._vectorizer.take_rows()
+            every = (raw if isinstance(raw, bytes) else raw_message(raw) for raw in raws)
+            return [self._vectorizer.read(raw, identify) for raw in every], self._vectorizer.take_rows()
         except BaseException:  # what was read until then must not become the next message's
             self._vectorizer = None
             raise
