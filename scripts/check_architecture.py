@@ -33,8 +33,9 @@ WINGS = {
     "evaluation": ["engines"],
     "report": ["evaluation"],
     "api": ["engines", "evaluation", "report"],
+    "library": ["engines", "evaluation"],
     "serve": [],
-    "cli": ["engines", "evaluation", "report", "api", "serve"],
+    "cli": ["engines", "evaluation", "report", "api", "library", "serve"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with

@@ -6,7 +6,8 @@
 
 ``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
 scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,
-``evaluation`` and ``report`` measure and show, ``api``, ``cli`` and ``serve`` are how programs and people ask.
+``evaluation`` and ``report`` measure and show, ``api``, ``cli`` and ``serve`` are how programs and people ask, and
+``library`` is for programs that learn.
 
 The names below are loaded when they are first asked for:
 
@@ -45,6 +46,10 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.formulas.decision import Loss as Loss
     from spamnb.formulas.mutual_information import mutual_information as mutual_information
     from spamnb.judgement import Judgement as Judgement
+    from spamnb.library.folds import MessageFolds as MessageFolds
+    from spamnb.library.spam import SpamClassifier as SpamClassifier
+    from spamnb.library.vectorizer import HashingMailVectorizer as HashingMailVectorizer
+    from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.message.parse import parse as parse
     from spamnb.settings import Settings as Settings
     from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
@@ -79,6 +84,10 @@ _PUBLIC = {
     "LinearDiscriminantAnalysis": "estimators.lda",
     "QuadraticDiscriminantAnalysis": "estimators.qda",
     "LogisticRegression": "estimators.logistic",
+    "MailVectorizer": "library.vectorizer",
+    "HashingMailVectorizer": "library.vectorizer",
+    "SpamClassifier": "library.spam",
+    "MessageFolds": "library.folds",
     "mutual_information": "formulas.mutual_information",
 }
 __all__ = ["__version__"]

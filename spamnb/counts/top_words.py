@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.class_counts import ClassCounts, inverse_index
 from spamnb.formulas.mutual_information import mutual_information, top_columns
+from spamnb.tokens.token_array import TokenArray
 
 
 class Word(NamedTuple):
@@ -36,6 +37,14 @@ class TopWords(NamedTuple):
 
     likeliest: dict[str, list[Word]]
     informative: list[TellingWord]
+
+
+def words_of_text(counts: ClassCounts, tokens: TokenArray) -> tuple[ClassCounts, TokenArray]:
+    """The sums and tokens without those that are no words of body and subject: tokens from elsewhere have a prefix,
+    shapes of words with digits (#x00r0 of X11R5) a number sign."""
+    told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
+    chosen = np.array(told, np.intp)
+    return counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
 
 
 def top_words(counts: ClassCounts, tokens: Sequence[str], n: int = 10, alpha: float = 1.0) -> TopWords:

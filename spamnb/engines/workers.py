@@ -48,9 +48,10 @@ def parallel_map(
     """(number, reply) of each chunk, as the replies come.
 
     ``work(chunks, reply)`` runs in every worker: it calls ``reply`` once for each chunk that it has taken, in their
-    order, and may call it again after the last (number None here). ``idle`` is called when no reply is there yet, and
-    again as long as it returns True. No chunk is handed out that is ``ahead`` or more beyond the first one without a
-    reply: a caller that needs the replies in order has at most so many to keep.
+    order, and may call it again after the last (number None here). What it replies before that is to be small: where
+    chunks and replies are both larger than a pipe holds, each side waits for the other to take its own. ``idle`` is
+    called when no reply is there yet, and again as long as it returns True. No chunk is handed out that is ``ahead`` or
+    more beyond the first one without a reply: a caller that needs the replies in order has at most so many to keep.
     """
     with team_of(work, workers) as team:
         yield from _replies(team, enumerate(chunks), idle, ahead)

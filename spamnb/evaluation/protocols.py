@@ -33,21 +33,39 @@ def no_subjects(places: set[int]) -> dict[int, str]:
     return {}
 
 
-def groups(mail: Mail, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Copies bound together and dealt out: (n,) group of each message, and the groups class by class, shuffled.
+def groups(
+    digests: NDArray[np.void], labels: NDArray[np.intp], seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Copies, of equal ``digests`` (n,), bound together and dealt out: (n,) group of each message, and the groups class
+    by class, shuffled.
 
     Dealing the second in turn gives parts of equal size and equal mixture of classes.
     """
-    _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
+    _, first, group = np.unique(digests, return_index=True, return_inverse=True)
     chance = np.random.default_rng(seed).random(len(first))
-    return group.astype(np.intp), np.lexsort((chance, mail.labels[first]))
+    return group.astype(np.intp), np.lexsort((chance, labels[first]))
+
+
+def folds_of(
+    digests: NDArray[np.void], labels: NDArray[np.intp], k: int, seed: int = 0
+) -> NDArray[np.intp]:
+    """The fold of each of n messages, (n,), stratified by their class numbers ``labels`` (n,)."""
+    group, order = groups(digests, labels, seed)
+    if not 2 <= k <= len(order):
+        raise SpamnbError(
+            f"{k} folds of {len(order)} different messages cannot be made: --folds takes 2 up to the number of"
+            " messages; --leave-one-out is for few"
+        )
+    fold = np.empty(len(order), np.intp)
+    fold[order] = np.arange(len(order)) % k
+    return fold[group]
 
 
 def halves(mail: Mail, fraction: float, seed: int) -> NDArray[np.bool_]:
     """Which messages (n,) to learn: ``fraction`` of each class, by chance."""
     if not 0 < fraction < 1:
         raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
-    group, order = groups(mail, seed)
+    group, order = groups(mail.digests, mail.labels, seed)
     # Along the shuffled classes the running count crosses a whole number for every group that is to be learned.
     crossed = np.floor(np.arange(1, len(order) + 1) * fraction) > np.floor(np.arange(len(order)) * fraction)
     learned = np.zeros(len(order), bool)
@@ -97,18 +115,11 @@ def evaluate_split(
 
 def evaluate_folds(mail: Mail, settings: Settings, k: int, seed: int = 0, subjects: Subjects = no_subjects) -> Result:
     """K-fold cross-validation, stratified: each fold judged by the total minus the fold."""
-    group, order = groups(mail, seed)
-    if not 2 <= k <= len(order):
-        raise SpamnbError(
-            f"{k} folds of {len(order)} different messages cannot be made: --folds takes 2 up to the number of"
-            " messages; --leave-one-out is for few"
-        )
-    fold = np.empty(len(order), np.intp)
-    fold[order] = np.arange(len(order)) % k
+    fold = folds_of(mail.digests, mail.labels, k, seed)
     total = mail.training_set.deduplicate()
     answers = Answers(mail, settings)
     for number in range(k):
-        places = _places(mail, fold[group] == number)
+        places = _places(mail, fold == number)
         answers.ask(total.minus(places), places)
     return answers.result(f"{k} folds", subjects)
 

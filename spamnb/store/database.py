@@ -72,6 +72,20 @@ class Database:
         """Make ``other`` hold what this one holds; inside ``reading``."""
         self._connection.backup(other._connection)
 
+    def as_bytes(self) -> bytes:
+        """The whole file as it is now."""
+        with self.reading(), self._told():
+            return self._connection.serialize()
+
+    @classmethod
+    def of_bytes(cls, content: bytes) -> Self:
+        """What ``as_bytes`` gave, in memory."""
+        database = cls.connect(":memory:", writable=True)
+        with database._told():
+            # Bytes 18 and 19 say 2 in write-ahead mode, which there is none of in memory.
+            database._connection.deserialize(content[:18] + b"\1\1" + content[20:])
+            return database
+
     def __enter__(self) -> Self:
         return self
 
@@ -144,8 +158,8 @@ class Database:
 
     @classmethod
     def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:
-        if name == ":memory:":
-            return sqlite3.connect(name, isolation_level=None)
+        if name == ":memory:":  # of one owner, who sees to it that one thread at a time uses it
+            return sqlite3.connect(name, isolation_level=None, check_same_thread=False)
         # A reader, too, opens the file to write where it may, and then forbids itself to: a connection of mode=ro makes
         # the write-ahead log and its index but cannot take them away when it is the last to close, so each command
         # left both beside the model.

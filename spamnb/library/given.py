@@ -1,0 +1,176 @@
+"""What a program gives as messages and as their classes, checked: raw mail, and names that a model file can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spamnb.errors import SpamnbError
+from spamnb.estimators.validation import check_labels
+from spamnb.formulas.decision import Loss
+from spamnb.naming import check_cases, check_class_name
+from spamnb.settings import Settings
+from spamnb.sources.entries import Entry, message_of_text, raw_message
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+
+INPUTS = ("auto", "mail", "text")
+DEFAULT = Settings()  # what the estimators have where nothing is said, as the command line does
+
+
+def raw_messages(X: Iterable[str | bytes], input: str = "auto") -> Iterator[bytes]:
+    """Each of X as raw mail. With "auto" bytes are that already, and a str is a text without headers; with "mail" a str
+    is raw mail too, with "text" bytes are a text.
+
+    Raises ValueError for another ``input``, and TypeError where X or one of it is no message.
+
+    >>> [*raw_messages(["Subject: tea"])], [*raw_messages(["Subject: tea"], "mail")]
+    ([b'\\nSubject: tea\\n'], [b'Subject: tea'])
+    """
+    if input not in INPUTS:
+        raise ValueError(f"input is {input!r}, which is not one of {', '.join(INPUTS)}")
+    if isinstance(X, (str, bytes, bytearray)):
+        raise TypeError("X is a single message: give a list of messages")
+    if hasattr(X, "columns"):
+        raise TypeError("X is a table: give the one column that holds the messages, as table['text']")
+    return _each(X, input)
+
+
+def _each(X: Iterable[str | bytes], input: str) -> Iterator[bytes]:
+    for number, item in enumerate(X):
+        if isinstance(item, str) and input == "mail":
+            yield _encoded(item)
+        elif isinstance(item, bytes) and input == "text":
+            yield message_of_text(item)
+        else:
+            try:
+                yield raw_message(item)
+            except TypeError as error:
+                raise TypeError(f"X[{number}]: {error}") from None
+
+
+def _encoded(mail: str) -> bytes:
+    """Raw mail that was read as text; bytes that were none in UTF-8 come back where "surrogateescape" kept them."""
+    try:
+        return mail.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return mail.encode("utf-8", "replace")
+
+
+def entries_of(X: Iterable[str | bytes], input: str, labels: Sequence[str] | None = None) -> Iterator[Entry]:
+    """X as messages of the engines, with their classes ("" where there are no ``labels``)."""
+    raws = raw_messages(X, input)
+    return (Entry(labels[i] if labels else "", f"X[{i}]", "", content=raw) for i, raw in enumerate(raws))
+
+
+def tell_unreadable(name: str, error: Exception) -> None:
+    """Messages in memory can always be read."""
+    raise SpamnbError(f"{name}: {error}")
+
+
+def as_list(X: Iterable[str | bytes], input: str) -> Sequence[str | bytes]:
+    """X as something with a length; a generator becomes a list. Raises what ``raw_messages`` does."""
+    raw_messages(X, input)
+    return X if isinstance(X, (list, tuple)) else list(X)
+
+
+class Labels(NamedTuple):
+    """The classes of n messages."""
+
+    classes: NDArray[Any]  # (C,) as they were given, sorted as numbers or texts are
+    names: list[str]  # (C,) the same as a model file names them
+    of: list[str]  # (n,) the name of each message's class
+
+
+def labels_of(y: Any, estimator: str, known: Sequence[Any] = ()) -> Labels:
+    """The classes in y, one label a message, and those ``known`` before. ValueError for what names no class."""
+    given = check_labels(y, estimator)
+    every = [*known, *np.unique(given).tolist()] if len(known) else np.unique(given)
+    classes = np.unique(check_labels(every, estimator))
+    names = [class_name(label) for label in classes.tolist()]
+    check_cases(names)
+    return Labels(classes, names, [class_name(label) for label in given.tolist()])
+
+
+def class_name(label: Any) -> str:
+    """What a model file calls a class.
+
+    >>> class_name("spam"), class_name(1), class_name(1.0), class_name(True)
+    ('spam', '1', '1', 'True')
+    """
+    if isinstance(label, float):
+        label = int(label)
+    return check_class_name(str(label))
+
+
+_KINDS: dict[str, type[Any]] = {"integer": int, "real": float, "boolean": bool}
+
+
+def label_kind(classes: NDArray[Any]) -> str:
+    """What the classes of an estimator are: "text", "integer", "real" or "boolean". A model file names them as texts.
+
+    >>> label_kind(np.array([0, 1]))
+    'integer'
+    """
+    return {"b": "boolean", "i": "integer", "u": "integer", "f": "real"}.get(classes.dtype.kind, "text")
+
+
+def named_labels(names: Sequence[str], kind: object) -> NDArray[Any]:
+    """The classes with these names of a model file whose labels were of this kind, sorted; as texts where one of them
+    cannot be of it.
+
+    >>> named_labels(["0", "1"], "integer"), named_labels(["0", "ham"], "integer")
+    (array([0, 1]), array(['0', 'ham'], dtype='<U3'))
+    """
+    given = _KINDS.get(kind) if isinstance(kind, str) else None
+    if given is None:
+        return np.array(sorted(names))
+    try:
+        values = [name == "True" if given is bool else given(name) for name in names]
+        same = [class_name(value) for value in values] == list(names)
+    except ValueError:
+        same = False
+    return np.array(sorted(values if same else names))
+
+
+def check_count(X: Sequence[Any], y: Sequence[Any]) -> None:
+    """ValueError where there is not one label a message, or no message."""
+    if len(X) != len(y):
+        raise ValueError(f"{len(X)} messages but {len(y)} labels")
+    if not len(X):
+        raise ValueError("X holds no message")
+
+
+def token_options(
+    tokenizer: str, stem: str | None, ngrams: int, body_only: bool, ignore_headers: Iterable[str]
+) -> TokenOptions:
+    """The options of these parameters; ValueError where a model has none such."""
+    options = TokenOptions(tokenizer, stem, ngrams, body_only, tuple(ignore_headers))
+    try:
+        Settings(tokens=Tokenizer(options).options)
+    except SpamnbError as error:
+        raise ValueError(str(error)) from None
+    return options
+
+
+_OF_MODEL = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding")
+_OF_TOKENS = ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")
+_OF_LOSS = ("false_positive_cost", "unsure_cost")
+
+
+def settings_of(parameters: Mapping[str, Any]) -> Settings:
+    """The settings that the parameters of ``SpamClassifier`` say. ValueError or SpamnbError where they cannot be."""
+    return Settings(
+        **{name: parameters[name] for name in _OF_MODEL},
+        spam=class_name(parameters["spam"]),
+        tokens=token_options(**{name: parameters[name] for name in _OF_TOKENS}),
+        loss=Loss(**{name: parameters[name] for name in _OF_LOSS}),
+    )
+
+
+def parameters_of(settings: Settings) -> dict[str, Any]:
+    """The parameters that make these settings, but for the name of spam."""
+    parts = (settings, _OF_MODEL), (settings.tokens, _OF_TOKENS), (settings.loss, _OF_LOSS)
+    return {name: getattr(part, name) for part, names in parts for name in names}

@@ -1,0 +1,292 @@
+"""The command line's model as an estimator: fitted on lists of messages, calibrated, and a model file where wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spamnb.classifier import Classifier
+from spamnb.counts.top_words import TopWords, top_words, words_of_text
+from spamnb.engines.counting import count_parallel
+from spamnb.estimators.parameters import Parameters
+from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
+from spamnb.formulas.calibration import margins
+from spamnb.formulas.decision import Loss
+from spamnb.judgement import Judgement
+from spamnb.library.cores import workers_of
+from spamnb.library.given import (
+    DEFAULT,
+    Labels,
+    as_list,
+    check_count,
+    class_name,
+    entries_of,
+    label_kind,
+    labels_of,
+    named_labels,
+    parameters_of,
+    raw_messages,
+    settings_of,
+    tell_unreadable,
+)
+from spamnb.library.model import MemoryModel
+from spamnb.message.pdf import is_available
+from spamnb.naming import check_has_class
+from spamnb.store.snapshot import read_counts
+from spamnb.training import model_of
+
+if TYPE_CHECKING:
+    from spamnb.evaluation.figures import Figures
+
+LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
+Messages = Iterable[str | bytes]
+
+
+class SpamClassifier(Parameters):
+    """The model that ``spamnb train`` makes, as an estimator: naive Bayes on what spamnb reads in a message, pooled and
+    calibrated, for any number of classes.
+
+    X is a list of messages: bytes are raw mail and a str is a text without headers, unless ``input`` is "mail" or
+    "text" for both. y has a class for each: texts, whole numbers or truth values. ``model_type``, ``alpha``, ``prior``,
+    ``pooling``, ``top_words``, ``embedding``, ``spam``, ``false_positive_cost`` and ``unsure_cost`` are those of
+    ``Settings`` and ``Loss``, ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` those of
+    ``TokenOptions``. ``n_jobs`` processes (-1: one a core) share many messages; what they find is the same.
+
+    ``predict`` is the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
+    much as spam let through, so a class called "spam" needs a probability above 0.9; with ``false_positive_cost=1``,
+    and where no class is ``spam``, it is the likeliest class.
+
+    Raises SpamnbError for a parameter that cannot be, ValueError for X and y that do not fit together and for labels
+    that cannot name a class, TypeError for what is no message.
+
+    >>> texts = [f"{what} {n}" for n in range(20) for what in ("cheap pills", "lunch at")]
+    >>> model = SpamClassifier().fit(texts, ["spam", "ham"] * 20)
+    >>> model.predict(["lunch at noon", "cheap pills"])
+    array(['ham', 'spam'], dtype='<U4')
+    >>> model.predict_proba(["lunch at noon", "cheap pills"]).round(2)
+    array([[0.97, 0.03],
+           [0.03, 0.97]])
+    """
+
+    classes_: NDArray[Any]  # (C,) sorted
+    model_: MemoryModel
+
+    def __init__(
+        self,
+        *,
+        model_type: str = DEFAULT.model_type,
+        alpha: float = DEFAULT.alpha,
+        prior: str = DEFAULT.prior,
+        pooling: str = DEFAULT.pooling,
+        top_words: int | None = DEFAULT.top_words,
+        embedding: str | None = DEFAULT.embedding,
+        spam: Any = DEFAULT.spam,
+        tokenizer: str = DEFAULT.tokens.tokenizer,
+        stem: str | None = DEFAULT.tokens.stem,
+        ngrams: int = DEFAULT.tokens.ngrams,
+        body_only: bool = DEFAULT.tokens.body_only,
+        ignore_headers: tuple[str, ...] = DEFAULT.tokens.ignore_headers,
+        false_positive_cost: float = DEFAULT.loss.false_positive_cost,
+        unsure_cost: float | None = DEFAULT.loss.unsure_cost,
+        input: str = "auto",
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.model_type = model_type
+        self.alpha = alpha
+        self.prior = prior
+        self.pooling = pooling
+        self.top_words = top_words
+        self.embedding = embedding
+        self.spam = spam
+        self.tokenizer = tokenizer
+        self.stem = stem
+        self.ngrams = ngrams
+        self.body_only = body_only
+        self.ignore_headers = ignore_headers
+        self.false_positive_cost = false_positive_cost
+        self.unsure_cost = unsure_cost
+        self.input = input
+        self.n_jobs = n_jobs
+
+    def _given(self, X: Messages, y: ArrayLike, known: list[Any] | None = None) -> tuple[Sequence[str | bytes], Labels]:
+        given, labels = as_list(X, self.input), labels_of(y, type(self).__name__, known or ())
+        check_count(given, labels.of)
+        return given, labels
+
+    # -- learning --------------------------------------------------------------------------------------------
+
+    def fit(self, X: Messages, y: ArrayLike) -> Self:
+        """Make a new model of the n messages X with the classes y (n,). Of copies of a message the last one counts."""
+        settings = settings_of(self.get_params())
+        given, labels = self._given(X, y)
+        if settings.spam != DEFAULT.spam:
+            check_has_class(settings.spam, labels.names)
+        entries = entries_of(given, self.input, labels.of)
+        with TemporaryDirectory(prefix="spamnb-") as folder:
+            workers = workers_of(self.n_jobs)
+            counted = count_parallel(entries, settings.tokens, Path(folder), tell_unreadable, workers=workers)
+            self.model_ = MemoryModel(model_of(counted, settings))
+        self._remember(labels.classes, trained=True)
+        return self
+
+    def _remember(self, classes: NDArray[Any], trained: bool = False) -> None:
+        self.classes_ = classes
+        facts: dict[str, Any] = {"label_kind": label_kind(classes)}
+        if trained:
+            facts["trained_at"] = datetime.now().astimezone().isoformat(timespec="seconds")
+            facts["pdf_read"] = is_available()
+        self.model_.classifier.store.put_meta(facts)
+
+    def partial_fit(self, X: Messages, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn n more messages, as ``spamnb learn`` does; a model that was not fitted starts empty. New classes may
+        turn up at any time; ``classes`` tells of some before. A message that is in its class already changes nothing,
+        and one that is in another one moves."""
+        known = [] if not hasattr(self, "classes_") else self.classes_.tolist()
+        known += [] if classes is None else np.asarray(classes).tolist()
+        given, labels = self._given(X, y, known)
+        if not hasattr(self, "model_"):
+            self.model_ = MemoryModel(Classifier.create(":memory:", settings_of(self.get_params())).store)
+        with self.model_.lock:
+            self._remember(labels.classes)
+            classifier, raws = self.model_.classifier, raw_messages(given, self.input)
+            for first in range(0, len(given), LESSONS_AT_ONCE):
+                with classifier.store.writing():
+                    for name, raw in zip(labels.of[first : first + LESSONS_AT_ONCE], raws):
+                        classifier.learn(name, raw)
+        return self
+
+    def forget(self, X: Messages, y: ArrayLike) -> Self:
+        """Take messages out of their classes again, exactly: all of them, or none where one is no part of its class
+        (ValueError). SpamnbError for a model that is no sum."""
+        self._check_fitted()
+        given, labels = self._given(X, y)
+        with self.model_.lock, self.model_.classifier.store.writing():
+            for number, (name, raw) in enumerate(zip(labels.of, raw_messages(given, self.input))):
+                if not self.model_.classifier.forget(name, raw):
+                    raise ValueError(f"X[{number}] is no part of class {name!r}; nothing was forgotten")
+        return self
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise not_fitted(self)
+
+    def _names(self) -> list[str]:
+        return [class_name(label) for label in self.classes_.tolist()]
+
+    def _answers(self, X: Messages) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+        """Scores and probabilities, (n, C) with columns as in ``classes_``, and whether enough was seen."""
+        self._check_fitted()
+        answers = self.model_.answers(list(entries_of(X, self.input)), workers_of(self.n_jobs))
+        names = self._names()
+        columns = [names.index(name) for name in answers.classes]
+        scores = np.full((len(answers.scores), len(names)), -np.inf)
+        scores[:, columns] = answers.scores
+        probabilities = np.zeros(scores.shape)
+        probabilities[:, columns] = answers.probabilities
+        return scores, probabilities, answers.enough
+
+    def predict_proba(self, X: Messages) -> NDArray[np.float64]:
+        """P(c|x), calibrated: of messages given .9 for a class nine in ten are of it. (n, C), columns as in
+        ``classes_``."""
+        return self._answers(X)[1]
+
+    def predict_log_proba(self, X: Messages) -> NDArray[np.float64]:
+        """The logarithm of ``predict_proba`` in nats, (n, C)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Messages) -> NDArray[np.float64]:
+        """Each class's score less the log-sum-exp of the others' before calibration, in nats: it ranks messages, and
+        never saturates as a probability does. (n, C); for two classes that of the second one, (n,)."""
+        margin = margins(self._answers(X)[0])
+        return margin[:, 1] if margin.shape[1] == 2 else margin
+
+    def verdicts(self, X: Messages) -> list[str]:
+        """What ``spamnb classify`` says: the name of a class, or "unsure" where that costs least and in place of spam
+        where the model has seen too few messages."""
+        _, p, enough = self._answers(X)
+        settings = self.model_.classifier.settings
+        return settings.loss.verdicts(self._names(), p, settings.spam, enough)
+
+    def predict(self, X: Messages) -> NDArray[Any]:
+        """The class of least expected loss of every message, (n,): that of ``verdicts``, but never unsure."""
+        p, settings = self.predict_proba(X), self.model_.classifier.settings
+        if len(self.classes_) < 2:
+            return self.classes_[np.zeros(len(p), np.intp)]
+        names = self._names()
+        said = Loss(settings.loss.false_positive_cost).verdicts(names, p, settings.spam)
+        return self.classes_[[names.index(name) for name in said]]
+
+    def score(self, X: Messages, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of messages whose predicted class is ``y``, weighted by ``sample_weight``."""
+        predicted, truth = self.predict(X), np.asarray(y)
+        check_lengths(predicted, truth)
+        return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
+
+    def explain(self, message: str | bytes, top: int | None = 20) -> Judgement:
+        """Verdict, probabilities and the ``top`` tokens (None: all) that weighed most for one message, as ``spamnb
+        explain`` tells them."""
+        self._check_fitted()
+        (raw,) = raw_messages([message], self.input)
+        with self.model_.lock:
+            return self.model_.classifier.classify(raw, tokens=top)
+
+    def words(self, top: int = 15, *, everything: bool = False) -> TopWords:
+        """The ``top`` likeliest words of each class and those that tell classes apart, as ``spamnb words`` does; with
+        ``everything`` all kinds of tokens."""
+        self._check_fitted()
+        with self.model_.lock:
+            tokens, counts = read_counts(self.model_.classifier.store)
+        if not everything:
+            counts, tokens = words_of_text(counts, tokens)
+        return top_words(counts, tokens, top)
+
+    def evaluate(self, X: Messages, y: ArrayLike) -> Figures:
+        """What ``spamnb evaluate --model`` tells of messages that are new to the model: accuracy, good mail lost, spam
+        let through, what the probabilities are worth, with 95 % intervals."""
+        from spamnb.evaluation.figures import figures
+        from spamnb.evaluation.online import judged
+
+        self._check_fitted()
+        given, labels = self._given(X, y)
+        with self.model_.lock:
+            entries = entries_of(given, self.input, labels.of)
+            return figures(judged(entries, self.model_.classifier, tell_unreadable))
+
+    # -- model files -----------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model file at ``path``, which ``spamnb classify -m`` and all other commands take. SpamnbError where
+        there is one and ``force`` is not given, or where something is in the way that is no model."""
+        self._check_fitted()
+        self.model_.write(path, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path, **params: Any) -> Self:
+        """The model of a file, with the parameters that it was made with; ``params`` sets others, as n_jobs. The file
+        is read once and not touched afterwards. Raises SpamnbError where there is no model."""
+        model = MemoryModel.read(path)
+        settings, store = model.classifier.settings, model.classifier.store
+        classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
+        spam = named_labels([settings.spam], label_kind(classes))[0]
+        estimator = cls(**{**parameters_of(settings), "spam": spam.item(), **params})
+        estimator.classes_, estimator.model_ = classes, model
+        return estimator
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )
