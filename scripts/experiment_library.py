@@ -2,7 +2,7 @@
 
     python scripts/experiment_library.py CORPORA [folds] [time] [reader] [search]
 
-CORPORA is the folder of public corpora (corpora/README.md). ``folds``: the answers of SpamClassifier in cross-validation
+CORPORA is the folder of public corpora (corpora/README.md). ``folds``: SpamClassifier's answers in cross-validation
 beside ``spamnb evaluate --folds 10``. ``time``: processor time to fit and to predict beside TfidfVectorizer and
 LogisticRegression, in turn. ``reader``: MailVectorizer with LinearSVC beside CountVectorizer on raw text. ``search``:
 GridSearchCV over twelve settings on SMS.
@@ -61,7 +61,8 @@ def folds(corpora: Path) -> None:
         command = [sys.executable, "-m", "spamnb", "evaluate", "--folds", "10", "--format", "json", *specs]
         told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
         accuracy = 100 * np.mean(predicted == np.array(y))
-        print(f"{name}: {accuracy:.4f} % ({100 * by_fold.mean():.4f} by fold), evaluate {told['accuracy']['value']:.4f} %")
+        told_by_evaluate = told["accuracy"]["value"]
+        print(f"{name}: {accuracy:.4f} % ({100 * by_fold.mean():.4f} by fold), evaluate {told_by_evaluate:.4f} %")
 
 
 def timing(corpora: Path) -> None:

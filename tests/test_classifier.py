@@ -392,6 +392,6 @@ def test_a_str_is_a_text_without_headers() -> None:
 def test_what_is_no_message_is_refused_in_one_line(given: Any) -> None:
     with (
         Classifier.create(":memory:") as classifier,
-        pytest.raises(TypeError, match="a message is bytes .* or str .*, and this is"),
+        pytest.raises(TypeError, match=r"a message is bytes .* or str .*, and this is"),
     ):
         classifier.learn("spam", given)

@@ -49,6 +49,8 @@ class Place:
             (self.work / name).symlink_to(ROOT / name)
         (self.work / "20news-bydate").symlink_to(corpora)
         (self.work / "message.eml").write_bytes(message("spam", 1000))
+        rows = [f'{label},"{raw.decode().splitlines()[-1]}",,,' for label, raw in mail(40)]
+        (self.work / "spam.csv").write_text("\n".join(["v1,v2,,,", *rows]))  # like Kaggle's
         folders(home / "mail", mail(30))
         for folder, label in (("Maildir", "ham"), ("Maildir/.Junk", "spam")):
             for part in ("cur", "new", "tmp"):

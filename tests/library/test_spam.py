@@ -1,0 +1,282 @@
+"""SpamClassifier: the command line's model and numbers, with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibrationDisplay
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+
+from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
+from spamnb.cli import cli
+from spamnb.library import cores, model
+from spamnb.sources.entries import message_of_text, messages
+from spamnb.sources.spec import entries
+
+UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
+
+
+def unread(name: str, error: Exception) -> None:
+    raise AssertionError(f"{name}: {error}")
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def fitted(texts: list[str], labels: list[str]) -> SpamClassifier:
+    return SpamClassifier().fit(texts, labels)
+
+
+def lines_of(path: Path, texts: list[str], labels: list[str]) -> Path:
+    path.write_text("".join(f"{label}\t{text}\n" for text, label in zip(texts, labels)))
+    return path
+
+
+def test_the_numbers_are_those_of_the_command_line(
+    tmp_path: Path, texts: list[str], labels: list[str], fitted: SpamClassifier
+) -> None:
+    trained, saved = tmp_path / "trained", tmp_path / "saved"
+    run("train", "-m", str(trained), str(lines_of(tmp_path / "lines", texts, labels)))
+    fitted.save(saved)
+    for path in (trained, saved):
+        with Classifier.open(path) as classifier:
+            told = [list(classifier.classify(text).probabilities.values()) for text in UNSEEN]
+            assert [classifier.classify(text).verdict for text in UNSEEN] == fitted.verdicts(UNSEEN)
+        assert fitted.predict_proba(UNSEEN).tolist() == told
+        assert SpamClassifier.load(path).predict_proba(UNSEEN).tolist() == told
+    letter = tmp_path / "letter"
+    letter.write_bytes(message_of_text(UNSEEN[1]))
+    assert run("classify", "-m", str(saved), str(letter)).split("\t")[0] == fitted.predict(UNSEEN)[1]
+    run("learn", "-m", str(saved), "spam", str(letter))
+    assert run("export", "-m", str(saved)).splitlines()
+
+
+def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list[str], labels: list[str]) -> None:
+    given, classes = [*texts, *texts[:9], "lunch"], [*labels, *labels[:9], "spam"]
+    scores, source = tmp_path / "scores", lines_of(tmp_path / "lines", given, classes)
+    told = json.loads(
+        run("evaluate", "--folds", "4", "--seed", "5", "--format", "json", "--scores", str(scores), str(source))
+    )
+    folds = MessageFolds(4, seed=5)
+    predicted = cross_val_predict(SpamClassifier(), given, classes, cv=folds)
+    assert 100 * np.mean(predicted == np.array(classes)) == pytest.approx(told["accuracy"]["value"])
+    ranked = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="decision_function")
+    area = 100 * (1 - roc_auc_score(np.array(classes) == "spam", ranked))
+    assert area == pytest.approx(told["spam"]["one_minus_roca"]["value"])
+    p = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="predict_proba")
+    right = p[np.arange(len(p)), (np.array(classes) == "spam").astype(int)]
+    assert -np.log(right).mean() == pytest.approx(told["calibration"]["log_loss"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sms", "spamassassin", "20news"])
+def test_cross_val_score_of_real_mail_is_that_of_evaluate(corpora: Path, name: str) -> None:
+    folder = corpora / "spamassassin"
+    specs = {
+        "sms": [str(corpora / "sms_spam_collection" / "SMSSpamCollection")],
+        "spamassassin": [f"ham={folder}/hard_ham", f"spam={folder}/spam"],
+        "20news": [f"{kind}={corpora}/20news-bydate/test/{kind}" for kind in ("sci.med", "sci.space", "rec.autos")],
+    }[name]
+    found = list(messages(entries(specs, unread), unread))
+    X, y = [raw for _, raw in found], [str(entry.label) for entry, _ in found]
+    told = json.loads(run("evaluate", "--folds", "2", "--format", "json", *specs))
+    folds = MessageFolds(2)
+    sizes = [len(test) for _, test in folds.split(X, y)]
+    by_fold = cross_val_score(SpamClassifier(), X, y, cv=folds)
+    assert 100 * np.average(by_fold, weights=sizes) == pytest.approx(told["accuracy"]["value"])
+
+
+def test_labels_keep_their_kind(tmp_path: Path, texts: list[str], labels: list[str]) -> None:
+    is_spam = np.array(labels) == "spam"
+    for kind, y in {"int": is_spam.astype(int), "bool": is_spam, "float": is_spam.astype(float)}.items():
+        own = SpamClassifier(spam=y.max()).fit(texts, y)
+        assert own.classes_.dtype == y.dtype and own.predict(texts).dtype == y.dtype
+        assert own.score(texts, y) > 0.9
+        own.save(tmp_path / kind)
+        again = SpamClassifier.load(tmp_path / kind)
+        assert again.predict(UNSEEN).tolist() == own.predict(UNSEEN).tolist() and again.spam == own.spam
+    many = SpamClassifier().fit(texts, np.arange(len(texts)) % 2 * 8 + 2)
+    assert many.classes_.tolist() == [2, 10]  # as texts 10 would come first
+    assert (many.predict_proba(UNSEEN).argmax(axis=1) == (many.predict(UNSEEN) == 10)).all()
+    order = np.argsort(many.decision_function(texts), kind="stable")
+    assert (np.diff(many.predict_proba(texts)[order, 1]) >= 0).all()
+
+
+def test_several_classes_and_a_class_of_copies(texts: list[str]) -> None:
+    y = ["a", "b", "c", "d"] * (len(texts) // 4)
+    own = SpamClassifier().fit([*texts, texts[0]], [*y, "b"])
+    assert own.classes_.tolist() == ["a", "b", "c", "d"]
+    p = own.predict_proba(texts)
+    assert p.sum(axis=1) == pytest.approx(np.ones(len(texts)))
+    assert own.predict(texts).tolist() == own.classes_[p.argmax(axis=1)].tolist()
+    assert own.decision_function(texts).shape == p.shape
+    gone = SpamClassifier().fit([*texts, texts[0]], [*(["x"] + ["y", "z"] * 40)[: len(texts)], "y"])
+    assert gone.classes_.tolist() == ["x", "y", "z"] and (gone.predict_proba(texts)[:, 0] == 0).all()
+
+
+def test_one_class_and_few_messages() -> None:
+    one = SpamClassifier().fit(["lunch"], ["ham"])
+    assert one.predict(["pills"]).tolist() == ["ham"] and one.verdicts(["pills"]) == ["unsure"]
+    few = SpamClassifier(false_positive_cost=1).fit(["lunch", "pills"], ["ham", "spam"])
+    assert few.predict(["pills"]).tolist() == ["spam"] and few.verdicts(["pills"]) == ["unsure"]
+    assert few.predict([]).shape == (0,) and few.predict_proba([]).shape == (0, 2)
+
+
+def test_costs_decide_and_unsure_is_a_verdict(texts: list[str], labels: list[str]) -> None:
+    own = SpamClassifier(false_positive_cost=1, unsure_cost=0.01).fit(texts, labels)
+    p = own.predict_proba(texts)
+    assert own.predict(texts).tolist() == own.classes_[p.argmax(axis=1)].tolist()
+    assert [verdict == "unsure" for verdict in own.verdicts(texts)] == (p.max(axis=1) < 0.99).tolist()
+
+
+def test_partial_fit_and_forget_are_learn_and_forget(texts: list[str], labels: list[str]) -> None:
+    own = SpamClassifier()
+    for first in range(0, len(texts), 30):
+        own.partial_fit(texts[first : first + 30], labels[first : first + 30])
+    with Classifier.create(":memory:") as by_hand:
+        for text, label in zip(texts, labels):
+            by_hand.learn(label, text)
+        told = [list(by_hand.classify(text).probabilities.values()) for text in UNSEEN]
+    assert own.predict_proba(UNSEEN).tolist() == told
+    own.partial_fit(["tea at four"], ["drinks"]).forget(["tea at four"], ["drinks"])
+    assert own.classes_.tolist() == ["drinks", "ham", "spam"]
+    assert own.predict_proba(UNSEEN)[:, 1:].tolist() == told
+
+
+def test_forgetting_is_whole_or_not_at_all(texts: list[str], labels: list[str]) -> None:
+    own = SpamClassifier().fit(texts, labels)
+    before = own.predict_proba(UNSEEN).tolist()
+    with pytest.raises(ValueError, match=r"X\[1\] is no part of class 'ham'; nothing was forgotten"):
+        own.forget([texts[0], "never seen"], ["ham", "ham"])
+    assert own.predict_proba(UNSEEN).tolist() == before
+    totals = own.forget(texts[:10], labels[:10]).model_.classifier.store.totals()
+    assert totals.documents.tolist() == [35, 35]
+    with pytest.raises(SpamnbError, match="cannot forget"):
+        SpamClassifier(model_type="logistic").fit(texts, labels).forget(texts[:1], labels[:1])
+
+
+def test_classes_may_be_told_before() -> None:
+    own = SpamClassifier().partial_fit(["lunch"], ["ham"], classes=["ham", "spam"])
+    assert own.predict_proba(["pills"]).tolist() == [[1.0, 0.0]] and own.predict(["x"]).tolist() == ["ham"]
+
+
+def test_searches_curves_clone_and_pickle(texts: list[str], labels: list[str], fitted: SpamClassifier) -> None:
+    grid = {"alpha": [0.1, 1.0], "pooling": ["mean", "sum"]}
+    search = GridSearchCV(SpamClassifier(), grid, cv=2, scoring="neg_log_loss").fit(texts, labels)
+    assert search.best_estimator_.predict(["cheap pills"]).tolist() == ["spam"]
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    shown = CalibrationDisplay.from_estimator(fitted, texts, labels, pos_label="spam", n_bins=3)
+    assert len(shown.prob_true)
+    pyplot.close("all")
+    assert is_classifier(fitted) and not hasattr(clone(fitted), "classes_")
+    expected = fitted.predict_proba(UNSEEN).tolist()
+    for again in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):  # noqa: S301
+        assert again.predict_proba(UNSEEN).tolist() == expected
+        again.partial_fit(["one more"], ["ham"])
+    assert fitted.predict_proba(UNSEEN).tolist() == expected
+
+
+def test_several_processes_and_threads_find_the_same(
+    fitted: SpamClassifier, texts: list[str], monkeypatch: Any
+) -> None:
+    own = copy.deepcopy(fitted).set_params(n_jobs=2)
+    expected = fitted.set_params(n_jobs=1).predict_proba(texts).tolist()
+    monkeypatch.setattr(model, "MAX_ALONE", 10)
+    monkeypatch.setattr(cores, "MAX_CHUNK", 9)
+    assert own.predict_proba(texts).tolist() == expected
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(fitted.predict_proba(texts).tolist())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 3
+
+
+def test_explanations_words_and_evaluations(fitted: SpamClassifier, texts: list[str], labels: list[str]) -> None:
+    judgement = fitted.explain("a cheap prize", top=2)
+    assert judgement.verdict in ("ham", "spam") and len(judgement.evidence) == 2
+    assert {word.token for word in fitted.words(7).likeliest["spam"]} <= set(
+        "cheap pills offer prize click win free".split()
+    )
+    assert any(":" in word.token for word in fitted.words(40, everything=True).informative)
+    figures = fitted.evaluate(UNSEEN[:3], ["ham", "spam", "ham"])
+    assert figures.messages == 3 and figures.spam is not None
+    assert figures.accuracy.value == pytest.approx(
+        100 * np.mean(np.array(fitted.verdicts(UNSEEN[:3])) == ["ham", "spam", "ham"])
+    )
+    assert "which had learned 80 of them" in fitted.evaluate(texts, labels).protocol
+
+
+@pytest.mark.parametrize("kind", ["multinomial", "bernoulli", "corrected", "logistic", "hybrid", "lda"])
+def test_every_type_of_model_fits_saves_and_loads(
+    kind: str, tmp_path: Path, texts: list[str], labels: list[str]
+) -> None:
+    embedding = "lsa:5" if kind == "lda" else None
+    own = SpamClassifier(model_type=kind, embedding=embedding, top_words=None).fit(texts, labels)
+    assert own.score(texts, labels) > 0.9
+    own.save(tmp_path / kind)
+    again = SpamClassifier.load(tmp_path / kind)
+    assert again.get_params() == {**own.get_params(), "n_jobs": -1}
+    assert again.predict_proba(UNSEEN).tolist() == own.predict_proba(UNSEEN).tolist()
+
+
+def test_parameters_are_named_as_in_the_settings() -> None:
+    own = SpamClassifier().get_params()
+    settings, tokens = Settings(), TokenOptions()
+    of_settings = {n: getattr(settings, n) for n in Settings.__dataclass_fields__ if n not in ("tokens", "loss")}
+    of_tokens = {n: getattr(tokens, n) for n in TokenOptions.__dataclass_fields__}
+    of_loss = {n: getattr(settings.loss, n) for n in type(settings.loss).__dataclass_fields__}
+    assert own == {**of_settings, **of_tokens, **of_loss, "input": "auto", "n_jobs": -1}
+
+
+def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None:
+    path, other = tmp_path / "model", tmp_path / "letter"
+    fitted.save(path)
+    with pytest.raises(SpamnbError, match=r"exists already; save\(path, force=True\) replaces it"):
+        fitted.save(path)
+    fitted.save(path, force=True)
+    other.write_text("Dear diary")
+    with pytest.raises(SpamnbError, match="only a model is replaced"):
+        fitted.save(other, force=True)
+    assert other.read_text() == "Dear diary"
+    with pytest.raises(SpamnbError, match="no model there"):
+        SpamClassifier.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "said"),
+    [
+        (lambda: SpamClassifier().predict(["a"]), ValueError, "not fitted yet"),
+        (lambda: SpamClassifier().fit(["a"], ["x", "y"]), ValueError, "1 messages but 2 labels"),
+        (lambda: SpamClassifier().fit([], []), ValueError, "X holds no message"),
+        (lambda: SpamClassifier().fit(["a", "b"], ["Spam", "spam"]), ValueError, "differ in case alone"),
+        (lambda: SpamClassifier().fit(["a", "b"], ["unsure", "spam"]), ValueError, "'unsure' cannot name a class"),
+        (lambda: SpamClassifier().fit(["a", "b"], [0.5, 1]), ValueError, "A classifier needs discrete classes"),
+        (lambda: SpamClassifier().fit(["a", "b"], None), ValueError, "requires y to be passed"),
+        (lambda: SpamClassifier(spam="junk").fit(["a", "b"], ["x", "y"]), ValueError, "'junk' is none of the classes"),
+        (lambda: SpamClassifier(alpha=0).fit(["a", "b"], ["x", "y"]), SpamnbError, "alpha is 0"),
+        (lambda: SpamClassifier().fit("text", ["x"]), TypeError, "a single message"),
+        (lambda: SpamClassifier().set_params(smoothing=1), ValueError, "Invalid parameter 'smoothing'"),
+        (lambda: list(MessageFolds(9).split(["a", "b"], ["x", "y"])), ValueError, "9 folds of 2 different messages"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind, match=said) as told:
+        act()
+    assert "\n" not in str(told.value)

@@ -1,0 +1,224 @@
+"""MailVectorizer and HashingMailVectorizer: the counts of the tokenizer, whoever reads them in how many processes."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import (
+    check_estimator_cloneable,
+    check_estimator_repr,
+    check_get_params_invariance,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
+    check_set_params,
+    check_valid_tag_types,
+)
+
+from spamnb import HashingMailVectorizer, MailVectorizer, MultinomialNB, SpamClassifier
+from spamnb.library import cores, rows
+from spamnb.message.parse import parse
+from spamnb.sources.entries import message_of_text
+from spamnb.tokens.token_array import TokenArray
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+
+MAIL = [
+    b"From: a@example.org\nSubject: cheap pills\n\nBuy pills NOW at http://pills.example/?id=7 !!\n",
+    b"Subject: minutes\nContent-Type: text/html\n\n<p style='color:#fff'>The <b>minutes</b> of the caf\xc3\xa9</p>\n",
+    b"",
+    b"\xff\x00",
+]
+BOTH = [MailVectorizer(), HashingMailVectorizer()]
+# scikit-learn runs its other checks on numbers: check_estimator yields none for what reads texts, its own
+# CountVectorizer included.
+CHECKS = [
+    check_estimator_cloneable,
+    check_estimator_repr,
+    check_get_params_invariance,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
+    check_set_params,
+    check_valid_tag_types,
+]
+
+
+def counted(raws: list[bytes], options: TokenOptions) -> list[Counter[str]]:
+    """What the Python tokenizer finds: the oracle."""
+    tokenizer = Tokenizer(options)
+    return [Counter(tokenizer(parse(raw))) for raw in raws]
+
+
+def by_token(X: Any, names: Any) -> list[Counter[str]]:
+    """The rows of a matrix as counters."""
+    return [
+        Counter({names[j]: int(n) for j, n in zip(row.indices, row.data)})
+        for row in (X[[i]] for i in range(X.shape[0]))
+    ]
+
+
+@pytest.mark.parametrize("estimator", [*BOTH, SpamClassifier()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_scikit_learns_checks_that_apply_to_texts(estimator: Any, check: Any) -> None:
+    check(type(estimator).__name__, estimator)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"ngrams": 1}, {"body_only": True}, {"ngrams": 3, "stem": "english"}, {"ignore_headers": ("subject",)}],
+    ids=str,
+)
+def test_a_row_holds_what_the_tokenizer_finds(options: dict[str, Any]) -> None:
+    vectorizer = MailVectorizer(**options)
+    X = vectorizer.fit_transform(MAIL)
+    assert by_token(X, vectorizer.get_feature_names_out()) == counted(MAIL, TokenOptions(**options))
+    assert (vectorizer.transform(MAIL) != X).nnz == 0
+    assert X.dtype == np.int64 and X.has_canonical_format
+    assert [vectorizer.vocabulary_[name] for name in vectorizer.get_feature_names_out()] == list(range(X.shape[1]))
+
+
+def test_tokens_that_the_fit_did_not_see_are_left_out() -> None:
+    vectorizer = MailVectorizer(body_only=True, ngrams=1).fit(["lunch at noon"])
+    assert by_token(vectorizer.transform(["lunch lunch pills"]), vectorizer.get_feature_names_out())[0]["lunch"] == 2
+    assert vectorizer.transform([]).shape == (0, len(vectorizer.tokens_))
+
+
+def test_columns_do_not_depend_on_the_order_of_messages() -> None:
+    names = [MailVectorizer().fit(given).get_feature_names_out().tolist() for given in (MAIL, MAIL[::-1])]
+    assert names[0] == names[1] == sorted(names[0], key=lambda token: int(TokenArray.of([token]).hashes[0]))
+
+
+def test_min_df_and_binary(texts: list[str]) -> None:
+    every, some = MailVectorizer().fit(texts), MailVectorizer(min_df=3, binary=True, dtype=np.float32)
+    held = (every.transform(texts) > 0).sum(axis=0)
+    X = some.fit_transform(texts)
+    assert some.get_feature_names_out().tolist() == every.get_feature_names_out()[held >= 3].tolist()
+    assert set(X.data.tolist()) == {1.0} and X.dtype == np.float32
+    assert (some.transform(texts) != X).nnz == 0
+
+
+def test_what_a_str_is_says_input() -> None:
+    mail, text = "Subject: pills\n\nbuy", b"Subject: pills"
+    assert "subject:pills" not in MailVectorizer().fit([mail]).vocabulary_
+    assert "subject:pills" in MailVectorizer(input="mail").fit([mail]).vocabulary_
+    assert "subject:pills" in MailVectorizer().fit([text]).vocabulary_
+    as_text = MailVectorizer(input="text").fit([text]).vocabulary_
+    assert as_text == MailVectorizer().fit([message_of_text(text)]).vocabulary_
+    raw = b"Subject: caf\xe9\n\n\xff"
+    decoded = [raw.decode("utf-8", "surrogateescape")]
+    assert MailVectorizer(input="mail").fit(decoded).vocabulary_ == MailVectorizer().fit([raw]).vocabulary_
+    assert MailVectorizer(input="mail").fit(["a \ud800 b"]).vocabulary_
+
+
+@pytest.mark.parametrize("estimator", BOTH, ids=repr)
+def test_several_processes_find_the_same_as_one(estimator: Any, texts: list[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr(rows, "MAX_ALONE", 10)
+    monkeypatch.setattr("spamnb.engines.counting.MAX_ALONE", 10)
+    monkeypatch.setattr(cores, "MAX_CHUNK", 7)
+    given = [*texts, *MAIL]
+    alone, shared = clone(estimator).set_params(n_jobs=1), clone(estimator).set_params(n_jobs=3)
+    X, Y = alone.fit_transform(given), shared.fit_transform(given)
+    assert X.shape == Y.shape and (X != Y).nnz == 0
+    assert (shared.transform(given) != X).nnz == 0
+    assert (shared.transform(iter(given)) != X).nnz == 0
+
+
+def test_replies_larger_than_a_pipe_do_not_stop_the_work(monkeypatch: Any) -> None:
+    monkeypatch.setattr(rows, "MAX_ALONE", 1)
+    chance = np.random.default_rng(1)
+    long = [" ".join(f"w{n}" for n in chance.integers(0, 10**9, 20_000)) for _ in range(30)]
+    monkeypatch.setattr(cores, "MAX_CHUNK", 3)
+    assert HashingMailVectorizer(n_jobs=2).transform(long).shape == (30, 2**20)
+
+
+def test_hashing_adds_up_the_tokens_of_a_column() -> None:
+    signed = HashingMailVectorizer(64).transform(MAIL).toarray()
+    sums = HashingMailVectorizer(64, alternate_sign=False).transform(MAIL)
+    expected, alternate = np.zeros((2, len(MAIL), 64), np.int64)
+    for row, counts in enumerate(counted(MAIL, TokenOptions())):
+        for token, n in counts.items():
+            hash_ = int(TokenArray.of([token]).hashes[0]) % 2**64
+            column = (hash_ >> 32) * 64 >> 32
+            expected[row, column] += n
+            alternate[row, column] += n if hash_ % 2 == 0 else -n
+    assert (sums.toarray() == expected).all()
+    assert (signed == alternate).all()
+    assert set(np.unique(HashingMailVectorizer(64, binary=True).transform(MAIL).toarray())) <= {-1, 0, 1}
+
+
+def test_collisions_are_what_chance_says() -> None:
+    given = [" ".join(f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}" for n in range(2000))]
+    found = HashingMailVectorizer(4096, ngrams=1).collisions(given)
+    assert found.tokens == len(MailVectorizer(ngrams=1).fit(given).tokens_)
+    assert found.shared / found.tokens == pytest.approx(1 - np.exp(-found.tokens / 4096), abs=0.05)
+    assert HashingMailVectorizer(2**30, ngrams=1).collisions(given).shared == 0
+
+
+def test_a_stream_of_new_tokens_is_read_in_bounded_memory(monkeypatch: Any, texts: list[str]) -> None:
+    expected = HashingMailVectorizer().transform(texts)
+    monkeypatch.setattr(rows, "MAX_TOKENS", 50)
+    monkeypatch.setattr(cores, "MAX_CHUNK", 5)
+    assert (HashingMailVectorizer().transform(texts) != expected).nnz == 0
+
+
+@pytest.mark.parametrize("vectorizer", [MailVectorizer(), HashingMailVectorizer(alternate_sign=False)], ids=repr)
+@pytest.mark.parametrize("model", [LinearSVC(), MultinomialNB()], ids=repr)
+def test_pipelines_searches_and_unions(vectorizer: Any, model: Any, texts: list[str], labels: list[str]) -> None:
+    name = type(vectorizer).__name__.lower()
+    pipeline = make_pipeline(clone(vectorizer), TfidfTransformer(), clone(model))
+    assert cross_val_score(pipeline, texts, labels, cv=3).mean() > 0.9
+    search = GridSearchCV(pipeline, {f"{name}__ngrams": [1, 2]}, cv=2).fit(texts, labels)
+    assert search.best_params_[f"{name}__ngrams"] in (1, 2)
+    both = FeatureUnion([("headers", MailVectorizer()), ("body", MailVectorizer(body_only=True))])
+    assert both.fit_transform(texts).shape[0] == len(texts)
+    again = pickle.loads(pickle.dumps(pipeline.fit(texts, labels)))  # noqa: S301
+    assert again.predict(texts).tolist() == pipeline.predict(texts).tolist()
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "said"),
+    [
+        (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
+        (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
+        (
+            lambda: MailVectorizer(input="file").fit(["a"]),
+            ValueError,
+            "input is 'file', which is not one of auto, mail",
+        ),
+        (lambda: MailVectorizer().fit([]), ValueError, "no token in the messages"),
+        (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "that 9 of them hold"),
+        (lambda: MailVectorizer(min_df=0).fit(["a"]), ValueError, "min_df is 0"),
+        (lambda: MailVectorizer(ngrams=0).fit(["a"]), ValueError, "ngrams is 0"),
+        (lambda: MailVectorizer(ngrams=999).fit(["a"]), ValueError, "ngrams is 999"),
+        (lambda: MailVectorizer(stem="klingon").fit(["a"]), ValueError, "stem 'klingon' is not one of"),
+        (lambda: MailVectorizer(n_jobs=0).fit(["a"]), ValueError, "n_jobs is 0"),
+        (lambda: MailVectorizer().transform(["a"]), ValueError, "not fitted yet"),
+        (lambda: MailVectorizer().get_feature_names_out(), ValueError, "not fitted yet"),
+        (lambda: HashingMailVectorizer(0).fit(), ValueError, "n_features is 0"),
+        (lambda: HashingMailVectorizer(2**31).transform(["a"]), ValueError, "n_features is 2147483648"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(act: Any, kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind, match=said) as told:
+        act()
+    assert "\n" not in str(told.value)
+
+
+def test_a_table_is_refused_and_its_column_taken() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": ["lunch", "pills"]})
+    with pytest.raises(TypeError, match="give the one column"):
+        MailVectorizer().fit(table)
+    assert MailVectorizer().fit_transform(table["text"]).shape[0] == 2
+
+
+def test_numbers_of_processes() -> None:
+    assert cores.workers_of(None) == 1 and cores.workers_of(3) == 3
+    assert cores.workers_of(-1) == cores.cores() and cores.workers_of(-1000) == 1
