@@ -30,7 +30,7 @@ from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, SpamClas
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
 
-TIMES = 5
+TIMES = 3
 SPAMASSASSIN = ("ham=easy_ham", "ham=easy_ham_2", "ham=hard_ham", "spam=spam", "spam=spam_2")
 
 

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
 from spamnb.cli import cli
 from spamnb.library import cores, model
+from spamnb.library.given import entries_of
 from spamnb.sources.entries import message_of_text, messages
 from spamnb.sources.spec import entries
 
@@ -206,6 +208,13 @@ def test_several_processes_and_threads_find_the_same(
     for thread in threads:
         thread.join()
     assert found == [expected] * 3
+
+
+def test_what_a_worker_is_given_can_be_sent_where_processes_are_not_forked(fitted: SpamClassifier) -> None:
+    with fitted.model_.lock:  # as it is while they start
+        judge_of = pickle.loads(pickle.dumps(partial(model._judge_of, fitted.model_)))  # noqa: S301
+    entries_ = list(entries_of(UNSEEN, "auto"))
+    assert judge_of()(entries_).probabilities.tolist() == fitted.predict_proba(UNSEEN).tolist()
 
 
 def test_explanations_words_and_evaluations(fitted: SpamClassifier, texts: list[str], labels: list[str]) -> None:
