@@ -28,7 +28,6 @@ from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
 from spamnb.tokens import token_sink
-from spamnb.tokens.groups import groups_of
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
@@ -78,7 +77,7 @@ def rows(corpus: Corpus, tokenizer: Tokenizer, without: tuple[str, ...] = ()) ->
     vocabulary = Vocabulary()
     X = csr_array(document_term_matrix(documents, vocabulary))
     X.data = np.ones_like(X.data)
-    return X, groups_of(list(vocabulary.tokens()))
+    return X, vocabulary.tokens().groups
 
 
 def scores(

@@ -27,7 +27,6 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import token_groups
 
 CORPORA = ("spamassassin", "enron1", "enron2", "lingspam", "sms")
 
@@ -45,7 +44,7 @@ def half(specs: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
 def bayes_scores(settings: Settings, made: TrainingSet, asked: TrainingSet) -> np.ndarray:
     """Scores of the messages of ``asked``, whose columns are those of ``made``."""
     totals = made.counts.totals()
-    start, groups, out = intercept(settings, totals, ()), token_groups(made.tokens), []
+    start, groups, out = intercept(settings, totals, ()), made.tokens.groups, []
     counts = made.counts.document_counts.toarray(), made.counts.occurrences.toarray()
     for batch in asked.batches():
         told = log_likelihoods(settings, totals, counts[0][:, batch.rows.ids], counts[1][:, batch.rows.ids])

@@ -286,10 +286,7 @@ def test_which_class_is_learned_first_does_not_matter() -> None:
         assert one == pytest.approx(other, abs=1e-9)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_two_words_of_one_key_do_no_harm(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
-    if not compiled:
-        monkeypatch.setattr("spamnb.tokens.vectorizer.kernel", None)
+def test_two_words_of_one_key_do_no_harm() -> None:
     raw = b"Subject: x\n\nbbbbba1b6aa%0ad0bfcbbabb and l%c%g-1$_bc,0!%p!9!acaac\n"  # found by lattice reduction
     classifier = trained(mail(3))
     before = exported(classifier)

@@ -24,17 +24,20 @@ class _SourceFinder:
         return None
 
 
+ROOMS = ("spamnb.message", "spamnb.tokens")  # in which modules are compiled from the one source
+
+
 @contextmanager
 def uncompiled(*names: str) -> Iterator[list[ModuleType]]:
     """The modules of these names, imported anew as source; those that were imported are back afterwards."""
-    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("spamnb.message")}
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOMS)}
     finder: Any = _SourceFinder
     sys.meta_path.insert(0, finder)
     try:
         yield [importlib.import_module(name) for name in names]
     finally:
         sys.meta_path.remove(finder)
-        for name in [name for name in sys.modules if name.startswith("spamnb.message")]:
+        for name in [name for name in sys.modules if name.startswith(ROOMS)]:
             del sys.modules[name]
         sys.modules.update(before)
         for name, module in before.items():

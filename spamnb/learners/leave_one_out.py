@@ -21,7 +21,6 @@ from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.vectorizer import token_groups
 
 
 def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +29,7 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
     counts, totals = training_set.counts, training_set.counts.totals()
     labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
     if len(totals.classes) > 1:
-        table, groups = count_table(counts, settings), token_groups(training_set.tokens)
+        table, groups = count_table(counts, settings), training_set.tokens.groups
         if settings.top_words is None:
             np.putmask(groups, counts.document_frequency() == 1, -1)
         frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
@@ -50,7 +49,7 @@ def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet
     part. Both have the same columns; every one of these occurs in ``others``."""
     counts, totals = others.counts, others.counts.totals()
     classes = len(totals.classes)
-    table, groups = count_table(counts, settings), token_groups(others.tokens)
+    table, groups = count_table(counts, settings), others.tokens.groups
     start = intercept(settings, totals, frequencies_of(counts) if settings.model_type == "bernoulli" else ())
     labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, classes))]
     for batch in asked.batches():

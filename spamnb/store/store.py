@@ -31,7 +31,6 @@ from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.vectorizer import new_vocabulary
 from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # a model without a correction does not need it
@@ -125,7 +124,7 @@ class Store(ModelTables):
         )
         if self._vocabulary is None or len(self._vocabulary) > most:
             self._before_commit()
-            self._vocabulary, self._cache = new_vocabulary(), None
+            self._vocabulary, self._cache = Vocabulary(), None
         return self._vocabulary
 
     @property

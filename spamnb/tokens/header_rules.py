@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False
 """How each header field is read: which part of it is evidence and under which name, or whether only its presence is.
 
 Figures: docs/experiments.md#header-fields.
@@ -7,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from spamnb.message.headers import is_volatile
 from spamnb.tokens.hosts import normalize_received
-from spamnb.tokens.words import NormalizationCache, normalize_whole_word
+from spamnb.tokens.token_counter import Prefix
+from spamnb.tokens.word_scanner import Normalization
+from spamnb.tokens.words import normalize_whole_word
 
 if TYPE_CHECKING:
     from spamnb.tokens.token_sink import TokenSink
@@ -52,7 +55,6 @@ SHARED_PREFIXES = {
 
 MAX_HEADER_NAMES = 300  # names whose rule is kept
 MAX_HEADER_NAME = 100  # characters of such a name
-MAX_CACHED_WORDS = 20_000  # of each rule
 
 _SIGNATURE = re.compile(r"\b(?:bh?|t|x)\s*=[^;]*")
 
@@ -71,13 +73,27 @@ def _without_signature(value: str) -> str:
     return _SIGNATURE.sub("", value)
 
 
-class HeaderRule(NamedTuple):
-    """How one header field is read."""
+class HeaderRule:
+    """How one header field is read.
 
-    presence: str  # the token that says that the field is there
-    shorten: Callable[[str], str] | None  # leaves out a part of the value
-    normalization: NormalizationCache | None  # makes tokens of its words; None where they are no evidence
-    extra_tokens: Callable[[str, TokenSink], None] | None  # puts into the sink what else the value says
+    said: the token that says that the field is there
+    shorten: leaves out a part of the value
+    normalization: makes tokens of its words; None where they are no evidence
+    extra_tokens: puts into the sink what else the value says
+    """
+
+    def __init__(
+        self,
+        said: str,
+        shorten: Callable[[str], str] | None,
+        normalization: Normalization | None,
+        extra_tokens: Callable[[str, TokenSink], None] | None,
+    ) -> None:
+        self.said = said
+        self.presence = Prefix(said)
+        self.shorten = shorten
+        self.normalization = normalization
+        self.extra_tokens = extra_tokens
 
 
 class HeaderRules(dict[str, "HeaderRule | None"]):
@@ -88,8 +104,8 @@ class HeaderRules(dict[str, "HeaderRule | None"]):
 
     >>> from spamnb.tokens.words import normalize_word
     >>> rules = HeaderRules(normalize_word, ["path"], {})
-    >>> rules["Subject"].normalization["Now"], rules["Subject"].presence, rules["Path"]
-    (('subject:now',), 'header:subject', None)
+    >>> rules["Subject"].normalization.compute("Now"), rules["Subject"].said, rules["Path"]
+    ((('subject:now',), False), 'header:subject', None)
     """
 
     def __init__(
@@ -101,7 +117,7 @@ class HeaderRules(dict[str, "HeaderRule | None"]):
         self._normalize_text = normalize_text
         self._ignored = frozenset(ignored)
         self._extra_tokens = extra_tokens
-        self._received = NormalizationCache(normalize_received, "received:", MAX_CACHED_WORDS)
+        self._received = Normalization(normalize_received, "received:")
 
     def __missing__(self, name: str) -> HeaderRule | None:
         rule = self._rule(name.lower())
@@ -122,7 +138,5 @@ class HeaderRules(dict[str, "HeaderRule | None"]):
             return HeaderRule(presence, None, None, extra_tokens)
         normalize = self._normalize_text if name in TEXT_HEADERS else normalize_whole_word
         prefix = SHARED_PREFIXES.get(name, name[:40]) + ":"
-        normalization = NormalizationCache(normalize, prefix, MAX_CACHED_WORDS)
-        return HeaderRule(
-            presence, _without_signature if name in SIGNATURE_HEADERS else None, normalization, extra_tokens
-        )
+        shorten = _without_signature if name in SIGNATURE_HEADERS else None
+        return HeaderRule(presence, shorten, Normalization(normalize, prefix), extra_tokens)

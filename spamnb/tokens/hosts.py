@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from spamnb.message.links import MAX_URL, mixes_scripts, read_link, registrable_domain, same_owner
-from spamnb.tokens.words import normalize_whole_word
+from spamnb.tokens.ascii_bytes import MAX_HOST
+from spamnb.tokens.ascii_words import AsciiWord
 
-MAX_HOST = 60  # characters
 # Services that hide where a link leads, and that anyone may use: what sends through them is told from what does not,
 # whichever of them it is. 391 phishing messages name those of the first line 67 times; the others are as open to all.
 SHORTENERS = frozenset("""
@@ -34,14 +34,10 @@ def normalize_host(raw: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)  # mail names the same few again and again: URLs of HTML are read in two thirds of the time
-def _normalize_host(raw: str) -> tuple[str, ...]:
-    word = raw.strip("-._,'!%$").lower()
-    if not word or len(word) > MAX_HOST:
-        return ()
-    parts = word.split(".")
-    if len(parts) == 4 and parts[3].isdigit():
-        return tuple([".".join(parts[:i]) for i in (1, 2, 3, 4)])
-    return tuple([".".join(parts[i:]) for i in range(max(0, len(parts) - 4), max(1, len(parts) - 1))])
+def _normalize_host(raw: str, received: bool = False) -> tuple[str, ...]:
+    word, data = AsciiWord(), raw.encode()
+    word.read_host(data, 0, len(data), received)
+    return tuple(word.texts(data))
 
 
 def normalize_received(raw: str) -> tuple[str, ...]:
@@ -50,11 +46,7 @@ def normalize_received(raw: str) -> tuple[str, ...]:
     >>> normalize_received("g7LBx45"), normalize_received("8.11.6")
     (('#g0lbx00',), ('8.11.6', '11.6', '#0.00.0'))
     """
-    hosts = normalize_host(raw)
-    if not hosts or not any(map(str.isdigit, raw)) or hosts[0].isdigit():
-        return hosts
-    shape = normalize_whole_word(raw)[-1:]
-    return (*hosts, *shape) if "." in hosts[0] else shape
+    return _normalize_host.__wrapped__(raw, True)
 
 
 def url_tokens(urls: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from spamnb.tokens.groups import groups_of
+from spamnb.tokens.groups import token_groups
 
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # Fowler, Noll and Vo's hash, 1a
 CHUNK_TOKENS = 1 << 15  # fit the processor's cache: a million tokens are packed in 0.08 s, in one piece in 0.57 s
@@ -52,7 +52,7 @@ class TokenArray(Sequence[str]):
     @property
     def groups(self) -> np.ndarray:
         """The group of each token, (k,) int8."""
-        return groups_of(self)
+        return token_groups(self.text, self.offsets, self.lengths)
 
     def __len__(self) -> int:
         return len(self.lengths)

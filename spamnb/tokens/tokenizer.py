@@ -13,16 +13,20 @@ import re
 import string
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spamnb.message.truncations import what_was_cut
-from spamnb.tokens.header_rules import MAX_CACHED_WORDS, HeaderRules
+from spamnb.tokens.header_rules import HeaderRules
 from spamnb.tokens.hosts import normalize_host, url_tokens
-from spamnb.tokens.token_sink import TokenList, TokenSink
-from spamnb.tokens.words import NormalizationCache, normalize_word, raw_words
+from spamnb.tokens.token_counter import TokenCounter
+from spamnb.tokens.token_sink import TokenSink
+from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.tokens.word_scanner import Normalization
+from spamnb.tokens.words import normalize_word
 
 if TYPE_CHECKING:
     from spamnb.message.parse import Message, Part
+    from spamnb.tokens.plain_message import PlainMessage
 
 TOKENS_VERSION = 6  # rises whenever the same message would give other tokens: a model says which it was trained with
 
@@ -66,9 +70,9 @@ class TokenOptions:
         object.__setattr__(self, "ignore_headers", tuple(name.lower() for name in self.ignore_headers))
 
 
-def _splitter(tokenizer: str) -> Callable[[str], list[str]]:
+def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
     if tokenizer == "own":
-        return raw_words
+        return None
     from nltk.tokenize import TreebankWordTokenizer, TweetTokenizer
 
     split = TweetTokenizer().tokenize if tokenizer == "tweet" else TreebankWordTokenizer().tokenize
@@ -89,7 +93,8 @@ def _normalizer(stem: str | None) -> Callable[[str], tuple[str, ...]]:
 
 
 class Tokenizer:
-    """Finds the tokens of messages: ``Tokenizer(options)(message)`` is a list of them, with repeats.
+    """Finds the tokens of messages: ``Tokenizer(options)(message)`` is a list of them, in the order in which each first
+    occurs, and as often as it does.
 
     ValueError for a stemmer that does not exist.
 
@@ -102,17 +107,20 @@ class Tokenizer:
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         self._split = _splitter(self.options.tokenizer)
+        self.reads_plain_messages = self._split is None
         normalize = _normalizer(self.options.stem)
-        self._text = NormalizationCache(normalize)
-        self._hidden = NormalizationCache(normalize, "hidden:", MAX_CACHED_WORDS)
+        self._text = Normalization(normalize)
+        self._hidden = Normalization(normalize, "hidden:")
         extra_tokens = {"subject": self._subject, "from": _sender, "date": _date, "message-id": _message_id}
         self._header_rules = HeaderRules(normalize, self.options.ignore_headers, extra_tokens)
 
     def __call__(self, message: Message) -> list[str]:
         """All tokens of ``message``."""
-        sink = TokenList()
-        self.read(message, sink)
-        return sink.tokens
+        counter = TokenCounter(Vocabulary())
+        self.read(message, TokenSink(counter))
+        counter.end()
+        ids, counts = counter.take_cells().T
+        return [token for token, n in zip(counter.vocabulary.take(ids), counts.tolist()) for _ in range(n)]
 
     def read(self, message: Message, sink: TokenSink) -> None:
         """Put all tokens of ``message`` into ``sink``."""
@@ -122,16 +130,9 @@ class Tokenizer:
             sink.add_headers(self._header_rules, message.headers)
             self._structure(message, sink)
 
-    def read_plain_message(self, raw: bytes, kernel: Any, identify: bool) -> bytes | None:
-        """Put all tokens of a plain message (one text of ASCII) into the kernel, which reads its bytes.
-
-        Returns the message's digest (empty without ``identify``), or None where ``raw`` is no plain message and has to
-        be parsed.
-        """
-        options = self.options
-        return kernel.read_plain_message(
-            raw, self._text, self._header_rules, options.ngrams, options.body_only, identify
-        )
+    def read_plain_message(self, message: PlainMessage, sink: TokenSink) -> None:
+        """Put all tokens of a plain message (one text of ASCII) into ``sink``."""
+        message.put(sink, self._text, self._header_rules, self.options.ngrams, self.options.body_only)
 
     def _subject(self, value: str, sink: TokenSink) -> None:
         """The subject once more, as text: its words and pairs become the same tokens as those of the body, so each

@@ -1,19 +1,20 @@
 """Messages → rows of token ids: what a Tokenizer finds, counted. A message is read once, and handed on.
 
-Where the compiled kernel is there (``_kernel.pyx``, built when spamnb is installed with a C compiler at hand) most
-words never become Python objects, and a plain message (one text of ASCII) is read in its bytes: 57 µs a message of
-SpamAssassin and 20news, parsing included, and 50 MB for their 903,000 tokens. Without it parsing and dictionaries do
-the same in 500 µs and 270 MB; they are its specification. ``kernel_status`` says which it is.
+Where the rules of tokens are compiled (when spamnb is installed with a C compiler at hand) most words never become
+Python objects. A plain message (one text of ASCII) is read in its bytes. ``kernel_status`` says whether they are
+compiled.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,43 +22,36 @@ from spamnb.message.headers import HeaderSection, read_section
 from spamnb.message.parse import Message, identity, parse
 from spamnb.sources.entries import raw_message
 from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import TOKENS_VERSION, Tokenizer
+from spamnb.tokens.plain_message import PlainMessage
+from spamnb.tokens.token_counter import TokenCounter
+from spamnb.tokens.token_sink import TokenSink
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-KERNEL_VERSION = 31  # rises whenever what follows, or what the kernel takes from Python files, changes
-
-try:
-    import spamnb.tokens._kernel as kernel
-except ModuleNotFoundError as error:
-    kernel = None
-    _status = f"not compiled: {error.name} is missing; reinstall with a C compiler at hand"
-except Exception as error:  # a build of other source may lack anything
-    kernel = None
-    _status = f"stale: built of other source ({error}); reinstall"
-else:
-    _status = "compiled"
-    if getattr(kernel, "MADE_FOR", None) != (TOKENS_VERSION, KERNEL_VERSION):
-        kernel = None
-        _status = "stale: built of other source; reinstall"
+# What runs compiled, each from the one source of its name; tests compare them with those that pyproject.toml names.
+COMPILED = {
+    "message": "css elements html scanner sheets stack style tags".split(),
+    "tokens": "ascii_words groups header_rules plain_message token_counter token_sink vocabulary word_scanner".split(),
+}
+CLOCK_SKEW = 10  # seconds: an installer writes the files of a package in any order
 
 
 def kernel_status() -> str:
-    """Whether the compiled kernel is used: "compiled", or "not compiled: …" or "stale: …" with what to do."""
-    return _status
-
-
-def new_vocabulary() -> Vocabulary:
-    """An empty vocabulary, the compiled one where it is built."""
-    return Vocabulary() if kernel is None else kernel.Vocabulary()
-
-
-def token_groups(tokens: TokenArray) -> np.ndarray:
-    """``tokens.groups``, compiled where the kernel is: the group of each of the k tokens, (k,) int8."""
-    return tokens.groups if kernel is None else kernel.token_groups(tokens.text, tokens.offsets, tokens.lengths)
+    """Whether messages are read by compiled modules: "compiled", or "not compiled: …" or "stale: …" with what to do."""
+    package = Path(__file__).parents[1]
+    for room, names in COMPILED.items():
+        for name in names:
+            found = find_spec(f"spamnb.{room}.{name}")
+            built = Path(found.origin) if found and found.origin else package
+            if not built.name.endswith(tuple(EXTENSION_SUFFIXES)):
+                return f"not compiled: spamnb.{room}.{name}; reinstall with a C compiler at hand"
+            for source in (package / room).glob(f"{name}.p*"):
+                if source.stat().st_mtime > built.stat().st_mtime + CLOCK_SKEW:
+                    return f"stale: {source.name} of spamnb/{room} is newer than what was compiled of it; reinstall"
+    return "compiled"
 
 
 class RowInfo(NamedTuple):
@@ -81,17 +75,13 @@ class Vectorizer:
     [('p:,', 1), ('lunch', 2), ('length:2', 1), ('caps:0', 1)]
     """
 
-    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None, compiled: bool = True) -> None:
-        if vocabulary is None:
-            vocabulary = new_vocabulary() if compiled else Vocabulary()
-        self.vocabulary = vocabulary
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
+        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self._tokenizer = tokenizer
-        self._ids, self._counts, self._lengths = array("i"), array("i"), array("q")
-        self._kernel: Any = None
-        options = tokenizer.options
-        supported = options.tokenizer == "own" and options.ngrams <= 2
-        if supported and kernel is not None and isinstance(vocabulary, kernel.Vocabulary):
-            self._kernel = kernel.Kernel(vocabulary)
+        self._counter = TokenCounter(self.vocabulary)
+        self._sink = TokenSink(self._counter)
+        self._plain_message = PlainMessage()
+        self._lengths = array("q")
 
     def __len__(self) -> int:
         return len(self.vocabulary)
@@ -101,37 +91,30 @@ class Vectorizer:
 
         Without ``identify`` the digest may be empty, which saves an eighth of that.
         """
-        if self._kernel is not None:
-            self._kernel.begin()
-            digest = self._tokenizer.read_plain_message(raw, self._kernel, identify)
-            if digest is not None:
-                return RowInfo(self._end_row(self._kernel.end()), digest, ())
-        message = parse(raw)
-        return RowInfo(self.add(message), message.digest, message.truncations)
+        digest = self._plain_message.read(raw, identify) if self._tokenizer.reads_plain_messages else None
+        if digest is None:
+            message = parse(raw)
+            return RowInfo(self.add(message), message.digest, message.truncations)
+        self._counter.begin()
+        self._tokenizer.read_plain_message(self._plain_message, self._sink)
+        return RowInfo(self._end_row(), digest, ())
 
     def add(self, message: Message) -> int:
         """One more row; returns how many different tokens it has."""
-        if self._kernel is not None:
-            self._kernel.begin()
-            self._tokenizer.read(message, self._kernel)
-            return self._end_row(self._kernel.end())
-        counts = Counter(self.vocabulary.ids(self._tokenizer(message)).tolist())
-        self._ids.extend(counts)
-        self._counts.extend(counts.values())
-        return self._end_row(len(counts))
+        self._counter.begin()
+        self._tokenizer.read(message, self._sink)
+        return self._end_row()
 
-    def _end_row(self, length: int) -> int:
+    def _end_row(self) -> int:
+        length = self._counter.end()
         self._lengths.append(length)
         return length
 
     def take_rows(self) -> CsrRows:
         """The rows added since the last call, with the vocabulary's ids; the tokens of each as they were first met."""
         indptr = np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
-        if self._kernel is not None:
-            ids, counts = self._kernel.take_cells().T
-        else:
-            ids, counts = np.array(self._ids, np.int32), np.array(self._counts, np.int32)
-        self._ids, self._counts, self._lengths = array("i"), array("i"), array("q")
+        ids, counts = self._counter.take_cells().T
+        self._lengths = array("q")
         return CsrRows(indptr, ids, counts)
 
 

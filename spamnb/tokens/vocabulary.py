@@ -1,4 +1,4 @@
-"""An id for every token: the Python vocabulary; the compiled one has the same interface.
+"""An id for every token, kept in dictionaries; where vocabulary.pyx is compiled, that is the module of this name.
 
 A token's id is the order in which it was first seen, so a vocabulary only grows at its end, and rows of ids that were
 made earlier stay valid.
@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spamnb.tokens.groups import groups_of
 from spamnb.tokens.token_array import TokenArray
 
 
@@ -50,7 +49,7 @@ class Vocabulary:
 
     def groups(self, ids: np.ndarray) -> np.ndarray:
         """The group of each token with these ids, (k,) int8."""
-        return groups_of(self.take(ids))
+        return TokenArray.of(self.take(ids)).groups
 
     def tokens(self) -> TokenArray:
         """All tokens, in the order of their ids."""

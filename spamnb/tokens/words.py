@@ -1,31 +1,24 @@
 """Text → words, in every script.
 
 A raw word is a maximal run of word characters: ASCII letters and digits, the ASCII punctuation in
-``INNER_PUNCTUATION``, and every letter, mark and number of Unicode. ``raw_words`` finds them; ``normalize_word`` makes
-tokens of one: the word in lower case and trimmed, and what else is worth knowing about it. That is the costly part, so
-``NormalizationCache`` keeps the tokens of each raw word: in a stream of mail nineteen words of twenty were seen before.
+``INNER_PUNCTUATION``, and every letter, mark and number of Unicode. ``word_scanner.py`` finds them; ``normalize_word``
+makes tokens of one: the word in lower case and trimmed, and what else is worth knowing about it.
 
-ASCII text takes ``str.translate`` and ``split``; only text with other characters pays for Unicode.
+What stands here is for other characters than ASCII; ``ascii_words.py`` has the rules of the rest.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-MAX_WORD = 30  # characters; a longer word is summarised by its first letter and its length
-INNER_PUNCTUATION = "$'-.,!%_"  # may stand inside a word: prices, hosts, versions, don't
-MAX_PUNCTUATION = 4
-MIN_SPACED = 4  # letters with one sign between each two that are a word: "V i a g r a", "V.i.a.g.r.a"
-SPACED = "spaced-letters"  # the mark of such a word
-MAX_SPACED_WORDS = 50  # of a text that are joined
-NO_BREAK = "\xa0"  # a space; half of the HTML that is not ASCII has no other such character
+from spamnb.tokens.ascii_bytes import BYTE_KIND, IS_PUNCTUATION, MAX_CUT_WORD, MAX_WORD, MIN_SPACED, NOT_SPELT
+from spamnb.tokens.ascii_words import AsciiWord, long_token
 
-_LEFT_TRIMMED = "'-.,!%_"
-_RIGHT_TRIMMED = "'-.,_$"
-_CUTS = str.maketrans(dict.fromkeys("-.,!_", " "))
+MAX_PUNCTUATION = 4
+SPACED = "spaced-letters"  # the mark of a word whose letters stood apart
 
 # Letters of other scripts that look like Latin ones: the Cyrillic and Greek ones that a Latin reader cannot tell apart.
 _LOOK_ALIKE_PAIRS = """
@@ -36,7 +29,6 @@ _LOOK_ALIKE = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKE_PAIRS.split()}
 _ZERO_WIDTH = frozenset(
     (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
 )
-_NUMBER_SHAPE = str.maketrans("123456789", "000000000")
 _MANY_MARKS = re.compile(r"[^\w\x00-\x7f]{33,}")  # marks, and what becomes a space
 _MARKS_OUT: dict[int, str | None] = {point: None for point in range(0x300, 0x370)}  # combining accents
 _MARKS_OUT |= {0x131: "i", 0x237: "j"}  # letters without their dot
@@ -46,13 +38,11 @@ _SMALL_CAPITALS = """
 """
 _GUISES = {ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {first + i: chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
-_SINGLES = b"\1" * MIN_SPACED
-_SPACED = re.compile(rf" \S(?: \S){{{MIN_SPACED - 1},}}(?= )")
 # From and to, of scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
 
-_WORD_ASCII = {i: c if (c := chr(i)).isalnum() or c in INNER_PUNCTUATION or c == "\n" else " " for i in range(128)}
-_PUNCTUATION_ASCII = {i: c if (c := chr(i)).isprintable() and not c.isalnum() else " " for i in range(128)}
+_WORD_ASCII = {i: chr(i) if BYTE_KIND[i] or i == 10 else " " for i in range(128)}
+_PUNCTUATION_ASCII = {i: chr(i) if IS_PUNCTUATION[i] else " " for i in range(128)}
 
 
 def _is_zero_width(point: int) -> bool:
@@ -84,50 +74,18 @@ _WORDS = _WordMap(_WORD_ASCII | _GUISES)
 _PUNCTUATION = _PunctuationMap(_PUNCTUATION_ASCII | {0x2800: " "})  # a letter of Braille without dots: a blank
 
 
-def raw_words(text: str) -> list[str]:
-    """The runs of word characters of ``text``, in its own case and untrimmed.
+def spelt_words(run: str) -> list[str]:
+    """The words in a run of single characters with one sign between each two.
 
-    >>> raw_words("Don't pay $19.95 -- it's V\\u200biagra!!")
-    ["Don't", 'pay', '$19.95', '--', "it's", 'Viagra!!']
+    >>> spelt_words("V i a g r a 1 n*o*w*!"), spelt_words("1 2 3 4")
+    (['Viagra'], [])
     """
-    return _with_spaces(text).split()
-
-
-def _with_spaces(text: str) -> str:
-    """``text`` with a space for whatever is neither a word character nor a line feed."""
-    if not text.isascii():
-        text = text.replace(NO_BREAK, " ")
-    return text.translate(_WORD_ASCII) if text.isascii() else word_text(text)
-
-
-def may_be_spaced(raw: list[str]) -> bool:
-    """Whether ``spaced_words`` may find something in the text of these raw words: a third of the time of looking."""
-    try:
-        return _SINGLES in bytes(map(len, raw))
-    except ValueError:  # a word of more than 255 characters
-        return True
-
-
-def spaced_words(text: str) -> list[str]:
-    """The words of ``text`` that are written with one sign between each two letters, joined; the first
-    MAX_SPACED_WORDS. A line feed ends one.
-
-    >>> spaced_words("Buy V i a g r a *n*o*w*  N o w or 1 2 3 4")
-    ['Viagra']
-    >>> spaced_words("F R E E  G I F T")
-    ['FREE', 'GIFT']
-    """
-    found: list[str] = []
-    for run in _SPACED.findall(f" {_with_spaces(text)} ".replace("\n", "  ")):
-        letters = "".join([char if char.isalpha() else " " for char in run[1::2]])
-        found += [word for word in letters.split() if len(word) >= MIN_SPACED]
-        if len(found) >= MAX_SPACED_WORDS:
-            break
-    return found[:MAX_SPACED_WORDS]
+    letters = "".join([char if char.isalpha() else " " for char in run[::2]])
+    return [word for word in letters.split() if len(word) >= MIN_SPACED]
 
 
 def word_text(text: str) -> str:
-    """``text``, which has no NO_BREAK, with a space for whatever is neither a word character nor a line feed."""
+    """``text``, which has no U+00A0, with a space for whatever is neither a word character nor a line feed."""
     # Putting n marks of one letter in order takes n² steps: 140 s for those of 3 MB. Two letters of katakana become
     # marks by that: 250 kB of them and of others in turn took 5 s.
     text = text.replace("\uff9e", "\u3099").replace("\uff9f", "\u309a")
@@ -141,8 +99,7 @@ def punctuation(text: str) -> list[str]:
     >>> punctuation("FREE!! £5, -------")
     ['!!', '£', ',', '----']
     """
-    table = _PUNCTUATION_ASCII if text.isascii() else _PUNCTUATION
-    return [run[:MAX_PUNCTUATION] for run in text.translate(table).split()]
+    return [run[:MAX_PUNCTUATION] for run in text.translate(_PUNCTUATION).split()]
 
 
 def _unspaced(char: str) -> bool:
@@ -178,28 +135,13 @@ def normalize_word(raw: str) -> tuple[str, ...]:
     >>> normalize_word("S.P.A.M.")
     ('s', 'p', 'a', 'm', 'spam', 'spaced-letters')
     """
-    if raw.isalpha() and raw.isascii() and len(raw) <= MAX_WORD:
-        return (raw.lower(),)
     if raw.isascii() and any(map(str.isdigit, raw)):
         return normalize_whole_word(raw)
-    tokens: list[str] = []
-    parts = [part.strip("'%") for part in raw[: 64 * MAX_WORD].translate(_CUTS).split()]
-    for word in parts:
-        if not word:
-            continue
-        if word.isascii():
-            if len(word) > MAX_WORD:
-                tokens.append(long_token(word.lower()))
-            elif word != "$":
-                tokens.append(word.lower())
-            continue
-        for run in _runs(word):
-            if _unspaced(run[0]):
-                tokens += [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
-            else:
-                tokens += _normalize_run(run)
-    if len(parts) >= MIN_SPACED and all([len(word) == 1 and word.isalpha() for word in parts]):
-        tokens += (*normalize_word("".join(parts)), SPACED)
+    word, data = AsciiWord(), raw[:MAX_CUT_WORD].encode()
+    may_be_spelt = word.read_parts(data, 0, len(data))
+    tokens = word.texts(data, _normalize_part)
+    if may_be_spelt and (letters := data.translate(None, NOT_SPELT).decode()).isalpha():
+        tokens += (*normalize_word(letters), SPACED)
     return tuple(tokens)
 
 
@@ -211,13 +153,20 @@ def normalize_whole_word(raw: str) -> tuple[str, ...]:
     """
     if not raw.isascii():
         return normalize_word(raw)
-    word = raw.lstrip(_LEFT_TRIMMED).rstrip(_RIGHT_TRIMMED).lower()
-    if len(word) > MAX_WORD:
-        return (long_token(word),)
-    if word.isalpha() or not word:
-        return (word,) if word else ()
-    shape = word.translate(_NUMBER_SHAPE)
-    return (word, "#" + shape) if "0" in shape else (word,)
+    word, data = AsciiWord(), raw.encode()
+    word.read_whole(data, 0, len(data), any(map(str.isdigit, raw)), True)
+    return tuple(word.texts(data))
+
+
+def _normalize_part(part: str) -> list[str]:
+    """The tokens of a word without inner punctuation, not all of it ASCII."""
+    tokens: list[str] = []
+    for run in _runs(part):
+        if _unspaced(run[0]):
+            tokens += [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
+        else:
+            tokens += _normalize_run(run)
+    return tokens
 
 
 def _normalize_run(word: str) -> list[str]:
@@ -230,47 +179,6 @@ def _normalize_run(word: str) -> list[str]:
     if latin != bare and latin.isascii() and any("a" <= char <= "z" for char in bare):
         return [latin, "look-alike"]  # mixed scripts: a disguise
     return [low, bare] if bare and bare != low and bare.isascii() else [low]
-
-
-def long_token(word: str) -> str:
-    """What stands for a word of more than MAX_WORD characters: its first one, and its length in tens up to 1,000."""
-    return f"long:{word[0]}:{min(len(word) // 10 * 10, 1000)}"
-
-
-class NormalizationCache(dict[str, tuple[str, ...]]):
-    """``cache[raw]`` are the tokens of a raw word: those that ``normalize`` makes, each with the ``prefix`` before it.
-
-    It starts afresh after ``max_words``, and keeps no long ones, so that a hostile stream cannot fill memory.
-
-    >>> NormalizationCache(prefix="subject:")["FREE!"]
-    ('subject:free',)
-    """
-
-    def __init__(
-        self,
-        normalize: Callable[[str], tuple[str, ...]] = normalize_word,
-        prefix: str = "",
-        max_words: int = 200_000,
-    ) -> None:
-        self.normalize = normalize
-        self.prefix = prefix
-        self._max_words = max_words
-
-    def compute(self, raw: str) -> tuple[str, ...]:
-        """The tokens, kept or not."""
-        return tuple([self.prefix + token for token in self.normalize(raw)]) if self.prefix else self.normalize(raw)
-
-    def of_spaced(self, word: str) -> tuple[str, ...]:
-        """The tokens of a word whose letters stood apart, and the mark of that; not kept."""
-        return (*self.compute(word), self.prefix + SPACED)
-
-    def __missing__(self, raw: str) -> tuple[str, ...]:
-        if len(self) >= self._max_words:
-            self.clear()
-        tokens = self.compute(raw)
-        if len(raw) <= 2 * MAX_WORD:
-            self[raw] = tokens
-        return tokens
 
 
 def shares(counts: Sequence[int], allowance: int) -> list[int]:

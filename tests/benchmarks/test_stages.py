@@ -78,10 +78,9 @@ def test_tokens(benchmark: Benchmark, parsed: list[Message]) -> None:
     assert all(benchmark(lambda: [tokenizer(message) for message in parsed]))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_rows_of_numbers(benchmark: Benchmark, parsed: list[Message], compiled: bool) -> None:
+def test_rows_of_numbers(benchmark: Benchmark, parsed: list[Message]) -> None:
     def rows() -> list[int]:
-        vectorizer = Vectorizer(Tokenizer(SETTINGS.tokens), compiled=compiled)
+        vectorizer = Vectorizer(Tokenizer(SETTINGS.tokens))
         return [vectorizer.add(message) for message in parsed]
 
     assert all(benchmark(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,23 +17,9 @@ from spamnb.counts import training_set as module
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.message.parse import parse
 from spamnb.sources.entries import Entry
-from spamnb.tokens import vectorizer
 from spamnb.tokens.tokenizer import Tokenizer
 
 tokenize = Tokenizer()
-
-
-@pytest.fixture(scope="module", autouse=True, params=["compiled", "dictionaries"])
-def kernel(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test here with the compiled kernel, where it is built, and without."""
-    if request.param == "compiled" and vectorizer.kernel is None:
-        pytest.skip("the kernel is not built: needs a C compiler when spamnb is installed")
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "dictionaries":
-            patch.setattr(vectorizer, "kernel", None)
-        yield
-
-
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
 
 

@@ -26,7 +26,6 @@ from spamnb.formulas.pooling import pool
 from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
-from spamnb.tokens.groups import groups_of
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
@@ -92,7 +91,7 @@ def mail(corpora: Path) -> Mail:
     table = token_log_probability(sums, sums.sum(axis=1), 0.1 * sums.shape[1], 0.1)
     filters = []
     for pooling in ("mean", "sum"):
-        filter_ = Filter(vocabulary, table, groups_of(list(vocabulary.tokens())), np.empty(0), pooling, TOKENIZER)
+        filter_ = Filter(vocabulary, table, vocabulary.tokens().groups, np.empty(0), pooling, TOKENIZER)
         filters.append(filter_._replace(ham_scores=np.sort([filter_.score(message) for message in ham])))
     spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]
     return Mail(spam, ["\n".join(message.texts) for message in ham if message.texts], *filters)

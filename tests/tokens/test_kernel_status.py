@@ -1,67 +1,56 @@
-"""vectorizer.py tells whether the compiled kernel is used, and uses none that was built of other source."""
+"""vectorizer.py tells whether messages are read by compiled modules, and whether those are of other source."""
 
 from __future__ import annotations
 
-import runpy
-import sys
+import os
+import tomllib
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
-from spamnb.tokens import vectorizer as module
-from spamnb.tokens.tokenizer import TOKENS_VERSION
-from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.tokens import vectorizer
 
 
-def test_the_kernel_is_made_for_these_tokens() -> None:
-    source = (Path(__file__).parents[2] / "spamnb" / "tokens" / "_made_for.pxd").read_text()
-    assert f"TOKENS_VERSION = {TOKENS_VERSION}  #" in source
-    assert f"KERNEL_VERSION = {module.KERNEL_VERSION}  #" in source
+def test_every_compiled_module_is_looked_at() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    built = {module["name"] for module in project["tool"]["setuptools"]["ext-modules"]}
+    named = {f"spamnb.{room}.{name}" for room, names in vectorizer.COMPILED.items() for name in names}
+    assert built - {"spamnb.learners._ascent"} == named
 
 
-class _Unimportable:
-    """An import system in which the kernel fails while it is imported, as one does that lacks what it looks for."""
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with all sources, each compiled."""
+    for room, names in vectorizer.COMPILED.items():
+        (tmp_path / room).mkdir()
+        for name in names:
+            for suffix in (".py", ".pxd", EXTENSION_SUFFIXES[0]):
+                file = tmp_path / room / (name + suffix)
+                file.touch()
+                os.utime(file, (1e9, 1e9))
+    monkeypatch.setattr(vectorizer, "__file__", str(tmp_path / "tokens" / "vectorizer.py"))
 
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "spamnb.tokens._kernel":
-            raise AttributeError("no attribute 'renamed'")
+    def find(name: str) -> ModuleSpec:
+        built = tmp_path.joinpath(*name.split(".")[1:]).with_suffix(EXTENSION_SUFFIXES[0])
+        return ModuleSpec(name, None, origin=str(built if built.exists() else built.with_suffix(".py")))
 
-
-def vectorizer_anew() -> dict[str, Any]:
-    """What vectorizer.py has when it is imported now."""
-    return runpy.run_path(str(module.__file__))
-
-
-def test_a_kernel_of_other_source_is_told_and_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = ModuleType("spamnb.tokens._kernel")
-    monkeypatch.setattr("spamnb.tokens._kernel", other, raising=False)
-    monkeypatch.setitem(sys.modules, "spamnb.tokens._kernel", other)
-    for made_for in ((TOKENS_VERSION - 1, module.KERNEL_VERSION), (TOKENS_VERSION, module.KERNEL_VERSION + 1), None):
-        other.MADE_FOR = made_for  # type: ignore[attr-defined]
-        found = vectorizer_anew()
-        assert found["kernel"] is None
-        assert found["kernel_status"]() == "stale: built of other source; reinstall"
-    other.MADE_FOR = (TOKENS_VERSION, module.KERNEL_VERSION)  # type: ignore[attr-defined]
-    found = vectorizer_anew()
-    assert found["kernel"] is other
-    assert found["kernel_status"]() == "compiled"
+    monkeypatch.setattr(vectorizer, "find_spec", find)
+    return tmp_path
 
 
-def test_a_kernel_that_cannot_be_imported_is_told_and_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("spamnb.tokens._kernel", raising=False)
-    monkeypatch.delitem(sys.modules, "spamnb.tokens._kernel", raising=False)
-    monkeypatch.setattr(sys, "meta_path", [_Unimportable(), *sys.meta_path])
-    found = vectorizer_anew()
-    assert found["kernel"] is None
-    assert found["kernel_status"]() == "stale: built of other source (no attribute 'renamed'); reinstall"
-    assert isinstance(found["new_vocabulary"](), Vocabulary)
+def test_what_is_compiled_is_told(package: Path) -> None:
+    assert vectorizer.kernel_status() == "compiled"
 
 
-def test_a_kernel_that_is_not_built_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("spamnb.tokens._kernel", raising=False)
-    monkeypatch.setitem(sys.modules, "spamnb.tokens._kernel", None)
-    found = vectorizer_anew()
-    assert found["kernel"] is None
-    assert found["kernel_status"]().startswith("not compiled: ")
+@pytest.mark.parametrize("source", ["message/html.py", "tokens/groups.pxd"])
+def test_what_was_compiled_of_other_source_is_told(package: Path, source: str) -> None:
+    os.utime(package / source, (1e9 + 9, 1e9 + 9))  # as an installer may leave it
+    assert vectorizer.kernel_status() == "compiled"
+    os.utime(package / source, (1e9 + 60, 1e9 + 60))
+    assert vectorizer.kernel_status().startswith(f"stale: {Path(source).name} of spamnb/{Path(source).parent} is newer")
+
+
+def test_what_is_not_compiled_is_told(package: Path) -> None:
+    (package / "tokens" / f"groups{EXTENSION_SUFFIXES[0]}").unlink()
+    assert vectorizer.kernel_status().startswith("not compiled: spamnb.tokens.groups; ")

@@ -1,4 +1,4 @@
-"""A plain message, whose bytes the kernel reads, gives the row of the parsed message."""
+"""A plain message, whose bytes are read, gives the row of the parsed message."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.message.parse import parse
-from spamnb.tokens import vectorizer as module
+from spamnb.tokens.plain_message import PlainMessage
+from spamnb.tokens.token_counter import TokenCounter
+from spamnb.tokens.token_sink import TokenSink
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import Vectorizer
-
-needs_kernel = pytest.mark.skipif(
-    module.kernel is None, reason="the kernel is not built: needs a C compiler when spamnb is installed"
-)
+from spamnb.tokens.vocabulary import Vocabulary
 
 
 def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> int:
@@ -28,10 +26,7 @@ def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> in
     for raw in raws:
         message = parse(raw)
         assert whole.read(raw) == (parted.add(message), message.digest, message.truncations)
-        if module.kernel is not None:
-            plain_messages += (
-                tokenizer.read_plain_message(raw, module.kernel.Kernel(module.new_vocabulary()), False) == b""
-            )
+        plain_messages += PlainMessage().read(raw, False) == b""
     assert all(map(np.array_equal, whole.take_rows(), parted.take_rows()))
     assert list(whole.vocabulary.tokens()) == list(parted.vocabulary.tokens())
     return plain_messages
@@ -80,7 +75,6 @@ def test_any_bytes_are_read_as_their_message(raw: bytes) -> None:
 PLAIN = b"From: a@b.example\nSubject: Lunch\n  today\nX-Spam-Flag: no\nLines: 2\n\nNoon? http://b.example\n\n"
 
 
-@needs_kernel
 def test_what_is_a_plain_message() -> None:
     fields = [b"A: b\n"] * 250
     plain_messages = [
@@ -114,17 +108,18 @@ def test_real_mail_is_read_as_its_message(corpora: Path) -> None:
     folders = ["spamassassin/easy_ham_2", "spamassassin/hard_ham", "20news-bydate/test/sci.med", "mime", "lingspam"]
     paths = [p for folder in folders for p in sorted((corpora / folder).rglob("*")) if p.is_file()]
     plain_messages = read_as_parsed([path.read_bytes() for path in paths[::9]])
-    assert module.kernel is None or plain_messages > len(paths) // 18
+    assert plain_messages > len(paths) // 18
 
 
-@needs_kernel
-def test_a_kernel_forgets_names_and_parts_of_plain_messages() -> None:
-    tokenizer = Tokenizer()
-    small, large = (module.kernel.Kernel(module.new_vocabulary(), 1 << 20, most) for most in (3, 2000))
-    for kernel in (small, large):
+def test_names_and_parts_are_forgotten() -> None:
+    tokenizer, found = Tokenizer(), []
+    for most in (3, 2000):
+        message, counter = PlainMessage(most), TokenCounter(Vocabulary())
         for n in range(30):
-            kernel.begin()
+            counter.begin()
             raw = b"X-%d: y\nContent-Type: text/plain; name=a.%d\nLines: 2\n\nz" % (n, n % 7)
-            assert tokenizer.read_plain_message(raw, kernel, True) == parse(raw).digest
-            kernel.end()
-    assert small.take_cells().tolist() == large.take_cells().tolist()
+            assert message.read(raw, True) == parse(raw).digest
+            tokenizer.read_plain_message(message, TokenSink(counter))
+            counter.end()
+        found.append(counter.take_cells().tolist())
+    assert found[0] == found[1]

@@ -1,4 +1,4 @@
-"""vectorizer.py: the compiled kernel gives what dictionaries give, for any mail, and both what a Counter gives."""
+"""vectorizer.py: compiled it gives what it gives uncompiled, for any mail, and both what a Counter gives."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from uncompiled import uncompiled
 
 from spamnb.message.parse import Message, parse
-from spamnb.tokens import vectorizer as module
+from spamnb.tokens import vectorizer as vectorizer_module
+from spamnb.tokens.ascii_bytes import INNER_PUNCTUATION
 from spamnb.tokens.hosts import normalize_received
 from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS, TokenList
+from spamnb.tokens.token_counter import TokenCounter
+from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS, TokenSink
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.tokens.vocabulary import Vocabulary
-from spamnb.tokens.words import NormalizationCache, normalize_whole_word, normalize_word, raw_words
+from spamnb.tokens.word_scanner import Normalization
+from spamnb.tokens.words import normalize_whole_word, normalize_word, word_text
 
-needs_kernel = pytest.mark.skipif(
-    module.kernel is None, reason="the kernel is not built: needs a C compiler when spamnb is installed"
-)
+with uncompiled("spamnb.tokens.vectorizer", "spamnb.tokens.tokenizer", "spamnb.tokens.vocabulary") as found:
+    source, source_tokenizer, source_vocabulary = found
 PIECES = st.sampled_from(
     "a be FREE free Free! FREE!! $5 $1,000.00 don't -- ' ... 1.2.5i now.Click http://a.example/b?c=d café VIAGRA"
     " vіagra 电子邮件 ส่วนลด ½ ﬁn x_y %41 #1 é e\u0301 \u200b \u00ad \u3000 \x00 \x1c \x85 \xa0 a\xa0b [x] <y>"
@@ -53,15 +56,14 @@ def rows(vectorizer: Vectorizer, messages: Iterable[Message]) -> list[dict[str, 
 
 
 def same(messages: list[Message], options: TokenOptions | None = None) -> None:
-    tokenizer = Tokenizer(options)
+    tokenizer, other = Tokenizer(options), source_tokenizer.Tokenizer(options)
     expected = [Counter(tokenizer(message)) for message in messages]
-    for compiled in (False, True):
-        vectorizer = Vectorizer(tokenizer, compiled=compiled)
+    for vectorizer in (Vectorizer(tokenizer), source.Vectorizer(other)):
         found = rows(vectorizer, messages)
         tokens = vectorizer.vocabulary.tokens()
         assert list(tokens) == list({token: 0 for row in expected for token in row})
         assert tokens.hashes.tolist() == TokenArray.of(tokens).hashes.tolist()
-        assert [list(row.items()) for row in found] == [list(row.items()) for row in expected], compiled
+        assert [list(row.items()) for row in found] == [list(row.items()) for row in expected]
 
 
 @settings(max_examples=150, deadline=None)
@@ -143,8 +145,10 @@ def test_real_mail(corpora: Path) -> None:
 
 
 def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
-    for compiled in (False, True):
-        vectorizer = Vectorizer(Tokenizer(TokenOptions(body_only=True)), compiled=compiled)
+    for vectorizer in (
+        Vectorizer(Tokenizer(TokenOptions(body_only=True))),
+        source.Vectorizer(source_tokenizer.Tokenizer(TokenOptions(body_only=True))),
+    ):
         messages = [made([], [f"lunch number{n % 3} today"], "") for n in range(6)]
         first, second = rows(vectorizer, messages[:3]), rows(vectorizer, messages[3:])
         assert first == second
@@ -152,44 +156,34 @@ def test_rows_taken_in_parts_and_numbers_that_stay() -> None:
         assert vectorizer.take_rows().indptr.tolist() == [0]
 
 
-@needs_kernel
-def test_the_kernel_is_used_where_it_is_built() -> None:
-    assert Vectorizer(Tokenizer())._kernel is not None
-    assert Vectorizer(Tokenizer(TokenOptions(ngrams=3)))._kernel is None
-    assert Vectorizer(Tokenizer(), Vocabulary())._kernel is None
-    assert Vectorizer(Tokenizer(), compiled=False)._kernel is None
-    assert isinstance(Vectorizer(Tokenizer(TokenOptions(ngrams=3))).vocabulary, module.kernel.Vocabulary)
-
-
-@needs_kernel
 @pytest.mark.parametrize("room", [0, 3, 50])
-def test_what_the_kernel_forgets_it_learns_again(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    kernel = module.kernel.Kernel
-    monkeypatch.setattr(module.kernel, "Kernel", lambda vocabulary: kernel(vocabulary, room, 2))
+def test_what_is_forgotten_is_learned_again(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    for module in (vectorizer_module, source):
+        counter = module.TokenCounter
+        monkeypatch.setattr(module, "TokenCounter", lambda vocabulary, counter=counter: counter(vocabulary, room))
     texts = [" ".join(f"w{n * i % 97} ä{i}" for i in range(30)) for n in range(20)]
     same([made([(f"X-{n}", text), ("Subject", text)], [text], text[:40]) for n, text in enumerate(texts)])
 
 
-@needs_kernel
 def test_many_words_fields_and_pairs() -> None:
     texts = [" ".join(f"w{(7 * n + i) * 31 % 9973} v{n}.{i} ü{n * i}" for i in range(400)) for n in range(60)]
     same([made([(f"X-{n}", text)], [text], "") for n, text in enumerate(texts)])
 
 
-@needs_kernel
 def test_an_error_of_normalizing_is_passed_on() -> None:
     def refuse(raw: str) -> Any:
         raise RuntimeError(raw)
 
-    kernel = module.kernel.Kernel(module.new_vocabulary())
+    counter = TokenCounter(Vocabulary())
+    sink = TokenSink(counter)
     for _ in range(2):
-        kernel.begin()
+        counter.begin()
         with pytest.raises(RuntimeError, match="hello"):
-            kernel.add_words(NormalizationCache(refuse), "hello")
-    kernel.begin()
-    kernel.add_words(NormalizationCache(str.split), "hello")
-    assert kernel.end() == 1
-    assert kernel.take_cells().tolist() == [[0, 1]]
+            sink.add_words(Normalization(refuse), "hello")
+    counter.begin()
+    sink.add_words(Normalization(lambda raw: tuple(raw.split())), "hello")
+    assert counter.end() == 1
+    assert counter.take_cells().tolist() == [[0, 1]]
 
 
 @given(
@@ -200,34 +194,40 @@ def test_an_error_of_normalizing_is_passed_on() -> None:
 @example(["ab.c'd" * 400, "%" * 3000 + "a", "x" * 30_000, "$", "$'%.$%", "a1" * 15, "-a1" * 11], normalize_word, "")
 @example(HOSTS, normalize_received, "received:")
 @example([c * n for c in ("a", "1", "a1", "1.", "a.") for n in (15, 16, 30, 31, 60, 61)], normalize_received, "")
-@needs_kernel
-def test_words_are_normalized_as_in_python(values: list[str], normalize: Any, prefix: str) -> None:
-    kernel = module.kernel.Kernel(module.new_vocabulary())
-    cache = NormalizationCache(normalize, prefix)
-    kernel.begin()
+def test_words_give_the_tokens_of_each(values: list[str], normalize: Any, prefix: str) -> None:
+    counter = TokenCounter(Vocabulary())
+    sink = TokenSink(counter)
+    counter.begin()
     for value in values:
-        kernel.add_words(cache, value)
-    kernel.end()
-    ids, counts = kernel.take_cells().T
-    plain = NormalizationCache(normalize, prefix)
-    expected = Counter(token for value in values for raw in raw_words(value) for token in plain[raw])
-    assert list(zip(kernel.vocabulary.take(ids), counts)) == list(expected.items())
+        sink.add_words(Normalization(normalize, prefix), value)
+    counter.end()
+    ids, counts = counter.take_cells().T
+    expected = Counter(prefix + token for value in values for raw in raw_words(value) for token in normalize(raw))
+    assert list(zip(counter.vocabulary.take(ids), counts)) == list(expected.items())
+
+
+def raw_words(value: str) -> list[str]:
+    """The raw words of a text, found character by character: what is left of each when it stands alone."""
+    return "".join([char if char.isascii() and (char.isalnum() or char in INNER_PUNCTUATION) else " " if char.isascii()
+                    else char for char in word_text(value.replace("\xa0", " "))]).split()
 
 
 @given(st.lists(st.text("aB\n é😀", max_size=60), max_size=3))
-@needs_kernel
-def test_the_layout_is_seen_as_in_python(texts: list[str]) -> None:
-    kernel, expected = module.kernel.Kernel(module.new_vocabulary()), TokenList()
-    kernel.begin()
-    kernel.add_layout(texts)
-    expected.add_layout(texts)
-    assert kernel.end() == 2
-    assert kernel.vocabulary.take(kernel.take_cells()[:, 0]) == expected.tokens
+def test_the_layout_is_what_it_says(texts: list[str]) -> None:
+    counter = TokenCounter(Vocabulary())
+    counter.begin()
+    TokenSink(counter).add_layout(texts)
+    assert counter.end() == 2
+    text = "\n".join(texts).rstrip("\n")
+    share = 64 * sum("A" <= char <= "Z" for char in text) // max(len([char for char in text if char.isascii()]), 1)
+    line = (len(text) - text.count("\n")) // (text.count("\n") + 1 - text.count("\n\n"))
+    found = counter.vocabulary.take(counter.take_cells()[:, 0])
+    assert found == [f"line:{line.bit_length()}", f"capitals:{share.bit_length()}"]
 
 
 @given(st.lists(st.lists(st.text(max_size=12) | PIECES, max_size=20), max_size=5))
 def test_numbers_of_both_kinds_agree(lists: list[list[str]]) -> None:
-    plain, other = Vocabulary(), module.new_vocabulary()
+    plain, other = source_vocabulary.Vocabulary(), Vocabulary()
     for tokens in lists:
         at = other.ids(tokens)
         assert at.dtype == np.intp
@@ -247,7 +247,7 @@ def vars_of(tokens: TokenArray) -> tuple[np.ndarray, ...]:
 
 def test_many_numbers() -> None:
     tokens = [f"token {n * n}" for n in range(50_000)]
-    vocabulary = module.new_vocabulary()
+    vocabulary = Vocabulary()
     before = vocabulary.tokens()
     assert vocabulary.ids(tokens).tolist() == vocabulary.ids(iter(tokens)).tolist() == list(range(len(tokens)))
     assert vocabulary.ids(reversed(tokens)).tolist() == list(range(len(tokens)))[::-1]
@@ -256,9 +256,8 @@ def test_many_numbers() -> None:
     assert len(set(vocabulary.tokens().hashes.tolist())) == len(tokens)
 
 
-@needs_kernel
 def test_a_number_that_no_token_has_is_refused() -> None:
-    vocabulary = module.new_vocabulary()
+    vocabulary = Vocabulary()
     vocabulary.ids(["a", ""])
     assert vocabulary.take(np.array([1, 0])) == ["", "a"]
     for outside in (2, -1, 1 << 40):
@@ -269,7 +268,7 @@ def test_a_number_that_no_token_has_is_refused() -> None:
 
 
 def test_numbers_are_shared() -> None:
-    vocabulary = module.new_vocabulary()
+    vocabulary = Vocabulary()
     vocabulary.ids(["before"])
     first = Vectorizer(Tokenizer(TokenOptions(body_only=True)), vocabulary)
     second = Vectorizer(Tokenizer(TokenOptions("treebank", body_only=True)), vocabulary)
@@ -292,10 +291,10 @@ ONE_KEY = "bbbbba1b6aa%0ad0bfcbbabb", "l%c%g-1$_bc,0!%p!9!acaac"
 def test_two_tokens_of_one_key_are_one_token() -> None:
     keys = TokenArray.of(ONE_KEY).hashes
     assert keys[0] == keys[1]
-    for vocabulary in (module.new_vocabulary(), Vocabulary()):
+    for vocabulary in (Vocabulary(), source_vocabulary.Vocabulary()):
         assert vocabulary.ids(["a", *ONE_KEY, "b", *ONE_KEY[::-1]]).tolist() == [0, 1, 1, 2, 1, 1]
         assert list(vocabulary.tokens()) == ["a", ONE_KEY[0], "b"]
-    for compiled in (True, False):
-        vectorizer = Vectorizer(Tokenizer(TokenOptions(body_only=True, ngrams=1)), compiled=compiled)
+    for module, tokenizer in ((vectorizer_module, Tokenizer), (source, source_tokenizer.Tokenizer)):
+        vectorizer = module.Vectorizer(tokenizer(TokenOptions(body_only=True, ngrams=1)))
         assert vectorizer.add(made([], [" ".join(ONE_KEY)], "")) == len(vectorizer.take_rows().ids)
         assert len(set(vectorizer.vocabulary.tokens().hashes.tolist())) == len(vectorizer)

@@ -1,27 +1,44 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.tokens.words import (
-    MAX_SPACED_WORDS,
-    MAX_WORD,
-    NormalizationCache,
-    may_be_spaced,
-    normalize_whole_word,
-    normalize_word,
-    punctuation,
-    raw_words,
-    spaced_words,
-    word_text,
-)
+from spamnb.tokens.ascii_bytes import MAX_WORD
+from spamnb.tokens.token_counter import TokenCounter
+from spamnb.tokens.token_sink import TokenSink
+from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.tokens.word_scanner import MAX_SPACED_WORDS, Normalization
+from spamnb.tokens.words import normalize_whole_word, punctuation, spelt_words, word_text
+
+
+def found(text: str) -> list[str]:
+    """All tokens of a text, in the order in which each first occurs, as often as it does."""
+    counter = TokenCounter(Vocabulary())
+    TokenSink(counter).add_text(Normalization(), [text], None, 1)
+    return tokens_of(counter)
+
+
+def tokens_of(counter: TokenCounter) -> list[str]:
+    counter.end()
+    ids, counts = counter.take_cells().T
+    return [token for token, n in zip(counter.vocabulary.take(ids), counts.tolist()) for _ in range(n)]
 
 
 def words(text: str) -> list[str]:
-    return [token for raw in raw_words(text) for token in normalize_word(raw)]
+    """The tokens of the words alone."""
+    counter = TokenCounter(Vocabulary())
+    TokenSink(counter).add_words(Normalization(), text)
+    return tokens_of(counter)
+
+
+def spaced(text: str) -> list[str]:
+    """What is joined of letters that stand apart: the words that a text has beyond its words."""
+    more = Counter(found(text)) - Counter(words(text))
+    return [token for token in more.elements() if token.isalpha()]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +72,7 @@ def words(text: str) -> list[str]:
     ],
 )
 def test_words_of_every_script(text: str, expected: list[str]) -> None:
-    assert words(text) == [unicodedata.normalize("NFC", word) for word in expected]
+    assert sorted(words(text)) == sorted(unicodedata.normalize("NFC", word) for word in expected)
 
 
 @pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each batch of Unicode
@@ -94,14 +111,13 @@ def test_marks_beyond_counting_are_cut_whatever_they_are_made_of() -> None:
     ],
 )
 def test_letters_with_one_sign_between_each_two_are_a_word(text: str, expected: list[str]) -> None:
-    assert spaced_words(text) == expected
-    assert may_be_spaced(raw_words(text)) >= bool(expected)
-    assert may_be_spaced([*raw_words(text), "x" * 300])
+    assert sorted(spaced(text)) == sorted(word.lower() for word in expected)
 
 
 def test_words_of_letters_apart_are_joined_up_to_a_bound() -> None:
-    assert spaced_words("w o r d  " * 500) == ["word"] * MAX_SPACED_WORDS
-    assert [len(word) for word in spaced_words("w " * 100_000)] == [100_000]
+    assert spaced("w o r d  " * 500) == ["word"] * MAX_SPACED_WORDS
+    assert "long:w:1000" in found("w " * 100_000)
+    assert spelt_words("w " * 100_000) == ["w" * 100_000]
 
 
 def test_a_blank_of_braille_is_no_punctuation() -> None:
@@ -137,8 +153,10 @@ def test_tokens_are_short_words_without_space_or_control(text: str) -> None:
 def test_both_paths_agree_on_ascii(text: str) -> None:
     """A character beyond ASCII elsewhere in the text sends all of it the other way: the words stay the same."""
     beside = " 语"
-    assert raw_words(text + beside)[:-1] == raw_words(text)
-    assert punctuation(text + beside) == punctuation(text)
+    assert Counter(words(text + beside)) == Counter([*words(text), "语"])
+    signs = {token for token in found(text) if token.startswith("p:")}
+    assert {token for token in found(text + beside) if token.startswith("p:")} == signs
+    assert list(signs) == [] or signs == {"p:" + run for run in punctuation(text)}
 
 
 @given(st.text(max_size=100))
@@ -147,15 +165,9 @@ def test_case_and_composition_make_no_other_words(text: str) -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=10), max_size=30))
-def test_a_cache_gives_what_normalizing_gives(raws: list[str]) -> None:
-    remembered = NormalizationCache(max_words=5)
+def test_words_give_the_same_tokens_again(raws: list[str]) -> None:
+    counter = TokenCounter(Vocabulary(), 5)
     for raw in raws + raws:
-        assert remembered[raw] == normalize_word(raw)
-        assert len(remembered) <= 5
-
-
-def test_long_words_are_not_remembered() -> None:
-    remembered = NormalizationCache(max_words=5)
-    for length in (2 * MAX_WORD, 2 * MAX_WORD + 1):
-        assert remembered["x" * length] == normalize_word("x" * length)
-    assert list(remembered) == ["x" * 2 * MAX_WORD]
+        counter.begin()
+        TokenSink(counter).add_words(Normalization(), raw)
+        assert Counter(tokens_of(counter)) == Counter(words(raw))

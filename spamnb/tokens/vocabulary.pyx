@@ -1,27 +1,19 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, initializedcheck=False, cdivision=True
-"""vocabulary.py, compiled: tokens ↔ ids, with the same answers."""
+"""Tokens ↔ ids, with the answers of vocabulary.py, which stands in where this is not compiled."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.string cimport memset
-
-from spamnb.tokens._made_for cimport KERNEL_VERSION, TOKENS_VERSION
-from spamnb.tokens._token_array cimport FNV_OFFSET, FNV_PRIME, fnv1a
-from spamnb.tokens._words cimport IDENTITY
-
 import secrets
 
 import numpy as np
 
-from spamnb.tokens import token_array
-from spamnb.tokens._groups import token_groups
-
-MADE_FOR = TOKENS_VERSION, KERNEL_VERSION
+from spamnb.tokens import ascii_bytes, token_array
+from spamnb.tokens.groups import token_groups
 
 if token_array.FNV_OFFSET != FNV_OFFSET or token_array.FNV_PRIME != FNV_PRIME:
-    raise ImportError("_token_array.pxd and token_array.py have different constants of the hash")
+    raise ImportError("vocabulary.pxd and token_array.py have different constants of the hash")
 
-cdef enum:
-    MAX_CLEARED = 1 << 15  # slots that are cheaper to clear than to make anew
+cdef bytes AS_IT_IS = ascii_bytes.IDENTITY
+cdef const uint8_t* IDENTITY = <const uint8_t*> AS_IT_IS
 
 cdef uint64_t FIRST_FACTOR = <uint64_t> secrets.randbits(64) | 1
 cdef uint64_t SECOND_FACTOR = <uint64_t> secrets.randbits(64) | 1
@@ -45,23 +37,9 @@ cdef class HashIndex:
 
     def __init__(self):
         self.first_factor, self.second_factor = FIRST_FACTOR, SECOND_FACTOR
-        self.renew()
-
-    cdef int renew(self) except -1:
         self.slots = np.zeros(1 << 10, np.uint32)
         self.keys = np.zeros(1 << 9, np.uint64)
-        self.used = 0
         self.shift = 64 - 10
-        return 0
-
-    cdef int clear(self) except -1:
-        if self.used == 0:
-            return 0
-        if self.slots.shape[0] > MAX_CLEARED:
-            return self.renew()
-        memset(&self.slots[0], 0, self.slots.shape[0] * sizeof(uint32_t))
-        self.used = 0
-        return 0
 
     cdef Py_ssize_t insert(self, uint64_t key) except -1:
         """The id of a key, the next one where it is new."""

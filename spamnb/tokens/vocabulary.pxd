@@ -1,11 +1,32 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, initializedcheck=False, cdivision=True
-"""What the kernel's other modules use of _vocabulary.pyx. Methods that run once a word stand here, to be inlined there."""
+"""What other compiled modules use of vocabulary.pyx. What runs once a word stands here, to be inlined there."""
 
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from spamnb.tokens._token_array cimport prefetch
+cdef extern from *:
+    """
+    #define SPAMNB_FNV_OFFSET UINT64_C(0xCBF29CE484222325)
+    #define SPAMNB_FNV_PRIME UINT64_C(0x100000001B3)
+    #if defined(__GNUC__) || defined(__clang__)
+    #define spamnb_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define spamnb_prefetch(address) ((void) (address))
+    #endif
+    """
+    const uint64_t FNV_OFFSET "SPAMNB_FNV_OFFSET"
+    const uint64_t FNV_PRIME "SPAMNB_FNV_PRIME"
+    void prefetch "spamnb_prefetch" (const void* address)
 
+
+cdef inline uint64_t fnv1a(
+    uint64_t h, bytes data, Py_ssize_t start, Py_ssize_t stop, const uint8_t* byte_map
+) except? 0:
+    """Fowler, Noll and Vo's hash, continued from ``h`` over these bytes, each as the map has it."""
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        h = (h ^ byte_map[<uint8_t> data[i]]) * FNV_PRIME
+    return h
 
 @cython.final
 cdef class HashIndex:
@@ -15,8 +36,6 @@ cdef class HashIndex:
     cdef int shift
     cdef uint64_t first_factor, second_factor
 
-    cdef int renew(self) except -1
-    cdef int clear(self) except -1
     cdef int grow(self) except -1
 
     cdef inline Py_ssize_t home(self, uint64_t key) noexcept:
