@@ -17,19 +17,19 @@ cdef class TokenSink:
     cdef dict prefixes
 
     @cython.locals(rule=HeaderRule)
-    cpdef int add_headers(self, rules, headers) except -1
-    cpdef int add_presence(self, HeaderRule rule) except -1
-    cpdef int add_value(self, HeaderRule rule, str value) except -1
+    cpdef void add_headers(self, rules, headers) except *
+    cpdef void add_presence(self, HeaderRule rule) except *
+    cpdef void add_value(self, HeaderRule rule, str value) except *
     @cython.locals(raw=bytes)
-    cpdef int add_words(self, Normalization normalization, str value) except -1
-    cpdef int add_bytes(self, Normalization normalization, bytes raw, Py_ssize_t start, Py_ssize_t stop) except -1
+    cpdef void add_words(self, Normalization normalization, str value) except *
+    cpdef void add_bytes(self, Normalization normalization, bytes raw, Py_ssize_t start, Py_ssize_t stop) except *
     @cython.locals(scanner=WordScanner, signs=Prefix, raw=bytes)
-    cpdef int add_text(self, Normalization normalization, texts, split, int ngrams, str prefix=*) except -1
-    cpdef int add_raw_text(self, Normalization normalization, bytes raw, Py_ssize_t start, int ngrams) except -1
+    cpdef void add_text(self, Normalization normalization, texts, split, int ngrams, str prefix=*) except *
+    cpdef void add_raw_text(self, Normalization normalization, bytes raw, Py_ssize_t start, int ngrams) except *
     cdef int add_counts(self, str prefix, n_words) except -1
     cdef Prefix prefix_of(self, str place)
-    cpdef int add_layout(self, texts) except -1
-    cpdef int add_raw_layout(self, bytes raw) except -1
+    cpdef void add_layout(self, texts) except *
+    cpdef void add_raw_layout(self, bytes raw) except *
     @cython.locals(raw=bytes, size=Py_ssize_t, i=Py_ssize_t, start=Py_ssize_t, stop=Py_ssize_t, said=bytes)
     cdef bytes read_text(self, str text, Prefix signs)
     @cython.locals(data="const unsigned char*", start=Py_ssize_t)
