@@ -14,6 +14,7 @@ from spamnb.cli.options import (
     SOURCE,
     Unreadable,
     format_option,
+    login_options,
     messages_of,
     model_option,
     standard_output,
@@ -36,6 +37,7 @@ T = TypeVar("T")
 @click.command("classify", short_help="Tell what each message is.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @text_column_option
+@login_options
 @model_option
 @format_option("text", "json", "csv")
 @click.option(
@@ -64,8 +66,9 @@ def classify_command(
 ) -> None:
     """Tell what each message is; without SOURCE, the one on standard input.
 
-    SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox. As text, in a terminal, each line has the
-    verdict, its probability, Date, From and Subject; elsewhere verdict, probability and name, with tabs between.
+    SOURCE is a message, a folder of messages, a Maildir, MH folder, mbox or imaps://USER@HOST/FOLDER. As text, in a
+    terminal, each line has the verdict, its probability, Date, From and Subject; elsewhere verdict, probability and
+    name, with tabs between.
 
     \b
     Example:

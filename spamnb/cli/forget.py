@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from spamnb.cli.each_message import each_message
-from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, Unreadable, login_options, messages_of, model_option, tell
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
+@login_options
 @model_option
 def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.

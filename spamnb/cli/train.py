@@ -46,9 +46,10 @@ def train_command(
 ) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
-    A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox or
-    single message; thunderbird:PATH for a profile or account of Thunderbird; gmail:PATH for a mailbox of Google
-    Takeout; index:PATH for a TREC index; a table of text (.csv, .tsv, .jsonl); or a file of lines "label TAB text".
+    A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox, single
+    message or folder of an IMAP account, imaps://USER@HOST/FOLDER; thunderbird:PATH for a profile or account of
+    Thunderbird; gmail:PATH for a mailbox of Google Takeout; index:PATH for a TREC index; a table of text (.csv, .tsv,
+    .jsonl); or a file of lines "label TAB text".
 
     The model keeps what 'learn', 'watch' and spamc teach it, and train --force teaches it to the new model again: a
     message that is in a SOURCE too counts once, in the class that it was taught as.

@@ -1,4 +1,4 @@
-"""Mail of one class, or of none that is known: a folder, Maildir, MH folder, mbox, table or single message.
+"""Mail of one class, or of none that is known: a folder, Maildir, MH folder, mbox, table, single message or account.
 
 A path where nothing is raises SpamnbError at once; one all of whose files are something else than mail does when it is
 its turn. What else cannot be read goes to ``on_unreadable`` and the run goes on.
@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape
@@ -19,13 +19,20 @@ from spamnb.sources.files import is_table, mail_file
 from spamnb.sources.folders import tree
 from spamnb.sources.formats import NotMail
 
+if TYPE_CHECKING:
+    from spamnb.sources.imap_login import Login
+
+IMAP = ("imaps://", "imap://")  # how URLs of accounts begin
+
 
 class ReadOptions(NamedTuple):
-    """How sources are read: Maildirs with their folders, and which columns of a table hold the text and the class."""
+    """How sources are read: Maildirs and accounts with their folders, which columns of a table hold the text and the
+    class, and how to log in."""
 
     recursive: bool = False
     text_column: str | None = None
     label_column: str | None = None
+    login: Login | None = None
 
 
 DEFAULT = ReadOptions()
@@ -47,6 +54,10 @@ def unlabelled(paths: Iterable[str], on_unreadable: Report, options: ReadOptions
 
 
 def of_class(label: str | None, path: str, spec: str, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
+    if path.lower().startswith(IMAP):
+        from spamnb.sources.imap_entries import imap_entries
+
+        return imap_entries(label, path, on_unreadable, options)
     mode = status_of(path, spec).st_mode
     if stat.S_ISDIR(mode):
         if label is not None:

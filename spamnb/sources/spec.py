@@ -2,6 +2,7 @@
 
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
+    CLASS=imaps://…     the same of a folder of an IMAP account
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain
 
 from spamnb.errors import SpamnbError
@@ -26,7 +27,7 @@ from spamnb.sources.files import is_empty, is_table
 from spamnb.sources.folders import listing
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
-from spamnb.sources.one_class import DEFAULT, ReadOptions, of_class, rows_of, status_of, with_mail
+from spamnb.sources.one_class import DEFAULT, IMAP, ReadOptions, of_class, rows_of, status_of, with_mail
 
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
@@ -48,16 +49,25 @@ def entries(specs: Iterable[str], on_unreadable: Report, options: ReadOptions = 
 def absolute(spec: str) -> str:
     """The SOURCE with its path made absolute, so that it means the same from any folder.
 
-    >>> absolute("ham=/mail/../mail/in"), absolute("index:/trec/full/index"), absolute("/mail")
-    ('ham=/mail/in', 'index:/trec/full/index', '/mail')
+    >>> absolute("ham=/mail/../mail/in"), absolute("index:/trec/full/index"), absolute("spam=imaps://ann@example.org")
+    ('ham=/mail/in', 'index:/trec/full/index', 'spam=imaps://ann@example.org')
     """
     kind, colon, path = spec.partition(":")
     if colon and kind in _KINDS:
         return kind + colon + os.path.abspath(os.path.expanduser(path))
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:
-        return label + equals + os.path.abspath(os.path.expanduser(path))
+        return spec if is_account(path) else label + equals + os.path.abspath(os.path.expanduser(path))
     return os.path.abspath(spec)
+
+
+def is_account(path: str) -> bool:
+    """Is it the URL of an IMAP account, and no path?
+
+    >>> is_account("imaps://ann@mail.example.org/Junk"), is_account("./imaps:")
+    (True, False)
+    """
+    return path.lower().startswith(IMAP)
 
 
 # What a SOURCE is
@@ -65,13 +75,20 @@ def absolute(spec: str) -> str:
 
 def _check_one_class_each(specs: Iterable[str]) -> None:
     """SpamnbError where one file or folder is named for two classes: its mail would count for the later one only."""
-    met: dict[tuple[int, int], str] = {}
+    met: dict[Hashable, str] = {}
     for spec in specs:
         label, equals, path = spec.partition("=")
         if not equals or not path or "/" in label or spec.partition(":")[0] in _KINDS:
             continue
-        status = status_of(os.path.expanduser(path), spec)
-        before = met.setdefault((status.st_dev, status.st_ino), spec)
+        if is_account(path):
+            from spamnb.sources.imap_url import parsed
+
+            url = parsed(path)
+            one: Hashable = url._replace(folder=url.folder or "INBOX")
+        else:
+            status = status_of(os.path.expanduser(path), spec)
+            one = status.st_dev, status.st_ino
+        before = met.setdefault(one, spec)
         if before.partition("=")[0] != label:
             raise SpamnbError(
                 f"{escape(before)} and {escape(spec)}: one source for two classes; name a source of its own for each"
@@ -84,12 +101,16 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
         path = os.path.expanduser(path)
         _check_not_empty(path, spec)
         return with_mail(escape(spec), lambda report: _KINDS[kind](path, spec, report), on_unreadable)
+    if is_account(spec):
+        from spamnb.sources.imap_url import parsed
+
+        raise SpamnbError(f"{escape(parsed(spec).account)}: an account, which has no class; write CLASS={escape(spec)}")
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:  # ./a=b is a path
         if not path:
             raise SpamnbError(f"{escape(spec)}: no path after the '='; write CLASS=PATH")
         name, path = _class_of(label, spec), os.path.expanduser(path)
-        if is_table(path):
+        if is_table(path) and not is_account(path):
             raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
         _check_not_empty(path, spec)
         return _of_one_class(name, path, spec, on_unreadable, options)

@@ -1,0 +1,118 @@
+"""An IMAP account as a mailbox: what ``imap_reading`` finds is moved, and new mail is waited for.
+
+A move is MOVE, or COPY and then EXPUNGE by UID; never EXPUNGE alone, which would take with it what others have marked
+as deleted. None is tried twice: after a lost connection it must be seen first what became of it.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from spamnb.errors import SpamnbError
+from spamnb.sources.imap_connection import Denied, Unreachable, told
+from spamnb.sources.imap_reading import ImapReader
+from spamnb.sources.mailbox import Folder, MailboxMessage
+
+if TYPE_CHECKING:
+    from imapclient import IMAPClient
+
+_SETTLING = 1.0  # seconds of the first IDLE: what comes in the very moment that it begins is told only when it ends
+_LONGEST = 600.0  # of one IDLE: routers forget connections, and servers end them after half an hour
+_CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
+
+
+class ImapMailbox(ImapReader):
+    """An account that mail can be moved in."""
+
+
+    def can_move(self) -> bool:
+        """Whether this server takes single messages out of a folder: EXPUNGE alone would take others with them."""
+        return self._reading(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS"))
+
+    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> None:
+        """Move messages of one folder. Unreachable where the server was lost: it may have moved some, or copied them.
+
+        Denied where it says no, as for a full quota; then all are where they were.
+        """
+        if not messages:
+            return
+        folder, uids = messages[0].folder, [message.place.uid for message in messages]
+        if not self.can_move():
+            raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
+        client = self.client
+        try:
+            with told(self._url):
+                self._select(client, folder, messages[0].place.validity, writable=True)
+            with told(self._url, f"{into.name}: cannot move to it"):
+                if client.has_capability("MOVE"):
+                    client.move(uids, into.place)
+                else:
+                    client.copy(uids, into.place)
+            if not client.has_capability("MOVE"):
+                self._expunge(client, uids)
+        except Unreachable:
+            self.close()
+            raise
+
+    def take_out(self, message: MailboxMessage) -> None:
+        """Remove one message from its folder: the second half of a move whose first half is known to be done."""
+        client = self.client
+        try:
+            with told(self._url):
+                self._select(client, message.folder, message.place.validity, writable=True)
+            self._expunge(client, [message.place.uid])
+        except Unreachable:
+            self.close()
+            raise
+
+    def _expunge(self, client: IMAPClient, uids: Iterable[int]) -> None:
+        if not client.has_capability("UIDPLUS"):
+            raise Denied(f"{self.shown}: the server cannot expunge by UID (UIDPLUS), so nothing is removed")
+        with told(self._url, "cannot remove what was copied"):
+            client.add_flags(list(uids), [b"\\Deleted"], silent=True)
+            client.uid_expunge(list(uids))
+
+    def make(self, folder: Folder) -> None:
+        """Make a folder where it is missing."""
+        if all(known.place != folder.place for known in self.folders()):
+            client = self.client
+            with told(self._url, f"{folder.name}: cannot be made"):
+                client.create_folder(folder.place)
+                client.subscribe_folder(folder.place)
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def wait(self, folder: Folder, seconds: float, woken: socket.socket) -> None:
+        """Wait until something happens in a folder, ``seconds`` have passed, or ``woken`` can be read. A server without
+        IDLE says nothing meanwhile."""
+        deadline = time.monotonic() + seconds
+        client = self.client
+        try:
+            with told(self._url):
+                if not client.has_capability("IDLE"):
+                    _readable([woken], seconds)
+                    return
+                self._select(client, folder, None)
+                longest = _SETTLING
+                while (left := deadline - time.monotonic()) > 0:
+                    client.idle()
+                    readable = _readable([woken, client.socket()], min(left, longest))
+                    heard = client.idle_done()[1]
+                    if woken.fileno() in readable or any(len(each) > 1 and each[1] in _CHANGES for each in heard):
+                        return
+                    longest = _LONGEST
+        except Unreachable:
+            self.close()
+            raise
+
+
+def _readable(sockets: Iterable[socket.socket], seconds: float) -> set[int]:
+    """Which of these can be read within so many seconds, by file descriptor."""
+    poll = select.poll()
+    for each in sockets:
+        poll.register(each, select.POLLIN)
+    return {number for number, _ in poll.poll(seconds * 1000)}

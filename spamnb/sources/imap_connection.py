@@ -1,0 +1,125 @@
+"""A connection to an IMAP server, encrypted and logged in, and what goes wrong with one, in one line.
+
+The protocol is IMAPClient's; it is imported with the first connection.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from spamnb.errors import SpamnbError, reason
+from spamnb.naming import escape
+from spamnb.sources.imap_login import Login, password, token
+from spamnb.sources.imap_url import ImapUrl
+
+if TYPE_CHECKING:
+    from imapclient import IMAPClient
+
+SECONDS = 60.0  # that a server may be silent while it is asked something
+_TLS_PORT, _PLAIN_PORT = 993, 143
+_MAX_SAID = 200  # letters of what a server says that are shown
+
+
+class Unreachable(SpamnbError):
+    """No connection, or one that was lost: the same may succeed later."""
+
+
+class LoginRefused(SpamnbError):
+    """The server does not take this password or token: asking often makes servers lock an account."""
+
+
+class Denied(SpamnbError):
+    """The server said no to one command: a full quota, a folder that is gone."""
+
+
+@contextmanager
+def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
+    """What IMAPClient and the network raise, as errors of this file."""
+    from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, LoginError, ProtocolError
+
+    where = escape(url.account) + (f": {doing}" if doing else "")
+    try:
+        yield
+    except LoginError as error:
+        raise LoginRefused(f"{where}: the server refused the login: {_said(error)}") from None
+    except (IMAPClientAbortError, ProtocolError) as error:
+        raise Unreachable(f"{where}: the connection was lost: {_said(error)}") from None
+    except IMAPClientError as error:
+        raise Denied(f"{where}: the server said: {_said(error)}") from None
+    except ssl.SSLCertVerificationError as error:
+        raise Unreachable(
+            f"{where}: its certificate is not trusted ({escape(error.verify_message)}); --ca-file names the file of"
+            " an authority of your own"
+        ) from None
+    except (OSError, EOFError) as error:
+        raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
+
+
+def _said(error: Exception) -> str:
+    """What a server said: it is shown, so it is cut and without control characters."""
+    said = str(error.args[0] if error.args else error)
+    if said.startswith("b'"):
+        said = said[2:-1]
+    return escape(said[:_MAX_SAID])
+
+
+def connect(url: ImapUrl, login: Login) -> IMAPClient:
+    """A client that is logged in. Raises Unreachable or LoginRefused, and SpamnbError for what no waiting mends."""
+    try:
+        from imapclient import IMAPClient, SocketTimeout
+    except ImportError:
+        raise SpamnbError(f"{escape(url.account)}: pip install 'spamnb[imap]' lets spamnb read IMAP accounts") from None
+    if not url.tls and not login.starttls and not url.is_loopback:
+        raise SpamnbError(
+            f"{escape(url.account)}: imap:// sends mail and password in the clear, so only to this machine; write"
+            " imaps://, or add --starttls"
+        )
+    context = _context(login)
+    direct = url.tls and not login.starttls
+    with told(url):
+        client = IMAPClient(
+            url.host,
+            url.port or (_TLS_PORT if direct else _PLAIN_PORT),
+            ssl=direct,
+            ssl_context=context if direct else None,
+            timeout=SocketTimeout(connect=SECONDS / 2, read=SECONDS),
+        )
+    try:
+        with told(url):
+            if login.starttls:
+                client.starttls(context)
+        _log_in(client, url, login)
+    except BaseException:
+        hang_up(client)
+        raise
+    return client
+
+
+def _context(login: Login) -> ssl.SSLContext:
+    """Certificates and host names are checked: by --ca-file, or what SSL_CERT_FILE or the system trusts."""
+    try:
+        return ssl.create_default_context(cafile=login.ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise SpamnbError(f"--ca-file {escape(str(login.ca_file))}: cannot be read: {reason(error)}") from None
+
+
+def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
+    secret = token(url, login) if login.token_command else password(url, login)
+    with told(url):
+        if login.token_command:
+            client.oauth2_login(url.user, secret)
+        elif client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
+            client.plain_login(url.user, secret)
+        elif client.has_capability("LOGINDISABLED"):
+            raise SpamnbError(f"{escape(url.account)}: the server takes no password here; --token-command may be it")
+        else:
+            client.login(url.user, secret)
+
+
+def hang_up(client: IMAPClient) -> None:
+    """End a connection without a word: a server that no longer answers would be waited for."""
+    with suppress(OSError):  # it was lost before
+        client.shutdown()

@@ -1,0 +1,262 @@
+"""An IMAP account, read: its folders and what they are for, and messages by UID.
+
+Mail is looked at in folders that are opened read-only, with BODY.PEEK, so nothing is ever marked as read. A message
+is known by its folder, the folder's UIDVALIDITY and its UID. Of one larger than MAX_READ its first part is read.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from spamnb.errors import SpamnbError
+from spamnb.naming import escape
+from spamnb.sources.folder_names import role_of
+from spamnb.sources.imap_connection import Unreachable, connect, hang_up, told
+from spamnb.sources.imap_login import Login
+from spamnb.sources.imap_url import ImapUrl
+from spamnb.sources.mailbox import Folder, MailboxMessage
+
+if TYPE_CHECKING:
+    from imapclient import IMAPClient
+
+MAX_READ = 1 << 20  # bytes of a message: what is further on is attachments, nearly always
+_BATCH, _BATCH_BYTES = 64, 4 << 20  # messages asked for at once
+_WINDOW = 1000  # messages listed at once: a line of 100,000 numbers is near what IMAPClient reads of one
+_BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
+_HEAD = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID DATE FROM TO SUBJECT)]"
+_ROLES = {
+    b"\\Junk": "junk",
+    b"\\Trash": "trash",
+    b"\\Drafts": "drafts",
+    b"\\Sent": "sent",
+    b"\\All": "all",
+    b"\\Flagged": "all",  # Gmail's Starred and Important show what lies elsewhere
+    b"\\Important": "all",
+    b"\\Archive": "archive",
+}
+_NOT_FOLDERS = {b"\\Noselect", b"\\NonExistent"}
+T = TypeVar("T")
+
+
+class Uid(NamedTuple):
+    """What a message is called in its folder."""
+
+    validity: int
+    uid: int
+
+
+class State(NamedTuple):
+    """What a folder says of itself: when it changes, there is something to look at."""
+
+    validity: int
+    next_uid: int
+    messages: int
+
+
+class Renumbered(SpamnbError):
+    """A folder got a new UIDVALIDITY: no number that was known before means anything."""
+
+
+class ImapReader:
+    """An account on a server; it connects when it is first asked, and anew where it was lost.
+
+    Reading is done again by itself, by ``again(error, tries)``, which waits or raises; moving is not.
+    """
+
+    def __init__(self, url: ImapUrl, login: Login, again: Callable[[Unreachable, int], None] | None = None) -> None:
+        self.shown = escape(url.account)
+        self._url, self._login, self._again = url, login, again
+        self._client: IMAPClient | None = None
+        self._met = False  # whether there was a connection at some time
+        self._open: tuple[Any, bool, State] | None = None  # the folder that is open, whether writable, its state
+        self.separator = "/"
+
+    @property
+    def client(self) -> IMAPClient:
+        """The connection, made where there is none."""
+        if self._client is None:
+            self._open = None
+            self._client = connect(self._url, self._login)
+            self._met = True
+        return self._client
+
+    def close(self) -> None:
+        if self._client is not None:
+            hang_up(self._client)
+            self._client = None
+
+    def _reading(self, ask: Callable[[IMAPClient], T]) -> T:
+        """An answer to what may be asked twice."""
+        tries = 0
+        while True:
+            try:
+                client = self.client
+                with told(self._url):
+                    return ask(client)
+            except Unreachable as error:
+                self.close()
+                if self._again is None or not self._met:  # what never answered is mistyped, mostly
+                    raise
+                self._again(error, tries)
+                tries += 1
+
+    # -- folders ---------------------------------------------------------------------------------------------
+
+    def folders(self) -> list[Folder]:
+        """The folders that hold mail, the inbox first; what each is for says the server, or else its name."""
+        found = []
+        for flags, separator, name in self._reading(lambda client: client.list_folders()):
+            self.separator = _text(separator) if separator else self.separator
+            if _NOT_FOLDERS.isdisjoint(flags):
+                name = _text(name)
+                special = next((_ROLES[flag] for flag in flags if flag in _ROLES), None)
+                role = "inbox" if name.upper() == "INBOX" else special or role_of(name.rpartition(self.separator)[2])
+                found.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
+        return [folder for _, _, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
+
+    def locate(self, name: str | None) -> Folder:
+        """The folder that a person calls so; None: that of spam, by SPECIAL-USE, by its name in many languages, or
+        Junk, which is then to be made. Raises SpamnbError for a name of the inbox."""
+        known = self.folders()
+        if name is None:
+            junk = [folder for folder in known if folder.role == "junk"]
+            return min(junk, key=lambda folder: folder.place.count(self.separator)) if junk else self.locate("Junk")
+        plain = name.strip(self.separator)
+        if not plain or plain.upper() == "INBOX":
+            raise SpamnbError(f"{self.shown}: {name!r} names no folder beside the inbox, as Junk does")
+        prefix = self._prefix()
+        wanted = [plain, prefix + plain]
+        for spelt in (str, str.casefold):
+            for folder in known:
+                if spelt(folder.place) in map(spelt, wanted):
+                    return folder
+        return Folder(escape(prefix + plain), prefix + plain, role_of(plain.rpartition(self.separator)[2]))
+
+    def _prefix(self) -> str:
+        """What the names of a person's own folders begin with: nothing, or "INBOX."."""
+
+        def ask(client: IMAPClient) -> str:
+            if not client.has_capability("NAMESPACE"):
+                return ""
+            personal = client.namespace().personal
+            return _text(personal[0][0] or "") if personal else ""
+
+        return self._reading(ask)
+
+    def state(self, folder: Folder) -> State:
+        """A folder's state, without opening it."""
+
+        def ask(client: IMAPClient) -> State:
+            found = client.folder_status(folder.place, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
+            return State(*(int(found.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES")))
+
+        return self._reading(ask)
+
+    def opened(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
+        """Open a folder; its state then. Renumbered where it has another UIDVALIDITY."""
+        return self._reading(lambda client: self._select(client, folder, validity, writable))
+
+    def _select(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
+        if self._open is None or self._open[:2] != (folder.place, writable):
+            self._open = None
+            found = client.select_folder(folder.place, readonly=not writable)
+            state = State(*(int(found.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"EXISTS")))
+            self._open = folder.place, writable, state
+        if validity not in (None, self._open[2].validity):
+            raise Renumbered(f"{self.shown}: the server has renumbered the messages of {folder.name} meanwhile")
+        return self._open[2]
+
+    # -- messages --------------------------------------------------------------------------------------------
+
+    def messages(self, folder: Folder, since: int = 1) -> list[MailboxMessage]:
+        """The messages with a UID of ``since`` or more, the oldest first, without those that are marked as deleted."""
+        return self._reading(lambda client: self._list(client, folder, since))
+
+    def _list(self, client: IMAPClient, folder: Folder, since: int) -> list[MailboxMessage]:
+        self._open = None  # opened anew: how many there are may have changed
+        state = self._select(client, folder, None)
+        found: list[MailboxMessage] = []
+        stop, window = state.messages, 50  # from the newest back, since mostly these alone are asked for
+        while stop > 0:
+            start = max(stop - window, 0)
+            client.use_uid = False  # by place: numbers of places have no gaps, and hold while none is moved from here
+            try:
+                listed = client.fetch(list(range(start + 1, stop + 1)), ["UID", "FLAGS", "RFC822.SIZE"])
+            finally:
+                client.use_uid = True
+            window, stop = _WINDOW, start
+            for about in listed.values():
+                if (uid := _number(about.get(b"UID"))) >= since:
+                    flags = about.get(b"FLAGS", ())
+                    if b"\\Deleted" not in flags:
+                        size = _number(about.get(b"RFC822.SIZE"))
+                        found.append(self.message(folder, Uid(state.validity, uid), b"\\Seen" in flags, size))
+            if any(_number(about.get(b"UID")) < since for about in listed.values()):
+                break
+        return sorted(found, key=lambda message: message.place)
+
+    def message(self, folder: Folder, place: Uid, seen: bool = False, size: int = 0) -> MailboxMessage:
+        """A message of this account by its number."""
+        name = f"{self.shown}/{folder.name}#{place.uid}"
+        return MailboxMessage(folder, f"{place.validity}.{place.uid}", name, place, seen, size)
+
+    def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
+        """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
+        for batch in _batches(messages):
+            found = self._fetched(batch, [_BODY])
+            for message in batch:
+                about = found.get(message.place.uid)
+                if about is None:
+                    yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
+                else:
+                    raw = next((value for key, value in about.items() if key.startswith(b"BODY[]")), None)
+                    yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
+
+    def heads(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
+        """The header fields that tell a message from others; those that are gone are left out."""
+        for start in range(0, len(messages), _WINDOW):
+            batch = messages[start : start + _WINDOW]
+            found = self._fetched(batch, [_HEAD])
+            for message in batch:
+                if (about := found.get(message.place.uid)) is not None:
+                    head = next((value for key, value in about.items() if key.startswith(b"BODY[HEADER")), b"")
+                    yield message, head if isinstance(head, bytes) else b""
+
+    def there(self, messages: Sequence[MailboxMessage]) -> set[int]:
+        """The UIDs, of these, that are still in their folder and not marked as deleted."""
+        found = self._fetched(messages, ["FLAGS"])
+        return {uid for uid, about in found.items() if b"\\Deleted" not in about.get(b"FLAGS", ())}
+
+    def _fetched(self, messages: Sequence[MailboxMessage], what: list[str]) -> dict[int, dict[bytes, Any]]:
+        if not messages:
+            return {}
+        folder, validity = messages[0].folder, messages[0].place.validity
+
+        def ask(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
+            self._select(client, folder, validity)
+            return client.fetch([message.place.uid for message in messages], what)
+
+        return self._reading(ask)
+
+
+def _batches(messages: Sequence[MailboxMessage]) -> Iterator[list[MailboxMessage]]:
+    batch: list[MailboxMessage] = []
+    size = 0
+    for message in messages:
+        if batch and (len(batch) >= _BATCH or size + min(message.size, MAX_READ) > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(message)
+        size += min(message.size, MAX_READ)
+    if batch:
+        yield batch
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _text(name: bytes | str) -> str:
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name

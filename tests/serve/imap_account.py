@@ -1,0 +1,208 @@
+"""An account on a real Dovecot that speaks TLS, and a person who works there with another client."""
+
+from __future__ import annotations
+
+import contextlib
+import imaplib
+import os
+import re
+import shutil
+import signal
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from unpacked import answers, command_of_unpacked, free_port, wait_until
+
+PASSWORD = "täglich secret"
+_CONF = """
+protocols = imap
+listen = 127.0.0.1, 127.0.0.2
+base_dir = {place}/run
+state_dir = {place}/state
+log_path = {place}/log
+ssl = yes
+ssl_cert = <{place}/cert.pem
+ssl_key = <{place}/key.pem
+disable_plaintext_auth = yes
+default_internal_user = games
+default_internal_group = games
+default_login_user = news
+mail_location = maildir:{place}/mail/%u
+mail_max_userip_connections = 100
+service imap-login {{
+  inet_listener imap {{
+    port = {plain}
+  }}
+  inet_listener imaps {{
+    port = {port}
+  }}
+}}
+passdb {{
+  driver = passwd-file
+  args = scheme=plain {place}/users
+}}
+userdb {{
+  driver = static
+  args = uid=65534 gid=65534 home={place}/mail/%u
+}}
+namespace inbox {{
+  inbox = yes
+  separator = /
+  mailbox {junk} {{
+    auto = subscribe
+    special_use = \\Junk
+  }}
+  mailbox Work {{
+    auto = subscribe
+  }}
+  mailbox Trash {{
+    auto = subscribe
+    special_use = \\Trash
+  }}
+}}
+"""
+
+
+def key_of(raw: bytes) -> str:
+    """A message's Message-ID."""
+    found = re.search(rb"^Message-ID: (\S+)", raw, re.MULTILINE)
+    assert found is not None
+    return found.group(1).decode()
+
+
+class Server:
+    """Dovecot with the account ann, and what is done to it."""
+
+    def __init__(self, place: Path, junk: str = "Junk", more: str = "") -> None:
+        self.place, self.junk = place, junk
+        self.port, self.plain = free_port(), free_port()
+        for folder in ("run", "state", "mail"):
+            (place / folder).mkdir()
+        shutil.chown(place / "mail", "nobody")
+        certificate = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext".split()
+        names = ["subjectAltName=DNS:localhost,IP:127.0.0.1"]
+        files = ["-keyout", f"{place}/key.pem", "-out", f"{place}/cert.pem"]
+        subprocess.run(["openssl", *certificate, *names, *files], check=True, capture_output=True)
+        self.set_password(PASSWORD)
+        self.configure(more)
+        self._command = [*command_of_unpacked("usr/sbin/dovecot"), "/usr/sbin/dovecot", "-F", "-c"]
+        self._process: subprocess.Popen | None = None
+
+    def configure(self, more: str) -> None:
+        named = {"place": self.place, "port": self.port, "plain": self.plain, "junk": self.junk}
+        (self.place / "dovecot.conf").write_text(_CONF.format(**named) + more)
+
+    def set_password(self, password: str) -> None:
+        (self.place / "users").write_text(f"ann:{{PLAIN}}{password}\n")
+
+    @property
+    def url(self) -> str:
+        return f"imaps://ann@localhost:{self.port}"
+
+    @property
+    def login(self) -> dict[str, str]:
+        """The environment in which spamnb trusts this server and knows its password."""
+        return {"SSL_CERT_FILE": str(self.place / "cert.pem"), "SPAMNB_IMAP_PASSWORD": PASSWORD}
+
+    def start(self) -> None:
+        conf = str(self.place / "dovecot.conf")
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen([*self._command, conf], start_new_session=True, **quiet)  # type: ignore[call-overload]
+        wait_until(lambda: answers(self.plain), self._process)
+
+    def kill(self) -> None:
+        """End every process of the server at once, whatever it was doing."""
+        assert self._process is not None
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        wait_until(lambda: not self.processes())
+        (self.place / "run" / "master.pid").unlink(missing_ok=True)
+
+    def processes(self) -> list[int]:
+        """The server's processes: its master's session, and those that left it, by their configuration."""
+        assert self._process is not None
+        found = []
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdecimal():
+                with contextlib.suppress(OSError):
+                    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                    if fields[3] == str(self._process.pid) and fields[0] != "Z":
+                        found.append(int(folder.name))
+        return found
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(10)
+            self.kill()
+
+    @contextlib.contextmanager
+    def person(self) -> Iterator[Person]:
+        """Another client of the account."""
+        context = ssl.create_default_context(cafile=self.place / "cert.pem")
+        client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=30)
+        client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
+        try:
+            yield Person(client)
+        finally:
+            with contextlib.suppress(imaplib.IMAP4.error, OSError):
+                client.logout()
+            with contextlib.suppress(OSError):
+                client.shutdown()
+
+
+class Person:
+    """What a person does with the account's mail."""
+
+    def __init__(self, client: imaplib.IMAP4) -> None:
+        self.client = client
+
+    def deliver(self, raw: bytes, folder: str = "INBOX", flags: str = "") -> None:
+        assert self.client.append(folder, flags, "", raw.replace(b"\n", b"\r\n"))[0] == "OK"
+
+    def move(self, key: str, source: str, target: str) -> None:
+        self.client.select(source)
+        uids = self.client.uid("SEARCH", "HEADER", "Message-ID", key)[1][0].split()
+        assert len(uids) == 1 and self.client.uid("MOVE", uids[0].decode(), target)[0] == "OK"
+        self.client.unselect()
+
+    def mail(self) -> dict[str, list[tuple[str, str]]]:
+        """{Message-ID: [(folder, flags)]} of everything."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for line in self.client.list()[1]:
+            assert isinstance(line, bytes)
+            name = line.decode().rpartition(' "/" ')[2]
+            if b"\\Noselect" in line:
+                continue
+            count = int(self.client.select(name, readonly=True)[1][0])  # type: ignore[arg-type]
+            if count:
+                answers = self.client.fetch(f"1:{count}", "(FLAGS BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1]
+                for part in answers:
+                    if isinstance(part, tuple):
+                        flags = part[0].decode().partition("FLAGS (")[2].partition(")")[0]
+                        kept = " ".join(flag for flag in flags.split() if flag != "\\Recent")
+                        found.setdefault(key_of(part[1]), []).append((name.strip('"'), kept))
+            self.client.unselect()
+        return found
+
+    def where(self) -> dict[str, str]:
+        """{Message-ID: folder}, each message being in one."""
+        mail = self.mail()
+        assert all(len(places) == 1 for places in mail.values()), {k: v for k, v in mail.items() if len(v) > 1}
+        return {key: places[0][0] for key, places in mail.items()}
+
+
+@contextlib.contextmanager
+def account(place: Path, junk: str = "Junk", more: str = "") -> Iterator[Server]:
+    """A server with its account, ended afterwards."""
+    server = Server(place, junk, more)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,183 @@
+"""Mail of an account on a real Dovecot as a SOURCE: the same models and verdicts as of the same mail in folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from imap_account import PASSWORD, Server, account
+from served import mail
+
+from spamnb.cli import cli
+
+LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    place = Path(tmp_path_factory.mktemp("imap"))
+    for folder in (place, *place.parents[:2]):
+        folder.chmod(0o755)
+    with account(place, "Unerwünscht") as server, server.person() as person:
+        person.client.create("Work/Plans")
+        for seed in range(60):
+            person.deliver(mail("ham", seed))
+            person.deliver(mail("spam", seed), '"Unerw&APw-nscht"')
+        person.deliver(mail("ham", 70), "Work/Plans")
+        person.deliver(mail("spam", 71), "Trash")
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def environment(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {**server.login, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+
+
+def spamnb(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    for label in ("ham", "spam"):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for seed in range(60):
+            (tmp_path / "mail" / label / f"{seed:03}").write_bytes(mail(label, seed))
+    return tmp_path / "mail"
+
+
+def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: Path, folders: Path):
+    ham, spam = f"ham={server.url}", f"spam={server.url}/Unerwünscht"
+    made = spamnb("train", "-m", tmp_path / "imap", ham, spam)
+    assert made.exit_code == 0, made.output
+    assert spamnb("train", "-m", tmp_path / "folders", folders).exit_code == 0
+    exported = [spamnb("export", "-m", tmp_path / name).stdout.splitlines() for name in ("imap", "folders")]
+    first, second = ([line for line in lines if '"meta"' not in line] for lines in exported)
+    assert len(first) > 20 and first[1:] == second[1:]  # but for when and of what it was made
+
+    told = spamnb("classify", "--format", "json", "-m", tmp_path / "imap", f"{server.url}/unerwünscht")
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    assert len(lines) == 60 and {line["verdict"] for line in lines} == {"spam"}
+    assert lines[0]["source"] == f"{server.url}/Unerwünscht#1"
+    local = spamnb("classify", "--format", "json", "-m", tmp_path / "imap", folders / "spam")
+    assert [{**json.loads(line), "source": 0} for line in local.stdout.splitlines()] == [
+        {**line, "source": 0} for line in lines
+    ]
+
+    figures = spamnb("evaluate", "--folds", "3", "--format", "json", ham, spam)
+    assert figures.exit_code == 0 and figures.stdout == spamnb(
+        "evaluate", "--folds", "3", "--format", "json", f"ham={folders}/ham", f"spam={folders}/spam"
+    ).stdout
+
+
+def test_reading_marks_nothing_as_read(server: Server):
+    with server.person() as person:
+        places = [place for found in person.mail().values() for place in found]
+        assert len(places) == 122 and {flags for _, flags in places} == {""}
+
+
+def test_recursive_reads_all_but_junk_and_trash(server: Server, tmp_path: Path):
+    def learned(*arguments: str) -> str:
+        made = spamnb("train", "--one-class", "--force", "-m", tmp_path / "m", *arguments)
+        assert made.exit_code == 0, made.output
+        return made.stdout
+
+    assert "60 messages" in learned(f"ham={server.url}")
+    assert "61 messages" in learned("--recursive", f"ham={server.url}")
+    assert "61 messages" in learned("--recursive", f"ham={server.url}/Work/Plans", f"ham={server.url}/INBOX")
+
+
+def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Path, folders: Path):
+    assert spamnb("train", "-m", tmp_path / "m", folders).exit_code == 0
+    with server.person() as person:
+        person.client.create("Large")
+        person.deliver(LARGE, "Large")
+    told = spamnb("classify", "-m", tmp_path / "m", f"{server.url}/Large")
+    assert told.exit_code == 0 and told.stdout.startswith("spam\t")
+    with server.person() as person:
+        person.client.delete("Large")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("imaps://ann:secret@localhost", "a password has no place in a URL"),
+        ("imaps://localhost", "no IMAP account; write imaps://USER@HOST"),
+        ("imaps://ann@localhost:99999", "no port 99999"),
+        ("imap://ann@mail.example.org", "imap:// sends mail and password in the clear"),
+        ("imaps://ann@localhost:1", "Connection refused"),
+        ("imaps://ann@127.0.0.2:{port}", "its certificate is not trusted"),
+        ("imaps://ann@localhost:{port}/Nowhere", "no folder 'Nowhere'; there are INBOX, "),
+        ("imaps://bob@localhost:{port}", "the server refused the login"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, folders: Path):
+    done = spamnb("train", "-m", folders.parent / "m", f"ham={url.format(port=server.port)}", f"spam={folders}/spam")
+    assert done.exit_code == 1 and said in done.stderr and "Traceback" not in done.output
+    assert done.stderr.count("\n") == 1 and "secret" not in done.output
+
+
+def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE")
+    refused = spamnb("learn", "ham", f"{server.url}/Work/Plans", "-m", "/dev/null/m")
+    assert refused.exit_code == 1 and "not trusted" in refused.stderr and "--ca-file" in refused.stderr
+    named = spamnb("train", "--one-class", "-m", "m", "--ca-file", server.place / "cert.pem", f"ham={server.url}")
+    assert named.exit_code == 0, named.output
+    Path("m").unlink()
+    wrong = spamnb("classify", "--ca-file", "/nonexistent", "-m", "m", server.url)
+    assert wrong.exit_code == 1
+
+
+def test_starttls_encrypts_what_begins_in_the_clear(server: Server, tmp_path: Path):
+    url = f"imaps://ann@localhost:{server.plain}"
+    assert spamnb("train", "--one-class", "-m", tmp_path / "m", "--starttls", f"ham={url}").exit_code == 0
+    clear = url.replace("imaps", "imap")  # to this machine, where Dovecot takes a password in the clear
+    assert spamnb("train", "--one-class", "-m", tmp_path / "m2", f"ham={clear}").exit_code == 0
+
+
+def test_a_password_may_come_from_a_command_or_the_file_of_accounts(server: Server, tmp_path: Path, monkeypatch):
+    monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    none = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
+    assert none.exit_code == 1 and "no password found; 'keyring set localhost ann'" in none.stderr
+    (tmp_path / "secret").write_text(PASSWORD + "\n")
+    command = f"cat {tmp_path}/secret"
+    read = spamnb("train", "--one-class", "-m", tmp_path / "m", "--password-command", command, f"ham={server.url}")
+    assert read.exit_code == 0, read.output
+    (tmp_path / "spamnb").mkdir()
+    accounts = tmp_path / "spamnb" / "accounts.toml"
+    accounts.write_text(f'[home]\nurl = "{server.url}"\npassword-command = "{command}"\n')
+    accounts.chmod(0o600)
+    assert spamnb("classify", "-m", tmp_path / "m", f"{server.url}/Work/Plans").exit_code == 0
+    failing = spamnb("classify", "-m", tmp_path / "m", "--password-command", "echo locked >&2; exit 3", server.url)
+    assert failing.exit_code == 1 and "--password-command: ended with 3: locked" in failing.stderr
+    accounts.chmod(0o666)
+    refused = spamnb("classify", "-m", tmp_path / "m", server.url)
+    assert refused.exit_code == 1 and "others can write it" in refused.stderr
+
+
+def test_one_folder_is_not_two_classes_and_an_account_has_no_class(server: Server, tmp_path: Path):
+    twice = spamnb("train", "-m", tmp_path / "m", f"ham={server.url}", f"spam={server.url}/INBOX")
+    assert twice.exit_code == 1 and "one source for two classes" in twice.stderr
+    bare = spamnb("train", "-m", tmp_path / "m", server.url)
+    assert bare.exit_code == 1 and f"which has no class; write CLASS={server.url}" in bare.stderr
+
+
+def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_path: Path, folders: Path):
+    import sqlite3
+
+    made = spamnb("train", "-m", tmp_path / "m", "--password-command", "cat /dev/null; echo x", "--force",
+                  f"ham={folders}/ham", f"spam={folders}/spam")
+    assert made.exit_code == 0
+    with sqlite3.connect(tmp_path / "m") as connection:
+        kept = dict(connection.execute("SELECT * FROM meta"))
+        assert "password" not in kept.get("read_options", "")
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'trained_from'", (json.dumps([f"ham={server.url}"]),))
+        connection.execute("UPDATE meta SET value = '1' WHERE key = 'tokens_version'")
+    connection.close()
+    refused = spamnb("upgrade", "-m", tmp_path / "m")
+    assert refused.exit_code == 1 and "entered only when it is named" in refused.stderr
