@@ -27,6 +27,10 @@ class Unreachable(SpamnbError):
     """No connection, or one that was lost: the same may succeed later."""
 
 
+class NeverReached(Unreachable):
+    """There has been no connection to this account yet."""
+
+
 class LoginRefused(SpamnbError):
     """The server does not take this password or token: asking often makes servers lock an account."""
 

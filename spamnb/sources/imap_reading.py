@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.folder_names import role_of
-from spamnb.sources.imap_connection import Unreachable, connect, hang_up, told
+from spamnb.sources.imap_connection import NeverReached, Unreachable, connect, hang_up, told
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import ImapUrl
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -78,7 +78,10 @@ class ImapReader:
         """The connection, made where there is none."""
         if self._client is None:
             self._open = None
-            self._client = connect(self._url, self._login)
+            try:
+                self._client = connect(self._url, self._login)
+            except Unreachable as error:
+                raise error if self._met else NeverReached(str(error)) from None
             self._met = True
         return self._client
 
@@ -97,7 +100,7 @@ class ImapReader:
                     return ask(client)
             except Unreachable as error:
                 self.close()
-                if self._again is None or not self._met:  # what never answered is mistyped, mostly
+                if self._again is None or isinstance(error, NeverReached):  # mistyped, mostly
                     raise
                 self._again(error, tries)
                 tries += 1
@@ -224,10 +227,11 @@ class ImapReader:
                     head = next((value for key, value in about.items() if key.startswith(b"BODY[HEADER")), b"")
                     yield message, head if isinstance(head, bytes) else b""
 
-    def there(self, messages: Sequence[MailboxMessage]) -> set[int]:
-        """The UIDs, of these, that are still in their folder and not marked as deleted."""
-        found = self._fetched(messages, ["FLAGS"])
-        return {uid for uid, about in found.items() if b"\\Deleted" not in about.get(b"FLAGS", ())}
+    def sized(self, messages: Sequence[MailboxMessage]) -> list[MailboxMessage]:
+        """Those that are still in their folder, with their sizes, even if they are marked as deleted."""
+        found = self._fetched(messages, ["RFC822.SIZE"])
+        sizes = {uid: _number(about.get(b"RFC822.SIZE")) for uid, about in found.items()}
+        return [one._replace(size=sizes[one.place.uid]) for one in messages if one.place.uid in sizes]
 
     def _fetched(self, messages: Sequence[MailboxMessage], what: list[str]) -> dict[int, dict[bytes, Any]]:
         if not messages:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,6 +134,16 @@ class Server:
                     if fields[3] == str(self._process.pid) and fields[0] != "Z":
                         found.append(int(folder.name))
         return found
+
+    def renumber(self) -> None:
+        """Give all folders another UIDVALIDITY, as a server that was restored from a copy does."""
+        self.stop()
+        for path in (self.place / "mail" / "ann").rglob("dovecot*"):
+            path.unlink()
+        number = int(time.time()) + 1000
+        (self.place / "mail" / "ann" / "dovecot-uidvalidity").write_text(f"{number:08x}")
+        (self.place / "mail" / "ann" / f"dovecot-uidvalidity.{number:08x}").touch()
+        self.start()
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:

@@ -1,0 +1,192 @@
+"""What ``sort`` does in an account, so that no message is ever lost, doubled or moved twice.
+
+Each move is noted before it is made. Where the connection was lost meanwhile, ``recover`` looks what became of it: a
+message that is in both folders, byte for byte the same, is taken out of the first; one that is in the first only is
+judged again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from spamnb.errors import SpamnbError
+from spamnb.serve.imap_record import AccountRecord, Move, kin_of
+from spamnb.sources.imap import ImapMailbox
+from spamnb.sources.imap_connection import Denied
+from spamnb.sources.imap_reading import State, Uid
+from spamnb.sources.mailbox import Folder, MailboxMessage, is_below
+
+_BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
+_PATIENCE = 60.0  # seconds that another process may be sorting the same account
+
+
+class ImapMemory:
+    """The record of an account, and the mail in its inbox that is new."""
+
+    at_once = 32  # messages moved by one command
+
+    def __init__(
+        self,
+        box: ImapMailbox,
+        record: AccountRecord,
+        junk: str | None,
+        on_unreadable: Callable[[str, Exception], None],
+        lock: str | None = None,
+    ) -> None:
+        self.record = record
+        self._box, self._junk, self._on_unreadable, self._lock = box, junk, on_unreadable, lock
+        self._stayed: list[tuple[int, bytes]] = []
+        self._known: dict[str | None, Folder] = {}  # folders that are there; asked for again where the server says no
+        self.inbox = Folder("INBOX", "INBOX", "inbox")
+
+    def is_junk(self, folder: Folder) -> bool:
+        """Whether a folder is that of spam, or below it."""
+        return is_below(folder.place, self.junk_folder().place, self._box.separator)
+
+    def junk_folder(self) -> Folder:
+        """The folder of spam."""
+        if self._junk not in self._known:
+            self._known[self._junk] = self._box.locate(self._junk)
+        return self._known[self._junk]
+
+    @contextmanager
+    def alone(self, patience: float = _PATIENCE) -> Iterator[None]:
+        """While no other process moves mail in this account; what a lost connection left undone is put right first."""
+        if self._lock is None:  # a dry run
+            yield
+            return
+        deadline = time.monotonic() + patience
+        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise SpamnbError(f"{self._box.shown}: another spamnb is sorting it; this one ends") from None
+                    time.sleep(0.1)
+            self.recover()
+            yield
+        finally:
+            os.close(descriptor)
+
+    # -- what is to be judged ------------------------------------------------------------------------------------
+
+    def unjudged(self, everything: bool) -> Sequence[MailboxMessage]:
+        """The inbox's messages that no reader has shown and no run has judged; or all of them."""
+        if everything:
+            return self._box.messages(self.inbox)
+        state = self._box.opened(self.inbox)
+        mark = self.record.sorted_until(self.inbox.place, state.validity)
+        waiting = self.record.waiting() if mark > 1 else set()
+        listed = self._box.messages(self.inbox, min(waiting | {mark}))
+        state = self._box.opened(self.inbox, state.validity)
+        unjudged = [one for one in listed if one.place.uid in waiting or (one.place.uid >= mark and not one.seen)]
+        known_until = max([mark, *(one.place.uid + 1 for one in listed)])
+        self.record.begin_sorting(
+            self.inbox.place, State(state.validity, known_until, 0), [one.place.uid for one in unjudged]
+        )
+        return unjudged
+
+    def judged(self, digest: bytes) -> bool:
+        return self.record.judged(digest)
+
+    def keep(self, message: MailboxMessage, digest: bytes) -> None:
+        self._stayed.append((message.place.uid, digest))
+        if len(self._stayed) >= _BATCH:
+            self._note()
+
+    def gone(self, message: MailboxMessage) -> None:
+        self.record.no_longer_waiting([message.place.uid])
+
+    def _note(self) -> None:
+        stayed, self._stayed = self._stayed, []
+        if stayed:
+            self.record.put_judged(stayed)
+
+    def take_for_seen(self) -> int:
+        new = self.unjudged(False)
+        self.record.no_longer_waiting([message.place.uid for message in new])
+        return len(new)
+
+    def finish(self) -> None:
+        self._note()
+
+    # -- moving --------------------------------------------------------------------------------------------------
+
+    def move(self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder) -> bool:
+        """Move messages of one folder; False where the server would not. Unreachable where the connection is lost:
+        ``recover`` then finds out what was moved."""
+        self._note()
+        first = messages[0][0]
+        try:
+            if into.place not in self._known:
+                self._box.make(into)
+                self._known[into.place] = into
+            state = self._box.state(into)
+            begun = [
+                Move(first.folder.place, one.place, kin_of(raw), digest, into.place, state.validity, state.next_uid)
+                for one, raw, digest in messages
+            ]
+            self.record.begin(begun)
+            self._box.move([one for one, _, _ in messages], into)
+        except Denied as error:
+            self._on_unreadable(self._box.shown, error)
+            self._known.clear()
+            self.recover()
+            return False
+        self.record.end(begun, True, self.is_junk(into))
+        return True
+
+    def recover(self) -> None:
+        """Find out what became of moves that were begun and not ended, and make each whole: done, or not begun."""
+        by_kin: dict[tuple[str, str, bytes], list[Move]] = defaultdict(list)
+        for move in self.record.begun():
+            by_kin[move.folder, move.target, move.kin].append(move)
+        for (source, target, kin), moves in by_kin.items():
+            into = Folder(target, target)
+            copies = self._find(into, kin, moves[0].validity, min(move.next_uid for move in moves))
+            there = {move: self._still_there(Folder(source, source), move) for move in moves}
+            junk = self.is_junk(into)
+            left = len(copies) - sum(message is None for message in there.values())
+            for move, message in there.items():
+                if message is None:  # moved, or taken elsewhere by somebody
+                    self.record.end([move], bool(copies), junk)
+                elif left > 0 and self._same(message, copies):
+                    self._box.take_out(message)
+                    self.record.end([move], True, junk)
+                    left -= 1
+                else:
+                    self.record.end([move], False, junk)
+
+    def _find(self, folder: Folder, kin: bytes, validity: int, since: int) -> list[MailboxMessage]:
+        """The messages of a kin that came into a folder since; into all of it where it was numbered anew."""
+        if all(known.place != folder.place for known in self._box.folders()):
+            return []
+        state = self._box.opened(folder)
+        listed = self._box.messages(folder, since if state.validity == validity else 1)
+        return [message for message, head in self._box.heads(listed) if kin_of(head) == kin]
+
+    def _still_there(self, folder: Folder, move: Move) -> MailboxMessage | None:
+        """The message that a move began with, if it is still where it was."""
+        state = self._box.opened(folder)
+        if state.validity != move.place.validity:  # numbered anew: it has another number, if it is there
+            found = self._find(folder, move.kin, state.validity, 1)
+            return found[-1] if found else None
+        message = self._box.message(folder, Uid(*move.place))
+        return next(iter(self._box.sized([message])), None)
+
+    def _same(self, message: MailboxMessage, copies: Sequence[MailboxMessage]) -> bool:
+        """Whether one of the copies is the message, byte for byte as far as it is read, and in its length."""
+        ((_, raw),) = self._box.read([message])
+        sized = self._box.sized(copies)
+        return any(
+            copy.size == message.size and content == raw and isinstance(raw, bytes)
+            for copy, content in self._box.read(sized)
+        )

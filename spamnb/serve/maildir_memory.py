@@ -1,0 +1,99 @@
+"""What ``sort`` knows of a Maildir: a ``SeenFolders`` that is asked by message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from spamnb.serve.moves import Lesson, SeenFolders, is_junk, lasting_name
+from spamnb.sources import maildir
+from spamnb.sources.mailbox import Folder, MailboxMessage
+from spamnb.sources.maildir_box import MaildirBox
+
+_BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
+
+
+class MaildirMemory:
+    """The record of a Maildir, and the mail in it that is new."""
+
+    at_once = 1  # a move and its note are one change
+
+    def __init__(
+        self, box: MaildirBox, seen: SeenFolders, junk: str | None, on_unreadable: Callable[[str, Exception], None]
+    ) -> None:
+        self.seen = seen
+        self._box, self._junk, self._on_unreadable = box, "Junk" if junk is None else junk, on_unreadable
+        self._before: frozenset[str] = frozenset()
+        self._new: list[Path] = []
+        self._stayed: dict[str, bytes] = {}  # {name: digest}
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Others may move mail in a Maildir at the same time: each move is one step."""
+        return nullcontext()
+
+    def unjudged(self, everything: bool) -> Sequence[MailboxMessage]:
+        self._new, self._before = maildir.files(self._box.path / "new"), self.seen.judged_names()
+        paths = [*self._new, *(maildir.files(self._box.path / "cur") if everything else ())]
+        if not everything:
+            paths = [path for path in paths if lasting_name(path) not in self._before]
+        return [self._box.message(self._box.inbox, path) for path in paths]
+
+    def judged(self, digest: bytes) -> bool:
+        return self.seen.judged(digest)
+
+    def keep(self, message: MailboxMessage, digest: bytes) -> None:
+        if message.place.parent.name == "new":
+            self._stayed[lasting_name(message.place)] = digest
+        if len(self._stayed) >= _BATCH:
+            self._note()
+
+    def _note(self) -> None:
+        self.seen.put_judged(self._stayed, self._stayed.values())
+        self._stayed.clear()
+
+    def gone(self, message: MailboxMessage) -> None:
+        """A mail reader moved it on since it was listed: its name goes with the others that are gone."""
+
+    def move(self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder) -> bool:
+        """Move messages and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
+        side = is_junk(into.place, maildir.locate(self._box.path, self._junk))
+        for message, _, digest in messages:
+            try:
+                with self.seen.writing():
+                    self._box.move([message], into)
+                    self.seen.put(digest, side)
+                    self.seen.put_judged([], [digest])
+            except FileNotFoundError:
+                return False
+            except OSError as error:
+                self._on_unreadable(message.name, error)
+                return False
+        return True
+
+    def take_for_seen(self) -> int:
+        names = list(map(lasting_name, maildir.files(self._box.path / "new")))
+        self.seen.put_judged(names)
+        return len(names)
+
+    def finish(self) -> None:
+        self._note()
+        self.seen.forget_judged_names(self._before.difference(map(lasting_name, self._new)))
+
+    # -- what a person moved -----------------------------------------------------------------------------------
+
+    def looked(self) -> bool:
+        """Whether a look was taken here before."""
+        return self.seen.looked()
+
+    def noted(self) -> int:
+        """Of how many messages it is known where they are."""
+        return self.seen.noted()
+
+    def lessons(self) -> Iterator[Lesson]:
+        """Messages that were moved into or out of Junk since the last look; `put` each once it is learned."""
+        return self.seen.lessons(self._junk, self._on_unreadable)
+
+    def put(self, digest: bytes, junk: bool) -> None:
+        """Note where a message is, so that being there is no lesson."""
+        self.seen.put(digest, junk)

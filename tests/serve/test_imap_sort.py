@@ -1,0 +1,259 @@
+"""``sort`` in an account on a real Dovecot: what it moves, leaves alone and remembers, and a server that is killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from imap_account import PASSWORD, Person, Server, account
+from served import mail
+
+from spamnb.cli import cli, mailboxes
+from spamnb.serve.imap_record import record_path
+from spamnb.sources.imap_url import parsed
+
+WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
+WITHOUT_BOTH = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR NAMESPACE LITERAL+\n}\n"
+QUOTA = """
+mail_plugins = quota
+protocol imap {
+  mail_plugins = quota imap_quota
+}
+plugin {
+  quota = count:User quota
+  quota_vsizes = yes
+  quota_rule = *:storage=%dk
+}
+"""
+
+
+@pytest.fixture
+def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
+    """Makes a server with its account, and lets spamnb trust it."""
+    servers = []
+
+    def make(more: str = "", junk: str = "Junk") -> Server:
+        server = Server(place, junk, more)
+        server.start()
+        servers.append(server)
+        for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        monkeypatch.setattr(mailboxes, "PAUSES", (0.1, 0.2, 0.5, 1.0))
+        return server
+
+    yield make
+    for server in servers:
+        server.stop()
+
+
+def deliver(person: Person, seeds: range, flags: str = "") -> None:
+    for seed in seeds:
+        for label in ("ham", "spam"):
+            person.deliver(mail(label, seed), flags=flags)
+
+
+def key(label: str, seed: int) -> str:
+    return f"<{seed}.{label}@example.org>"
+
+
+def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
+    return {key(label, seed): folder for seed in seeds for label, folder in (("ham", "INBOX"), ("spam", junk))}
+
+
+def sort(server: Server, model: Path, *options: str) -> Result:
+    return CliRunner().invoke(cli, ["sort", *options, "-m", str(model), server.url])
+
+
+@pytest.mark.parametrize("more", ["", WITHOUT_MOVE], ids=["MOVE", "COPY and EXPUNGE"])
+def test_spam_goes_to_junk_and_nothing_else_changes(made, model, more):
+    server = made(more, junk="Unerwünscht")
+    folder = "Unerw&APw-nscht"
+    with server.person() as person:
+        deliver(person, range(500, 505))
+        person.deliver(mail("spam", 510), flags=r"(\Flagged)")
+        person.deliver(mail("spam", 511), flags=r"(\Seen)")  # a reader has shown it
+        person.deliver(mail("ham", 512), flags=r"(\Deleted)")  # not to be expunged by us
+        before = person.mail()
+        dry = sort(server, model, "--dry-run")
+        assert dry.exit_code == 0 and dry.stderr == "spamnb: 11 messages, dry run: 6 to Unerwünscht, 5 stay\n"
+        assert person.mail() == before and not record_path(parsed(server.url)).exists()
+        done = sort(server, model)
+        assert (done.exit_code, done.stderr) == (0, "spamnb: 11 messages: 6 to Unerwünscht, 5 stay\n"), done.output
+        line = next(line for line in done.stdout.splitlines() if "\tto Unerw" in line).split("\t")
+        assert line[0] == "spam" and float(line[1]) >= 5 and line[-1] == "INBOX#2"
+        expected = {**sides(range(500, 505), folder), key("spam", 510): folder, key("spam", 511): "INBOX"}
+        assert person.where() == {**expected, key("ham", 512): "INBOX"}
+        after = person.mail()
+        assert after[key("spam", 510)] == [(folder, r"\Flagged")] and after[key("ham", 512)] == [("INBOX", r"\Deleted")]
+        assert {flags for (_, flags), in (after[key("ham", seed)] for seed in range(500, 505))} == {""}
+
+        assert sort(server, model).output == f"spamnb: {server.url}: no new messages\n"
+        person.move(key("spam", 500), folder, "INBOX")  # what a person moves back stays
+        assert sort(server, model).stdout == ""
+        assert person.where()[key("spam", 500)] == "INBOX"
+        assert sort(server, model, "--all").stderr == "spamnb: 7 messages: 2 to Unerwünscht, 5 stay\n"
+    path = record_path(parsed(server.url))
+    assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_server_that_cannot_take_out_one_message_keeps_all(made, model):
+    server = made(WITHOUT_BOTH)
+    with server.person() as person:
+        deliver(person, range(500, 503))
+        done = sort(server, model)
+        assert done.exit_code == 1 and "neither MOVE nor UIDPLUS" in done.stderr
+        assert set(person.where().values()) == {"INBOX"}
+
+
+def test_from_now_on_and_a_folder_that_is_to_be_made(made, model):
+    server = made()
+    with server.person() as person:
+        deliver(person, range(500, 503))
+        assert sort(server, model, "--from-now-on").stderr == "spamnb: 6 new messages count as seen\n"
+        assert sort(server, model).stdout == ""
+        deliver(person, range(510, 512))
+        done = sort(server, model, "--junk", "Filter/Spam")
+        assert done.exit_code == 0 and person.where()[key("spam", 510)] == "Filter/Spam"
+        assert person.where()[key("spam", 500)] == "INBOX"
+        refused = sort(server, model, "--junk", "inbox")
+        assert refused.exit_code == 1 and "names no folder beside the inbox" in refused.stderr
+        tag = sort(server, model, "--tag")
+        assert tag.exit_code == 2 and "--tag is for Maildirs" in tag.stderr
+
+
+def test_a_folder_that_is_numbered_anew_is_not_sorted_twice(made, model):
+    server = made()
+    with server.person() as person:
+        deliver(person, range(500, 505))
+        assert sort(server, model).exit_code == 0
+        person.move(key("spam", 501), "Junk", "INBOX")
+        before = int(person.client.status("INBOX", "(UIDVALIDITY)")[1][0].rstrip(b")").rpartition(b" ")[2])
+    server.renumber()
+    with server.person() as person:
+        after = int(person.client.status("INBOX", "(UIDVALIDITY)")[1][0].rstrip(b")").rpartition(b" ")[2])
+        assert after != before
+        deliver(person, range(510, 512))
+        done = sort(server, model)
+        assert done.stdout.count("\n") == 4 and done.stdout.count("\tto Junk\t") == 2
+        assert person.where() == {**sides(range(500, 505)), **sides(range(510, 512)), key("spam", 501): "INBOX"}
+
+
+def test_a_full_quota_leaves_mail_where_it_is(made, model):
+    server = made(WITHOUT_MOVE + QUOTA % 60)
+    with server.person() as person:
+        deliver(person, range(500, 510))
+        person.deliver(b"Message-ID: <fill@example.org>\n\n" + b"x" * 76 * 500 + b"\n", "Work")
+        while person.client.append("Work", "", "", mail("ham", 900).replace(b"\n", b"\r\n") + b"x" * 3000)[0] == "OK":
+            pass
+        before = person.mail()
+        done = sort(server, model)
+        assert done.exit_code == 1 and done.stderr.count("uota") == 1, done.output
+        assert {k: v for k, v in person.mail().items() if "900" not in k} == {
+            k: v for k, v in before.items() if "900" not in k
+        }
+    server.configure(WITHOUT_MOVE + QUOTA % 600)
+    server.stop()
+    server.start()
+    with server.person() as person:
+        assert sort(server, model).exit_code == 0
+        found = {k: v[0][0] for k, v in person.mail().items() if k in sides(range(500, 510))}
+        assert found == sides(range(500, 510))
+
+
+def test_a_password_that_changed_is_said_in_one_line(made, model):
+    server = made()
+    server.set_password("another")
+    done = sort(server, model)
+    assert done.exit_code == 1 and "the server refused the login" in done.stderr and done.stderr.count("\n") == 1
+    server.set_password(PASSWORD)
+
+
+class Killing:
+    """A ``sort`` and a server that is killed again and again while it moves mail."""
+
+    def __init__(self, server: Server, model: Path) -> None:
+        self.server, self.model = server, model
+
+    def run(self, after: float) -> tuple[bool, str]:
+        """Sort, and kill the server so many seconds after the first move was begun; whether it was still sorting."""
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(self.model), self.server.url]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
+        path = record_path(parsed(self.server.url))
+        size = 0 if not path.exists() else written(path)
+        while process.poll() is None and written(path) == size:
+            time.sleep(0.001)
+        time.sleep(after)
+        running = process.poll() is None
+        self.server.kill()
+        self.server.start()
+        told = process.communicate(timeout=120)[1]
+        assert process.returncode == 0, told
+        return running, told
+
+
+def written(record: Path) -> int:
+    """Bytes of a record and its log: they grow as a move is noted."""
+    found = 0
+    for path in (record, record.with_name(record.name + "-wal")):
+        if path.exists():
+            found += path.stat().st_size
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", ["", WITHOUT_MOVE], ids=["MOVE", "COPY and EXPUNGE"])
+def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made, model, more):
+    server = made(more)
+    killing = Killing(server, model)
+    interrupted = 0
+    expected: dict[str, str] = {}
+    for number in range(5):
+        seeds = range(1000 + 40 * number, 1000 + 40 * number + 40)
+        with server.person() as person:
+            deliver(person, seeds)
+        expected |= sides(seeds)
+        running, told = killing.run(0.004 * number)
+        interrupted += running
+        with server.person() as person:
+            assert person.where() == expected, told
+    assert interrupted >= 3
+    assert sort(server, model).stdout == ""
+
+
+def test_two_sorts_at_once_move_each_message_once(made, model):
+    server = made()
+    with server.person() as person:
+        deliver(person, range(500, 540))
+    command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    told = [process.communicate(timeout=60)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], told
+    with server.person() as person:
+        assert person.where() == sides(range(500, 540))
+
+
+def test_mail_that_a_person_moves_meanwhile_is_in_one_folder(made, model):
+    server = made()
+    with server.person() as person:
+        deliver(person, range(500, 560))
+    done: list[Result] = []
+    thread = threading.Thread(target=lambda: done.append(sort(server, model)))
+    with server.person() as person:
+        thread.start()
+        person.client.select("INBOX")
+        for uid in range(2, 120, 4):
+            person.client.uid("MOVE", str(uid), "Work")
+        thread.join()
+        assert done[0].exit_code == 0, done[0].output
+        where = person.where()
+        assert where.keys() == sides(range(500, 560)).keys() and "Work" in where.values()
+        assert {where[key("ham", seed)] for seed in range(500, 560)} <= {"INBOX", "Work"}
