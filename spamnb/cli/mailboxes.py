@@ -14,7 +14,7 @@ from spamnb.cli.options import login_given, on_command_line, tell
 from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
-    from spamnb.serve.imap_memory import ImapMemory
+    from spamnb.serve.imap_moves import ImapMoves
     from spamnb.serve.maildir_memory import MaildirMemory
     from spamnb.sources.accounts import Account
     from spamnb.sources.imap import ImapMailbox
@@ -69,7 +69,7 @@ def targets(
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,
                 account.learn_folder if learn_folder is None else learn_folder,
-                sort=account.sort and not names,
+                sort=account.sort,
                 account=account,
             )
         )
@@ -79,7 +79,7 @@ def targets(
 @contextmanager
 def opened(
     target: Target, on_unreadable: Callable[[str, Exception], None], dry_run: bool = False
-) -> Iterator[tuple[MaildirBox, MaildirMemory] | tuple[ImapMailbox, ImapMemory]]:
+) -> Iterator[tuple[MaildirBox, MaildirMemory] | tuple[ImapMailbox, ImapMoves]]:
     """A mailbox, and what is known of its mail."""
     if target.account is None:
         from spamnb.serve.maildir_memory import MaildirMemory
@@ -89,12 +89,13 @@ def opened(
         assert target.path is not None
         box = MaildirBox(target.path)
         box.locate(target.junk)  # a name that is none is refused before anything is made
-        if target.unsure is not None:
-            box.locate(target.unsure)
+        for more in (target.unsure, target.learn_folder):
+            if more is not None:
+                box.locate(more)
         with (SeenFolders.copy_of if dry_run else SeenFolders.of)(target.path) as seen:
-            yield box, MaildirMemory(box, seen, target.junk, on_unreadable)
+            yield box, MaildirMemory(box, seen, target.junk, on_unreadable, target.learn_folder, dry_run)
         return
-    from spamnb.serve.imap_memory import ImapMemory
+    from spamnb.serve.imap_moves import ImapMoves
     from spamnb.serve.imap_record import AccountRecord, record_path
     from spamnb.sources.imap import ImapMailbox
 
@@ -103,7 +104,7 @@ def opened(
     try:
         with (AccountRecord.copy_of if dry_run else AccountRecord.of)(url) as record:
             lock = None if dry_run else str(record_path(url).with_suffix(".lock"))
-            yield account, ImapMemory(account, record, target.junk, on_unreadable, lock)
+            yield account, ImapMoves(account, record, target.junk, on_unreadable, lock, target.learn_folder)
     finally:
         account.close()
 

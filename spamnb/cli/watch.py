@@ -1,96 +1,138 @@
-"""``spamnb watch``: learn from the mail that a person moves into Junk or out of it."""
+"""``spamnb watch``: learn from the mail that a person moves into Junk or out of it, and sort new mail as it comes."""
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import threading
 from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Seconds, Unreadable, model_option, on_command_line, tell
+from spamnb.cli.mailboxes import Target, targets, until_done
+from spamnb.cli.options import Seconds, Unreadable, login_options, model_option, on_command_line, tell
+from spamnb.cli.watching import Stop, follow_account, follow_maildirs, watched
+from spamnb.errors import SpamnbError
+
+_MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 
 
-@click.command("watch", short_help="Learn from what is moved into and out of Junk.")
-@click.argument("boxes", metavar="MAILDIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command("watch", short_help="Learn from what is moved into and out of Junk; sort new mail.")
+@click.argument("boxes", metavar="[MAILBOX...]", nargs=-1, type=click.Path(readable=False))
 @model_option
 @click.option(
     "--junk",
-    default="Junk",
-    show_default=True,
-    help="The folder of spam: a name, or an existing Maildir by its path from MAILDIR, as ../Junk.",
+    show_default="Junk; in an account the folder that the server says is for spam",
+    help="The folder of spam: a name, or an existing Maildir by its path from MAILBOX, as ../Junk.",
+)
+@click.option("--sort", is_flag=True, help="Move spam among new mail to Junk too, as it comes.")
+@click.option("--unsure", metavar="FOLDER", help="With --sort: folder for mail of verdict 'unsure'.")
+@click.option(
+    "--learn-folder",
+    metavar="NAME",
+    help="Learn what is put into the folders spam and ham in this one; it then goes to Junk, or to the inbox.",
 )
 @click.option(
-    "--interval", type=Seconds(0.05), default=5.0, show_default=True, help="Seconds between looks."
+    "--interval",
+    type=Seconds(0.05),
+    show_default="5; in an account 60, but for what the server tells by itself",
+    help="Seconds between looks.",
 )
 @click.option("--once", is_flag=True, help="Look once, as from cron: moves since the last look are learned.")
-def watch_command(boxes: tuple[Path, ...], model: Path, junk: str, interval: float, once: bool) -> None:
-    """Learn as spam what is moved to a Maildir's Junk folder, and as ham what is moved out of it.
+@click.option("--dry-run", is_flag=True, help="Only say what would be learned and moved.")
+@login_options
+def watch_command(
+    boxes: tuple[str, ...],
+    model: Path,
+    junk: str | None,
+    sort: bool,
+    unsure: str | None,
+    learn_folder: str | None,
+    interval: float | None,
+    once: bool,
+    dry_run: bool,
+) -> None:
+    """Learn as spam what is moved to a mailbox's Junk folder, and as ham what is moved out of it.
 
-    Mail that is in Junk from the start, or that 'spamnb sort' put there, is no lesson; nor is mail that goes to
-    Trash, Drafts or Sent. Where Junk lies beside MAILDIR, so do the other folders that are watched.
+    MAILBOX is a Maildir, or an account: imaps://USER@HOST. Without one, all accounts of the file of accounts are
+    watched. Mail that is in Junk from the start, or that 'spamnb sort' put there, is no lesson; nor is mail that goes
+    to Trash, Drafts or Sent. Where Junk lies beside a Maildir, so do the other folders that are watched.
 
     \b
     Example:
       spamnb watch ~/Maildir
     """
     from spamnb.classifier import Classifier
-    from spamnb.errors import SpamnbError
-    from spamnb.naming import escape, pluralize
-    from spamnb.serve.moves import SeenFolders
-    from spamnb.serve.users import class_of_label
 
-    missing = [box for box in boxes if not _has_junk(box, junk)]
-    stop = threading.Event()
-    if not once:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stop.set())
+    found = [
+        target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure, learn_folder)
+    ]
+    for target in found:
+        if target.path is not None:
+            _check_junk(target.path, "Junk" if junk is None else junk)
+    for path in {target.model for target in found}:
+        Classifier.open(path, writable=not dry_run).close()
     unreadable = Unreadable()
-    missed = False
-    with contextlib.ExitStack() as stack:
-        classifier = stack.enter_context(Classifier.open(model, writable=True))
-        watched = [stack.enter_context(SeenFolders.of(box)) for box in boxes]
-        unseen = {places for places in watched if not places.looked()}
-        for box, places in zip(boxes, watched):
-            # From cron it would come again and again while there is no spam yet, but for who named the folder himself.
-            if box in missing and (not once or places in unseen or on_command_line("junk")):
-                tell(f"spamnb: {escape(str(box))}: no folder {junk!r} yet; moves into it are learned once it is there")
-        while not stop.is_set():
-            for box, places in zip(boxes, watched):
-                for lesson in places.lessons(junk, unreadable):
-                    label = class_of_label(classifier, "spam" if lesson.spam else "ham")
-                    try:
-                        changed = classifier.learn(label, lesson.raw)
-                    except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
-                        tell(f"spamnb: {error}")
-                        missed = True
-                        continue
-                    places.put(lesson.digest, lesson.spam)
-                    click.echo(f"{'learned' if changed else 'known'}\t{label}\t{escape(str(lesson.path))}")
-                if places in unseen:
-                    unseen.remove(places)
-                    noted = f"{escape(str(box))}: {pluralize(places.noted(), 'message')} noted"
-                    tell(f"spamnb: {noted}; from now on moves into {escape(junk)} and out of it are lessons")
-            if once:
-                break
-            stop.wait(interval)
-    if once and (missed or unreadable.count):
+    if once:
+        _once(found, unreadable, dry_run, on_command_line("junk"))
+        return
+    stop = Stop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    maildirs = [target for target in found if target.path is not None]
+    accounts = [target for target in found if target.account is not None]
+    failed: list[BaseException] = []
+
+    def follow(target: Target) -> None:
+        try:
+            follow_account(target, unreadable, stop, _ACCOUNT_SECONDS if interval is None else interval, dry_run)
+        except BaseException as error:  # of a thread, which nobody would hear of
+            failed.append(error)
+            stop()
+
+    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in accounts]
+    for thread in threads:
+        thread.start()
+    try:
+        if maildirs:
+            seconds = _MAILDIR_SECONDS if interval is None else interval
+            follow_maildirs(maildirs, unreadable, stop, seconds, dry_run)
+        stop.wait()
+    finally:
+        stop()
+        for thread in threads:
+            thread.join()
+    if failed:
+        raise failed[0]
+
+
+def _once(found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool) -> None:
+    """A look at each mailbox, as from cron."""
+    failed = False
+    for target in found:
+        try:
+            with watched(target, unreadable, dry_run) as watching:
+                watching.tell_of_junk(unless_known=not named)
+                until_done(watching.look)
+                failed |= watching.missed
+        except SpamnbError as error:
+            if len(found) == 1:
+                raise
+            tell(f"spamnb: {error}")
+            failed = True
+    if failed or unreadable.count:
         raise SystemExit(1)
 
 
-def _has_junk(box: Path, junk: str) -> bool:
-    """Whether there is a folder of this name; SpamnbError where there is one that is spelt much like it."""
+def _check_junk(box: Path, junk: str) -> None:
+    """SpamnbError where there is no folder of spam in a Maildir but one that is spelt much like it."""
     from difflib import get_close_matches
 
-    from spamnb.errors import SpamnbError
     from spamnb.naming import escape
     from spamnb.sources import maildir
 
     if maildir.locate(maildir.checked(box), junk).is_dir():
-        return True
+        return
     names = {path.name.removeprefix(".").lower(): path.name.removeprefix(".") for path in maildir.folders(box)[1:]}
     near = get_close_matches(junk.removeprefix(".").lower(), names, 1, 0.75)  # Jnk for Junk, not Junk for Junk.2024
     if near:
         raise SpamnbError(f"{escape(str(box))}: no folder {junk!r}; did you mean --junk {escape(names[near[0]])}?")
-    return False

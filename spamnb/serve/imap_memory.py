@@ -41,7 +41,7 @@ class ImapMemory:
         self.record = record
         self._box, self._junk, self._on_unreadable, self._lock = box, junk, on_unreadable, lock
         self._stayed: list[tuple[int, bytes]] = []
-        self._known: dict[str | None, Folder] = {}  # folders that are there; asked for again where the server says no
+        self._known: dict[str | None, Folder] = {}  # folders by what a person calls them, and those that are made
         self.inbox = Folder("INBOX", "INBOX", "inbox")
 
     def is_junk(self, folder: Folder) -> bool:
@@ -50,9 +50,14 @@ class ImapMemory:
 
     def junk_folder(self) -> Folder:
         """The folder of spam."""
-        if self._junk not in self._known:
-            self._known[self._junk] = self._box.locate(self._junk)
-        return self._known[self._junk]
+        return self.located(self._junk)
+
+    def located(self, name: str | None) -> Folder:
+        """The folder that a person calls so; the server is asked once a look."""
+        key = None if name is None else f"/{name}"
+        if key not in self._known:
+            self._known[key] = self._box.locate(name)
+        return self._known[key]
 
     @contextmanager
     def alone(self, patience: float = _PATIENCE) -> Iterator[None]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from spamnb.serve.moves import Lesson, SeenFolders, is_junk, lasting_name
+from spamnb.message.parse import digest as message_digest
+from spamnb.serve.moves import LEARN, Lesson, SeenFolders, is_junk, lasting_name
 from spamnb.sources import maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage
 from spamnb.sources.maildir_box import MaildirBox
@@ -20,9 +21,16 @@ class MaildirMemory:
     at_once = 1  # a move and its note are one change
 
     def __init__(
-        self, box: MaildirBox, seen: SeenFolders, junk: str | None, on_unreadable: Callable[[str, Exception], None]
+        self,
+        box: MaildirBox,
+        seen: SeenFolders,
+        junk: str | None,
+        on_unreadable: Callable[[str, Exception], None],
+        learn_folder: str | None = None,
+        dry_run: bool = False,
     ) -> None:
         self.seen = seen
+        self._learn_folder, self._dry_run = learn_folder, dry_run
         self._box, self._junk, self._on_unreadable = box, "Junk" if junk is None else junk, on_unreadable
         self._before: frozenset[str] = frozenset()
         self._new: list[Path] = []
@@ -90,10 +98,34 @@ class MaildirMemory:
         """Of how many messages it is known where they are."""
         return self.seen.noted()
 
+    def has_junk(self) -> bool:
+        """Whether there is a folder of spam."""
+        return maildir.locate(self._box.path, self._junk).is_dir()
+
     def lessons(self) -> Iterator[Lesson]:
         """Messages that were moved into or out of Junk since the last look; `put` each once it is learned."""
-        return self.seen.lessons(self._junk, self._on_unreadable)
+        yield from self.seen.lessons(self._junk, self._on_unreadable)
+        if self._learn_folder is not None:
+            yield from self._taught(self._learn_folder)
 
-    def put(self, digest: bytes, junk: bool) -> None:
-        """Note where a message is, so that being there is no lesson."""
-        self.seen.put(digest, junk)
+    def _taught(self, name: str) -> Iterator[Lesson]:
+        """What lies in the folders that are made for teaching."""
+        for end, spam in LEARN:
+            folder = self._box.locate(f"{name}.{end}")
+            if not self._dry_run:
+                maildir.made(folder.place)
+            elif not folder.place.is_dir():
+                continue
+            for message, raw in self._box.read(self._box.messages(folder)):
+                if isinstance(raw, bytes):
+                    yield Lesson(spam, message.name, raw, message_digest(raw), message)
+                elif not isinstance(raw, FileNotFoundError):
+                    self._on_unreadable(message.name, raw)
+
+    def put(self, lesson: Lesson) -> None:
+        """A lesson was learned. One of the folder that is made for that goes where such mail belongs."""
+        if lesson.message is None:
+            self.seen.put(lesson.digest, lesson.spam)
+        elif not self._dry_run:
+            into = self._box.locate(self._junk) if lesson.spam else self._box.inbox
+            self.move([(lesson.message, lesson.raw, lesson.digest)], into)

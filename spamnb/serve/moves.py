@@ -20,6 +20,7 @@ from spamnb.message import parse as message
 from spamnb.naming import escape
 from spamnb.sources import maildir
 from spamnb.sources.entries import contents
+from spamnb.sources.mailbox import MailboxMessage
 from spamnb.store.database import Database
 
 NEITHER = frozenset(["trash", "deleted messages", "deleted items", "drafts", "sent", "sent messages", "templates"])
@@ -38,13 +39,18 @@ def is_junk(folder: Path, junk: Path) -> bool:
     return path == own or path.startswith((own + ".", own + os.sep))
 
 
+# Folders for those whose mail reader cannot reach Junk, by the end of their names, and whether what is in them is spam.
+LEARN = (("spam", True), ("ham", False))
+
+
 class Lesson(NamedTuple):
     """A message that a person moved."""
 
     spam: bool
-    path: Path
+    name: str  # for people
     raw: bytes
-    digest: bytes
+    digest: bytes  # what it is known by: its digest, or in an account its kin
+    message: MailboxMessage | None = None  # where it lies, if it is to go on from there
 
 
 class SeenFolders(Database):
@@ -142,7 +148,7 @@ class SeenFolders(Database):
             except OSError as error:
                 on_unreadable(escape(str(path)), error)
             else:
-                yield Lesson(spam, path, raw, digest)
+                yield Lesson(spam, escape(str(path)), raw, digest)
 
     def _sides(self, junk: str, on_unreadable: Callable[[str, Exception], None]) -> dict[bytes, dict[bool, Path]]:
         """{digest: {in Junk or not: a path}} of each message."""

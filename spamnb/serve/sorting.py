@@ -74,8 +74,12 @@ def sort_mail(
 
     def moved(verdict: str) -> Iterator[Sorted]:
         each = waiting.pop(verdict)
-        if dry_run or memory.move([(one.message, one.raw, known) for one, known in each], folders[verdict]):
-            yield from (one for one, _ in each)
+        if dry_run:  # its record is a copy, where they are done with
+            for one, known in each:
+                memory.keep(one.message, known)
+        elif not memory.move([(one.message, one.raw, known) for one, known in each], folders[verdict]):
+            return
+        yield from (one for one, _ in each)
 
     for message, raw in box.read(memory.unjudged(everything)):
         if isinstance(raw, FileNotFoundError):

@@ -35,7 +35,7 @@ class Account(NamedTuple):
     unsure: str | None = None
     learn_folder: str | None = None
     model: Path | None = None
-    sort: bool = True  # whether 'watch' sorts new mail
+    sort: bool = False  # whether 'watch' sorts new mail: one that stands in the file, unless it says otherwise
 
 
 def accounts_path() -> Path:
@@ -91,7 +91,7 @@ def _account(name: str, values: Any, shown: str) -> Account:
         login = login._replace(ca_file=os.path.expanduser(login.ca_file))
     own: Mapping[str, Any] = {key.replace("-", "_"): value for key, value in values.items() if key in _OWN}
     model = Path(os.path.expanduser(own["model"])) if "model" in own else None
-    return Account(name, login=login, **{**own, "url": url, "model": model})
+    return Account(name, login=login, **{"sort": True, **own, "url": url, "model": model})
 
 
 def account_of(url: ImapUrl, login: Login) -> Account:

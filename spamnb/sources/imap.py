@@ -20,8 +20,7 @@ from spamnb.sources.mailbox import Folder, MailboxMessage
 if TYPE_CHECKING:
     from imapclient import IMAPClient
 
-_SETTLING = 1.0  # seconds of the first IDLE: what comes in the very moment that it begins is told only when it ends
-_LONGEST = 600.0  # of one IDLE: routers forget connections, and servers end them after half an hour
+_LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 
 
@@ -86,9 +85,9 @@ class ImapMailbox(ImapReader):
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
-    def wait(self, folder: Folder, seconds: float, woken: socket.socket) -> None:
-        """Wait until something happens in a folder, ``seconds`` have passed, or ``woken`` can be read. A server without
-        IDLE says nothing meanwhile."""
+    def wait(self, folder: Folder, next_uid: int, seconds: float, woken: socket.socket) -> None:
+        """Wait until something happens in a folder, ``seconds`` have passed, or ``woken`` can be read; not at all where
+        more has come than ``next_uid`` says. A server without IDLE says nothing meanwhile."""
         deadline = time.monotonic() + seconds
         client = self.client
         try:
@@ -96,18 +95,29 @@ class ImapMailbox(ImapReader):
                 if not client.has_capability("IDLE"):
                     _readable([woken], seconds)
                     return
-                self._select(client, folder, None)
-                longest = _SETTLING
+                # Opened anew: of what came meanwhile the server may have told in between, and tells once.
+                self._open = None
+                if self._select(client, folder, None).next_uid > next_uid:
+                    return
                 while (left := deadline - time.monotonic()) > 0:
-                    client.idle()
-                    readable = _readable([woken, client.socket()], min(left, longest))
-                    heard = client.idle_done()[1]
-                    if woken.fileno() in readable or any(len(each) > 1 and each[1] in _CHANGES for each in heard):
+                    # What is told together with the answer to IDLE lies in a buffer where no poll sees it, and a server
+                    # may keep it until then. NOOP makes it tell before.
+                    heard = client.noop()[1]
+                    readable = set()
+                    if not _changes(heard):
+                        client.idle()
+                        readable = _readable([woken, client.socket()], min(left, _LONGEST))
+                        heard = client.idle_done()[1]
+                    if woken.fileno() in readable or _changes(heard):
                         return
-                    longest = _LONGEST
         except Unreachable:
             self.close()
             raise
+
+
+def _changes(heard: Iterable[tuple]) -> bool:
+    """Whether a server told that mail came or went."""
+    return any(len(each) > 1 and each[1] in _CHANGES for each in heard)
 
 
 def _readable(sockets: Iterable[socket.socket], seconds: float) -> set[int]:

@@ -71,6 +71,7 @@ class ImapReader:
         self._client: IMAPClient | None = None
         self._met = False  # whether there was a connection at some time
         self._open: tuple[Any, bool, State] | None = None  # the folder that is open, whether writable, its state
+        self._own: str | None = None  # what the names of the person's own folders begin with
         self.separator = "/"
 
     @property
@@ -146,7 +147,9 @@ class ImapReader:
             personal = client.namespace().personal
             return _text(personal[0][0] or "") if personal else ""
 
-        return self._reading(ask)
+        if self._own is None:
+            self._own = self._reading(ask)
+        return self._own
 
     def state(self, folder: Folder) -> State:
         """A folder's state, without opening it."""

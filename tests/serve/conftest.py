@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from spamnb.classifier import Classifier
+from spamnb.cli import mailboxes
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not: the tests share served.py
+from imap_account import Server as Account
 from served import Server, mail
 
 
@@ -77,3 +79,23 @@ def place() -> Iterator[Path]:
     folder.mkdir(mode=0o755)
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Account]]:
+    """Makes a server with its account, and lets spamnb trust it."""
+    servers = []
+
+    def make(more: str = "", junk: str = "Junk") -> Account:
+        server = Account(place, junk, more)
+        server.start()
+        servers.append(server)
+        for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        monkeypatch.setattr(mailboxes, "PAUSES", (0.1, 0.2, 0.5, 1.0))
+        return server
+
+    yield make
+    for server in servers:
+        server.stop()

@@ -7,16 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from imap_account import PASSWORD, Person, Server, account
+from click.testing import Result
+from imap_account import PASSWORD, Server, deliver, key, sides, sort
 from served import mail
 
-from spamnb.cli import cli, mailboxes
-from spamnb.serve.imap_record import record_path
+from spamnb.serve.imap_record import AccountRecord, record_path
 from spamnb.sources.imap_url import parsed
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
@@ -32,44 +30,6 @@ plugin {
   quota_rule = *:storage=%dk
 }
 """
-
-
-@pytest.fixture
-def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
-    """Makes a server with its account, and lets spamnb trust it."""
-    servers = []
-
-    def make(more: str = "", junk: str = "Junk") -> Server:
-        server = Server(place, junk, more)
-        server.start()
-        servers.append(server)
-        for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-        monkeypatch.setattr(mailboxes, "PAUSES", (0.1, 0.2, 0.5, 1.0))
-        return server
-
-    yield make
-    for server in servers:
-        server.stop()
-
-
-def deliver(person: Person, seeds: range, flags: str = "") -> None:
-    for seed in seeds:
-        for label in ("ham", "spam"):
-            person.deliver(mail(label, seed), flags=flags)
-
-
-def key(label: str, seed: int) -> str:
-    return f"<{seed}.{label}@example.org>"
-
-
-def sides(seeds: range, junk: str = "Junk") -> dict[str, str]:
-    return {key(label, seed): folder for seed in seeds for label, folder in (("ham", "INBOX"), ("spam", junk))}
-
-
-def sort(server: Server, model: Path, *options: str) -> Result:
-    return CliRunner().invoke(cli, ["sort", *options, "-m", str(model), server.url])
 
 
 @pytest.mark.parametrize("more", ["", WITHOUT_MOVE], ids=["MOVE", "COPY and EXPUNGE"])
@@ -187,10 +147,9 @@ class Killing:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(self.model), self.server.url]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
-        path = record_path(parsed(self.server.url))
-        size = 0 if not path.exists() else written(path)
-        while process.poll() is None and written(path) == size:
-            time.sleep(0.001)
+        with AccountRecord.of(parsed(self.server.url)) as record:
+            while process.poll() is None and not record.begun():
+                pass
         time.sleep(after)
         running = process.poll() is None
         self.server.kill()
@@ -198,15 +157,6 @@ class Killing:
         told = process.communicate(timeout=120)[1]
         assert process.returncode == 0, told
         return running, told
-
-
-def written(record: Path) -> int:
-    """Bytes of a record and its log: they grow as a move is noted."""
-    found = 0
-    for path in (record, record.with_name(record.name + "-wal")):
-        if path.exists():
-            found += path.stat().st_size
-    return found
 
 
 @pytest.mark.slow

@@ -1,0 +1,268 @@
+"""An account on a real Dovecot for a long time: no message may be lost, doubled or moved twice.
+
+    python scripts/soak_imap.py soak [--minutes 60] [--kill-every 120]
+    python scripts/soak_imap.py kills [--number 50] [--without-move]
+
+``soak`` lets mail arrive while ``spamnb watch --sort`` runs, moves some as a person would, kills the server now and
+then with SIGKILL, and looks every minute whether each message is in exactly one folder, and how much memory watch has.
+``kills`` runs ``spamnb sort`` and kills the server in the middle of its moves, again and again.
+SPAMNB_MAIL_ROOT names the folder that Dovecot was unpacked into, as for the tests; both need root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import imaplib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(HERE), str(HERE / "tests" / "serve"), str(HERE / "tests")]
+
+from imap_account import Server, account, key, key_of  # noqa: E402
+from served import mail  # noqa: E402
+
+from spamnb.classifier import Classifier  # noqa: E402
+from spamnb.serve.imap_record import AccountRecord  # noqa: E402
+from spamnb.sources.imap_url import parsed  # noqa: E402
+
+WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
+LOST = (imaplib.IMAP4.error, OSError, AssertionError)  # of a person's client when the server is killed
+
+
+@contextlib.contextmanager
+def place() -> Iterator[tuple[Path, Path]]:
+    """A folder for everything, and a model in it."""
+    folder = Path(tempfile.mkdtemp(prefix="spamnb-imap-"))
+    folder.chmod(0o755)
+    model = folder / "model.spamnb"
+    with Classifier.create(model) as classifier, classifier.store.writing():
+        for seed in range(120):
+            classifier.learn("ham", mail("ham", seed))
+            classifier.learn("spam", mail("spam", seed))
+    try:
+        yield folder, model
+    finally:
+        shutil.rmtree(folder)
+
+
+def environment(server: Server, folder: Path) -> None:
+    """Lets spamnb, here and in processes, into the account."""
+    os.environ.update(server.login)
+    os.environ.update(HOME=str(folder), XDG_DATA_HOME=str(folder), XDG_CONFIG_HOME=str(folder), PYTHONPATH=str(HERE))
+
+
+def drop(server: Server, raw: bytes, name: str) -> None:
+    """A message arrives, as a mail server delivers it: a file, in one step."""
+    box = server.place / "mail" / "ann"
+    path = box / "tmp" / name
+    path.write_bytes(raw)
+    shutil.chown(path, "nobody", "nogroup")
+    path.rename(box / "new" / name)
+
+
+def on_disk(server: Server) -> dict[str, list[str]]:
+    """{Message-ID: folders} by the files themselves, while no server runs."""
+    found: dict[str, list[str]] = {}
+    box = server.place / "mail" / "ann"
+    for path in [*box.glob("*/*"), *box.glob(".*/*/*")]:
+        if path.is_file() and path.parent.name in ("new", "cur"):
+            folder = path.parent.parent.name if path.parent.parent != box else "INBOX"
+            found.setdefault(key_of(path.read_bytes()), []).append(folder)
+    return found
+
+
+def settled(server: Server, expected: set[str]) -> tuple[dict[str, str], list[str]]:
+    """Where each message is, and what is wrong; asked again for a while, since mail is moved while it is listed."""
+    wrong: list[str] = []
+    where: dict[str, str] = {}
+    for _ in range(10):
+        try:
+            with server.person() as person:
+                found = person.mail()
+        except LOST:
+            time.sleep(2)
+            continue
+        where = {name: places[0][0] for name, places in found.items()}
+        wrong = [f"{name}: in {[folder for folder, _ in places]}" for name, places in found.items() if len(places) > 1]
+        wrong += [f"{name}: lost" for name in sorted(expected - found.keys())]
+        if not wrong:
+            break
+        time.sleep(2)
+    return where, wrong
+
+
+def misplaced(where: dict[str, str], expected: dict[str, str]) -> list[str]:
+    """What is not where it should be."""
+    return [f"{name}: {where.get(name)}, not {to}" for name, to in expected.items() if where.get(name) != to]
+
+
+def memory(pid: int) -> float:
+    """Resident MB of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+class Soak:
+    """An hour, or as long as is asked for."""
+
+    def __init__(self, server: Server, folder: Path, model: Path) -> None:
+        self.server, self.chance = server, random.Random(19)
+        self.expected: set[str] = set()
+        self.put: dict[str, str] = {}  # where a person put a message
+        self.counts: Counter[str] = Counter()
+        self.log = folder / "log"
+        command = [sys.executable, "-u", "-m", "spamnb", "watch", "--sort", "-m", str(model), server.url]
+        with self.log.open("wb") as log:
+            self.watch = subprocess.Popen(command, stdout=log, stderr=log)
+        self.seed = 10_000
+
+    def run(self, minutes: float, kill_every: float) -> list[str]:
+        begun = time.monotonic()
+        next_look, next_kill = begun + 60, begun + kill_every
+        wrong: list[str] = []
+        while (now := time.monotonic()) < begun + 60 * minutes and not wrong:
+            assert self.watch.poll() is None, self.log.read_text()[-2000:]
+            self.arrive()
+            if self.chance.random() < 0.15:
+                self.move()
+            if now > next_kill:
+                self.server.kill()
+                self.server.start()
+                self.counts["kills"] += 1
+                next_kill = now + kill_every * self.chance.uniform(0.5, 1.5)
+            if now > next_look:
+                where, wrong = settled(self.server, self.expected)
+                wrong += misplaced(where, self.put)
+                folders = dict(sorted(Counter(where.values()).items()))
+                print(
+                    f"{(now - begun) / 60:5.1f} min: {len(self.expected):,} messages, {folders}, {dict(self.counts)},"
+                    f" {memory(self.watch.pid):.1f} MB",
+                    flush=True,
+                )
+                next_look = time.monotonic() + 60
+            time.sleep(self.chance.expovariate(2.0))
+        time.sleep(20)
+        where, last = settled(self.server, self.expected)
+        stray = [
+            f"{name}: {folder}"
+            for name, folder in where.items()
+            if name not in self.put and folder != ("Junk" if ".spam@" in name else "INBOX")
+        ]
+        print(f"at the end: {len(where):,} messages, {len(stray)} not where a filter would put them {stray[:3]}")
+        self.watch.send_signal(signal.SIGTERM)
+        print("watch ended with", self.watch.wait(60), "and said", Counter(
+            line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()
+        ))
+        return wrong + last
+
+    def arrive(self) -> None:
+        self.seed += 1
+        label = self.chance.choice(["ham", "spam"])
+        drop(self.server, mail(label, self.seed), f"{self.seed}.{label}.host")
+        self.expected.add(key(label, self.seed))
+        self.counts["arrived"] += 1
+
+    def move(self) -> None:
+        """A person moves a message of some time ago."""
+        seed = self.chance.randrange(10_000, max(self.seed - 20, 10_001))
+        label = self.chance.choice(["ham", "spam"])
+        name, to = key(label, seed), self.chance.choice(["INBOX", "Junk", "Work"])
+        if name not in self.expected:
+            return
+        try:
+            with self.server.person() as person:
+                for source in ("INBOX", "Junk", "Work"):
+                    person.client.select(source)
+                    uids = person.client.uid("SEARCH", "HEADER", "Message-ID", name)[1][0].split()
+                    if len(uids) == 1 and source != to:
+                        assert person.client.uid("MOVE", uids[0].decode(), to)[0] == "OK"
+                        self.put[name] = to
+                        self.counts["moved by a person"] += 1
+                        return
+        except LOST:
+            self.put.pop(name, None)  # it may be in either folder
+            self.counts["moves of a person lost"] += 1
+
+
+def kills(server: Server, folder: Path, model: Path, number: int) -> list[str]:
+    """Kill the server in the middle of moves; what it left on the disk, and what sort made of that."""
+    chance = random.Random(50)
+    counts: Counter[str] = Counter()
+    expected: dict[str, str] = {}
+    seed = 100_000
+    for round_ in range(number):
+        for _ in range(64):
+            seed += 1
+            for label, side in (("ham", "INBOX"), ("spam", "Junk")):
+                drop(server, mail(label, seed), f"{seed}.{label}.host")
+                expected[key(label, seed)] = side
+        command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        with AccountRecord.of(parsed(server.url)) as record:
+            skip = chance.randrange(3)  # batches of moves that are let through
+            seen: tuple = ()
+            while process.poll() is None and skip >= 0:
+                if (begun := tuple(move.place for move in record.begun())) and begun != seen:
+                    skip, seen = skip - 1, begun
+        time.sleep(chance.uniform(0, 0.02))
+        counts["killed while it sorted"] += process.poll() is None
+        server.kill()
+        doubles = sum(len(folders) > 1 for folders in on_disk(server).values())
+        with AccountRecord.of(parsed(server.url)) as record:
+            left = len(record.begun())
+        counts["moves left undecided"] += left
+        counts["kills that left some undecided"] += left > 0
+        counts["messages left in two folders"] += doubles
+        counts["kills that left some in two folders"] += doubles > 0
+        server.start()
+        told = process.communicate(timeout=300)[1]
+        if process.returncode:
+            return [f"sort ended with {process.returncode}: {told}"]
+        where, wrong = settled(server, set(expected))
+        wrong += misplaced(where, expected)
+        if wrong:
+            return [f"after kill {round_ + 1}", *wrong, told]
+        if round_ % 10 == 9:
+            print(f"{round_ + 1} kills, {len(expected):,} messages, each in its folder: {dict(counts)}", flush=True)
+    return []
+
+
+def main() -> None:
+    """Exit status 1 where a message was lost, doubled, or not left where a person put it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["soak", "kills"])
+    parser.add_argument("--minutes", type=float, default=60.0, help="how long to soak (60)")
+    parser.add_argument("--kill-every", type=float, default=120.0, help="seconds between kills, about (120)")
+    parser.add_argument("--number", type=int, default=50, help="how many kills (50)")
+    parser.add_argument("--without-move", action="store_true", help="a server without MOVE: COPY and EXPUNGE by UID")
+    options = parser.parse_args()
+    more = WITHOUT_MOVE if options.without_move else ""
+    with place() as (folder, model), account(folder, more=more) as server:
+        environment(server, folder)
+        with server.person() as person:  # makes the Maildir
+            person.mail()
+        if options.what == "soak":
+            soak = Soak(server, folder, model)
+            try:
+                wrong = soak.run(options.minutes, options.kill_every)
+            finally:
+                soak.watch.kill()
+                soak.watch.wait()
+        else:
+            wrong = kills(server, folder, model, options.number)
+    print("\n".join(wrong) if wrong else "each message was in exactly one folder")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
