@@ -47,7 +47,7 @@ def place() -> Iterator[tuple[Path, Path]]:
     folder.chmod(0o755)
     model = folder / "model.spamnb"
     with Classifier.create(model) as classifier, classifier.store.writing():
-        for seed in range(120):
+        for seed in range(500):
             classifier.learn("ham", mail("ham", seed))
             classifier.learn("spam", mail("spam", seed))
     try:
@@ -120,7 +120,7 @@ class Soak:
         self.expected: set[str] = set()
         self.put: dict[str, str] = {}  # where a person put a message
         self.counts: Counter[str] = Counter()
-        self.log = folder / "log"
+        self.log = folder / "watch.log"
         command = [sys.executable, "-u", "-m", "spamnb", "watch", "--sort", "-m", str(model), server.url]
         with self.log.open("wb") as log:
             self.watch = subprocess.Popen(command, stdout=log, stderr=log)
@@ -173,10 +173,13 @@ class Soak:
         self.counts["arrived"] += 1
 
     def move(self) -> None:
-        """A person moves a message of some time ago."""
+        """A person moves a message of some time ago; one time in five to the wrong side, which is a lesson."""
         seed = self.chance.randrange(10_000, max(self.seed - 20, 10_001))
         label = self.chance.choice(["ham", "spam"])
-        name, to = key(label, seed), self.chance.choice(["INBOX", "Junk", "Work"])
+        right, wrong = ("INBOX", "Junk") if label == "ham" else ("Junk", "INBOX")
+        name, to = key(label, seed), wrong if self.chance.random() < 0.2 else self.chance.choice([right, "Work"])
+        if label == "spam" and to == "Work":
+            return
         if name not in self.expected:
             return
         try:

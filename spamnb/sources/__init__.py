@@ -21,6 +21,7 @@
     notes           what is said of a SOURCE before it is read
     maildir         a Maildir and its folders, and moving a message safely
     mailbox         what a mailbox is, whatever its kind
+    maildir_box     a Maildir as one
     imap_entries    mail of an IMAP account
     imap            an IMAP account as a mailbox: moving, and waiting for new mail
     imap_reading    its folders, and messages by UID

@@ -58,6 +58,8 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
             f"{where}: its certificate is not trusted ({escape(error.verify_message)}); --ca-file names the file of"
             " an authority of your own"
         ) from None
+    except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
+        raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
     except (OSError, EOFError) as error:
         raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
 
