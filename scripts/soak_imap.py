@@ -62,15 +62,6 @@ def environment(server: Server, folder: Path) -> None:
     os.environ.update(HOME=str(folder), XDG_DATA_HOME=str(folder), XDG_CONFIG_HOME=str(folder), PYTHONPATH=str(HERE))
 
 
-def drop(server: Server, raw: bytes, name: str) -> None:
-    """A message arrives, as a mail server delivers it: a file, in one step."""
-    box = server.place / "mail" / "ann"
-    path = box / "tmp" / name
-    path.write_bytes(raw)
-    shutil.chown(path, "nobody", "nogroup")
-    path.rename(box / "new" / name)
-
-
 def on_disk(server: Server) -> dict[str, list[str]]:
     """{Message-ID: folders} by the files themselves, while no server runs."""
     found: dict[str, list[str]] = {}
@@ -168,7 +159,7 @@ class Soak:
     def arrive(self) -> None:
         self.seed += 1
         label = self.chance.choice(["ham", "spam"])
-        drop(self.server, mail(label, self.seed), f"{self.seed}.{label}.host")
+        self.server.drop(mail(label, self.seed), f"{self.seed}.{label}.host")
         self.expected.add(key(label, self.seed))
         self.counts["arrived"] += 1
 
@@ -207,7 +198,7 @@ def kills(server: Server, folder: Path, model: Path, number: int) -> list[str]:
         for _ in range(64):
             seed += 1
             for label, side in (("ham", "INBOX"), ("spam", "Junk")):
-                drop(server, mail(label, seed), f"{seed}.{label}.host")
+                server.drop(mail(label, seed), f"{seed}.{label}.host")
                 expected[key(label, seed)] = side
         command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

@@ -18,7 +18,7 @@ from spamnb.errors import SpamnbError
 from spamnb.serve.imap_record import AccountRecord, Move, kin_of
 from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_connection import Denied
-from spamnb.sources.imap_reading import State, Uid
+from spamnb.sources.imap_reading import Uid
 from spamnb.sources.mailbox import Folder, MailboxMessage, is_below
 
 _BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
@@ -90,13 +90,11 @@ class ImapMemory:
         state = self._box.opened(self.inbox)
         mark = self.record.sorted_until(self.inbox.place, state.validity)
         waiting = self.record.waiting() if mark > 1 else set()
-        listed = self._box.messages(self.inbox, min(waiting | {mark}))
-        state = self._box.opened(self.inbox, state.validity)
-        unjudged = [one for one in listed if one.place.uid in waiting or (one.place.uid >= mark and not one.seen)]
-        known_until = max([mark, *(one.place.uid + 1 for one in listed)])
-        self.record.begin_sorting(
-            self.inbox.place, State(state.validity, known_until, 0), [one.place.uid for one in unjudged]
-        )
+        new = self._box.messages(self.inbox, mark, unseen=True)
+        after = self._box.opened(self.inbox, state.validity)  # as it was searched
+        before = [self._box.message(self.inbox, Uid(state.validity, uid)) for uid in sorted(waiting) if uid < mark]
+        unjudged = [*self._box.sized(before), *new]
+        self.record.begin_sorting(self.inbox.place, after, [one.place.uid for one in unjudged])
         return unjudged
 
     def judged(self, digest: bytes) -> bool:
@@ -116,8 +114,8 @@ class ImapMemory:
             self.record.put_judged(stayed)
 
     def take_for_seen(self) -> int:
-        new = self.unjudged(False)
-        self.record.no_longer_waiting([message.place.uid for message in new])
+        new = self._box.numbered(self.inbox, unseen=True)
+        self.record.begin_sorting(self.inbox.place, self._box.opened(self.inbox), [])
         return len(new)
 
     def finish(self) -> None:
@@ -175,17 +173,17 @@ class ImapMemory:
         if all(known.place != folder.place for known in self._box.folders()):
             return []
         state = self._box.opened(folder)
-        listed = self._box.messages(folder, since if state.validity == validity else 1)
+        listed = self._box.numbered(folder, since if state.validity == validity else 1)
         return [message for message, head in self._box.heads(listed) if kin_of(head) == kin]
 
     def _still_there(self, folder: Folder, move: Move) -> MailboxMessage | None:
         """The message that a move began with, if it is still where it was."""
         state = self._box.opened(folder)
         if state.validity != move.place.validity:  # numbered anew: it has another number, if it is there
-            found = self._find(folder, move.kin, state.validity, 1)
-            return found[-1] if found else None
-        message = self._box.message(folder, Uid(*move.place))
-        return next(iter(self._box.sized([message])), None)
+            found = self._find(folder, move.kin, state.validity, 1)[-1:]
+        else:
+            found = [self._box.message(folder, move.place)]
+        return next(iter(self._box.sized(found)), None)
 
     def _same(self, message: MailboxMessage, copies: Sequence[MailboxMessage]) -> bool:
         """Whether one of the copies is the message, byte for byte as far as it is read, and in its length."""

@@ -109,7 +109,7 @@ class ImapMoves(ImapMemory):
         same = before is not None and before[0] == state.validity
         since = before[1] if before is not None and same else 1
         if not same or state.next_uid > since:
-            listed = self._box.messages(folder, since)
+            listed = self._box.numbered(folder, since)
             for start in range(0, len(listed), _NOTED_AT_ONCE):
                 batch = listed[start : start + _NOTED_AT_ONCE]
                 found = [(message, kin_of(head)) for message, head in self._box.heads(batch)]
@@ -119,7 +119,7 @@ class ImapMoves(ImapMemory):
                 self.record.put_mail(folder.place, state, side, [])
         rows = self.record.uids(folder.place)
         if len(rows) - state.messages > max(_STALE, len(rows) // 10):
-            self.record.drop_mail(folder.place, rows - {one.place.uid for one in self._box.messages(folder)})
+            self.record.drop_mail(folder.place, rows - {one.place.uid for one in self._box.numbered(folder)})
 
     # -- lessons -------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MAX_READ = 1 << 20  # bytes of a message: what is further on is attachments, nearly always
 _BATCH, _BATCH_BYTES = 64, 4 << 20  # messages asked for at once
-_WINDOW = 1000  # messages listed at once: a line of 100,000 numbers is near what IMAPClient reads of one
+_WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
+_LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
 _HEAD = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID DATE FROM TO SUBJECT)]"
 _ROLES = {
@@ -176,37 +177,32 @@ class ImapReader:
 
     # -- messages --------------------------------------------------------------------------------------------
 
-    def messages(self, folder: Folder, since: int = 1) -> list[MailboxMessage]:
-        """The messages with a UID of ``since`` or more, the oldest first, without those that are marked as deleted."""
-        return self._reading(lambda client: self._list(client, folder, since))
+    def messages(self, folder: Folder, since: int = 1, unseen: bool = False) -> list[MailboxMessage]:
+        """The messages with a UID of ``since`` or more, or of these the ``unseen``, the oldest first, with their sizes;
+        without those that are marked as deleted."""
+        return self.sized(self.numbered(folder, since, unseen))
 
-    def _list(self, client: IMAPClient, folder: Folder, since: int) -> list[MailboxMessage]:
-        self._open = None  # opened anew: how many there are may have changed
+    def numbered(self, folder: Folder, since: int = 1, unseen: bool = False) -> list[MailboxMessage]:
+        """The same without sizes: of 100,000 messages only the numbers are asked for."""
+        return self._reading(lambda client: self._search(client, folder, since, unseen))
+
+    def _search(self, client: IMAPClient, folder: Folder, since: int, unseen: bool) -> list[MailboxMessage]:
+        self._open = None  # opened anew: what there is may have changed
         state = self._select(client, folder, None)
-        found: list[MailboxMessage] = []
-        stop, window = state.messages, 50  # from the newest back, since mostly these alone are asked for
-        while stop > 0:
-            start = max(stop - window, 0)
-            client.use_uid = False  # by place: numbers of places have no gaps, and hold while none is moved from here
-            try:
-                listed = client.fetch(list(range(start + 1, stop + 1)), ["UID", "FLAGS", "RFC822.SIZE"])
-            finally:
-                client.use_uid = True
-            window, stop = _WINDOW, start
-            for about in listed.values():
-                if (uid := _number(about.get(b"UID"))) >= since:
-                    flags = about.get(b"FLAGS", ())
-                    if b"\\Deleted" not in flags:
-                        size = _number(about.get(b"RFC822.SIZE"))
-                        found.append(self.message(folder, Uid(state.validity, uid), b"\\Seen" in flags, size))
-            if any(_number(about.get(b"UID")) < since for about in listed.values()):
-                break
-        return sorted(found, key=lambda message: message.place)
+        if not state.messages or 0 < state.next_uid <= since:
+            return []
+        criteria = ["UNDELETED", *(["UNSEEN"] if unseen else [])]
+        ranges = [f"{since}:*"]
+        digits = len(str(state.next_uid)) + 1
+        if state.messages * digits > _LONGEST_LINE:
+            width = _LONGEST_LINE // digits
+            ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
+        found = {uid for each in ranges for uid in client.search(["UID", each, *criteria])}
+        return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
 
-    def message(self, folder: Folder, place: Uid, seen: bool = False, size: int = 0) -> MailboxMessage:
+    def message(self, folder: Folder, place: Uid) -> MailboxMessage:
         """A message of this account by its number."""
-        name = f"{self.shown}/{folder.name}#{place.uid}"
-        return MailboxMessage(folder, f"{place.validity}.{place.uid}", name, place, seen, size)
+        return MailboxMessage(folder, f"{place.validity}.{place.uid}", f"{self.shown}/{folder.name}#{place.uid}", place)
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
@@ -231,10 +227,16 @@ class ImapReader:
                     yield message, head if isinstance(head, bytes) else b""
 
     def sized(self, messages: Sequence[MailboxMessage]) -> list[MailboxMessage]:
-        """Those that are still in their folder, with their sizes, even if they are marked as deleted."""
-        found = self._fetched(messages, ["RFC822.SIZE"])
-        sizes = {uid: _number(about.get(b"RFC822.SIZE")) for uid, about in found.items()}
-        return [one._replace(size=sizes[one.place.uid]) for one in messages if one.place.uid in sizes]
+        """Those, of one folder, that are still in it, with their sizes, even if they are marked as deleted."""
+        sized = []
+        for start in range(0, len(messages), _WINDOW):
+            batch = messages[start : start + _WINDOW]
+            found = self._fetched(batch, ["RFC822.SIZE", "FLAGS"])
+            for message in batch:
+                if (about := found.get(message.place.uid)) is not None:
+                    seen = b"\\Seen" in about.get(b"FLAGS", ())
+                    sized.append(message._replace(size=_number(about.get(b"RFC822.SIZE")), seen=seen))
+        return sized
 
     def _fetched(self, messages: Sequence[MailboxMessage], what: list[str]) -> dict[int, dict[bytes, Any]]:
         if not messages:

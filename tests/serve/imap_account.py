@@ -87,8 +87,8 @@ class Server:
         for folder in ("run", "state", "mail"):
             (place / folder).mkdir()
         shutil.chown(place / "mail", "nobody")
-        certificate = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext".split()
-        names = ["subjectAltName=DNS:localhost,IP:127.0.0.1"]
+        certificate = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split()
+        names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
         files = ["-keyout", f"{place}/key.pem", "-out", f"{place}/cert.pem"]
         subprocess.run(["openssl", *certificate, *names, *files], check=True, capture_output=True)
         self.set_password(PASSWORD)
@@ -117,6 +117,17 @@ class Server:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen([*self._command, conf], start_new_session=True, **quiet)  # type: ignore[call-overload]
         wait_until(lambda: answers(self.plain), self._process)
+
+    def drop(self, raw: bytes, name: str) -> None:
+        """A message arrives, as a mail server delivers it: a file, in one step."""
+        box = self.place / "mail" / "ann"
+        for part in () if (box / "new").is_dir() else ("", "tmp", "new", "cur"):
+            (box / part).mkdir(mode=0o700)
+            shutil.chown(box / part, "nobody", "nogroup")
+        path = box / "tmp" / name
+        path.write_bytes(raw)
+        shutil.chown(path, "nobody", "nogroup")
+        path.rename(box / "new" / name)
 
     def kill(self) -> None:
         """End every process of the server at once, whatever it was doing."""
@@ -230,6 +241,12 @@ def deliver(person: Person, seeds: range, flags: str = "") -> None:
     for seed in seeds:
         for label in ("ham", "spam"):
             person.deliver(mail(label, seed), flags=flags)
+
+
+def drop(server: Server, seeds: range) -> None:
+    for seed in seeds:
+        for label in ("ham", "spam"):
+            server.drop(mail(label, seed), f"{seed}.{label}.host")
 
 
 def key(label: str, seed: int) -> str:

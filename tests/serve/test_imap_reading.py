@@ -12,6 +12,9 @@ from imap_account import PASSWORD, Server, account
 from served import mail
 
 from spamnb.cli import cli
+from spamnb.sources.imap import ImapMailbox
+from spamnb.sources.imap_login import Login
+from spamnb.sources.imap_url import parsed
 
 LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000))
 
@@ -78,6 +81,20 @@ def test_reading_marks_nothing_as_read(server: Server):
     with server.person() as person:
         places = [place for found in person.mail().values() for place in found]
         assert len(places) == 122 and {flags for _, flags in places} == {""}
+
+
+def test_a_folder_of_very_many_messages_is_listed_in_parts(server: Server, monkeypatch):
+    url = parsed(f"{server.url}/Unerw%C3%BCnscht")
+    box = ImapMailbox(url, Login())
+    try:
+        folder = box.locate(url.folder)
+        whole = box.messages(folder)
+        monkeypatch.setattr("spamnb.sources.imap_reading._LONGEST_LINE", 50)
+        monkeypatch.setattr("spamnb.sources.imap_reading._WINDOW", 7)
+        assert len(whole) == 60 and box.messages(folder) == whole
+        assert box.messages(folder, 31) == whole[30:] and box.messages(folder, 61) == []
+    finally:
+        box.close()
 
 
 def test_recursive_reads_all_but_junk_and_trash(server: Server, tmp_path: Path):
