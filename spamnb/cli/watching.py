@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds before a server that was lost is asked again; doubled each time
 _AFTER_REFUSAL, _LONGEST_REFUSAL = 60.0, 3600.0  # the same for one that refused the login: servers lock accounts
+_PATIENCE = 5.0  # for another process that sorts the same account
 
 
 class Stop:
@@ -89,7 +90,7 @@ class Watching:
         if self._unseen is None:
             self._unseen = not self.memory.looked()
         if self.target.sort or self.target.learn_folder is not None:
-            with self.memory.alone():
+            with self.memory.alone(_PATIENCE):
                 self._learn()
                 self._sort()
         else:

@@ -74,7 +74,7 @@ class ImapMemory:
                     break
                 except BlockingIOError:
                     if time.monotonic() > deadline:
-                        raise SpamnbError(f"{self._box.shown}: another spamnb is sorting it; this one ends") from None
+                        raise SpamnbError(f"{self._box.shown}: another spamnb is sorting it") from None
                     time.sleep(0.1)
             self.recover()
             yield
@@ -133,12 +133,15 @@ class ImapMemory:
                 self._box.make(into)
                 self._known[into.place] = into
             state = self._box.state(into)
+            # As the server shows them, and 'watch' will see them; those that are gone meanwhile are not among them.
+            kin = {one.place: kin_of(head) for one, head in self._box.heads([one for one, _, _ in messages])}
             begun = [
-                Move(first.folder.place, one.place, kin_of(raw), digest, into.place, state.validity, state.next_uid)
-                for one, raw, digest in messages
+                Move(first.folder.place, one.place, kin[one.place], digest, into.place, state.validity, state.next_uid)
+                for one, _, digest in messages
+                if one.place in kin
             ]
             self.record.begin(begun)
-            self._box.move([one for one, _, _ in messages], into)
+            self._box.move([one for one, _, _ in messages if one.place in kin], into)
         except Denied as error:
             self._on_unreadable(self._box.shown, error)
             self._known.clear()

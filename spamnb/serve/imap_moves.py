@@ -117,9 +117,10 @@ class ImapMoves(ImapMemory):
                 self.record.put_mail(folder.place, until, side, found)
             if not listed:
                 self.record.put_mail(folder.place, state, side, [])
-        rows = self.record.uids(folder.place)
-        if len(rows) - state.messages > max(_STALE, len(rows) // 10):
-            self.record.drop_mail(folder.place, rows - {one.place.uid for one in self._box.numbered(folder)})
+        rows = self.record.count(folder.place)
+        if rows - state.messages > max(_STALE, rows // 10):
+            gone = self.record.uids(folder.place) - {one.place.uid for one in self._box.numbered(folder)}
+            self.record.drop_mail(folder.place, gone)
 
     # -- lessons -------------------------------------------------------------------------------------------------
 

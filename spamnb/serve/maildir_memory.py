@@ -36,7 +36,7 @@ class MaildirMemory:
         self._new: list[Path] = []
         self._stayed: dict[str, bytes] = {}  # {name: digest}
 
-    def alone(self) -> AbstractContextManager[None]:
+    def alone(self, patience: float = 0.0) -> AbstractContextManager[None]:
         """Others may move mail in a Maildir at the same time: each move is one step."""
         return nullcontext()
 

@@ -19,7 +19,7 @@ class Memory(Protocol):
 
     at_once: int  # messages that one step moves
 
-    def alone(self) -> AbstractContextManager[None]:
+    def alone(self, patience: float = 60.0) -> AbstractContextManager[None]:
         """While no other process moves mail here that must not."""
 
     def unjudged(self, everything: bool) -> Sequence[MailboxMessage]:

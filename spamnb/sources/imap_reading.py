@@ -26,7 +26,7 @@ _BATCH, _BATCH_BYTES = 64, 4 << 20  # messages asked for at once
 _WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
 _LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
-_HEAD = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID DATE FROM TO SUBJECT)]"
+_HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
 _ROLES = {
     b"\\Junk": "junk",
     b"\\Trash": "trash",
@@ -217,7 +217,7 @@ class ImapReader:
                     yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
     def heads(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
-        """The header fields that tell a message from others; those that are gone are left out."""
+        """The beginning of the header fields that tell a message from others; those that are gone are left out."""
         for start in range(0, len(messages), _WINDOW):
             batch = messages[start : start + _WINDOW]
             found = self._fetched(batch, [_HEAD])

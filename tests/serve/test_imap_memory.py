@@ -42,8 +42,8 @@ def begin(box: ImapMailbox, memory: ImapMemory, raws: list[bytes]) -> None:
     messages = box.messages(INBOX)
     memory.record.begin_sorting("INBOX", box.opened(INBOX), [message.place.uid for message in messages])
     memory.record.begin(
-        Move("INBOX", message.place, kin_of(raw), digest(raw), "Junk", state.validity, state.next_uid)
-        for message, raw in zip(messages, raws, strict=True)
+        Move("INBOX", message.place, kin_of(head), digest(raw), "Junk", state.validity, state.next_uid)
+        for (message, head), raw in zip(box.heads(messages), raws, strict=True)
     )
 
 

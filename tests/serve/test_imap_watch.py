@@ -78,6 +78,21 @@ def test_a_message_on_both_sides_is_no_lesson_yet(made, model):
         assert once(server, model).stdout.startswith("learned\tspam\t")
 
 
+def test_the_same_spam_sent_again_is_no_message_that_was_moved_out_of_junk(made, model):
+    """A sender writes all fields but those that the person's own server puts on top."""
+    server = made()
+    spam = mail("spam", 820)
+    with server.person() as person:
+        person.deliver(b"Received: by mx.example.org id 1; Mon, 2 Nov 2026 10:00:00 +0000\n" + spam)
+        assert once(server, model).exit_code == 0 and sort(server, model).stdout.count("to Junk") == 1
+        assert once(server, model).output == ""
+        person.client.select("Junk")
+        person.client.store("1", "+FLAGS", r"\Deleted")
+        person.client.expunge()
+        person.deliver(b"Received: by mx.example.org id 2; Mon, 2 Nov 2026 11:00:00 +0000\n" + spam)
+        assert once(server, model).output == ""
+
+
 def test_a_folder_that_is_numbered_anew_teaches_nothing(made, model):
     server = made()
     with server.person() as person:
