@@ -23,6 +23,7 @@ from spamnb.sources.mailbox import Folder, MailboxMessage, is_below
 
 _BATCH = 100  # messages that stay are noted together; one by one each would wait for the disk
 _PATIENCE = 60.0  # seconds that another process may be sorting the same account
+_AFTER_DENIAL, _LONGEST_DENIAL = 60.0, 3600.0  # seconds before what a server would not move is tried again; doubled
 
 
 class ImapMemory:
@@ -41,6 +42,7 @@ class ImapMemory:
         self.record = record
         self._box, self._junk, self._on_unreadable, self._lock = box, junk, on_unreadable, lock
         self._stayed: list[tuple[int, bytes]] = []
+        self._denials, self._denied_until = 0, 0.0
         self._known: dict[str | None, Folder] = {}  # folders by what a person calls them, and those that are made
         self.inbox = Folder("INBOX", "INBOX", "inbox")
 
@@ -87,6 +89,8 @@ class ImapMemory:
         """The inbox's messages that no reader has shown and no run has judged; or all of them."""
         if everything:
             return self._box.messages(self.inbox)
+        if time.monotonic() < self._denied_until:
+            return []
         state = self._box.opened(self.inbox)
         mark = self.record.sorted_until(self.inbox.place, state.validity)
         waiting = self.record.waiting() if mark > 1 else set()
@@ -146,7 +150,10 @@ class ImapMemory:
             self._on_unreadable(self._box.shown, error)
             self._known.clear()
             self.recover()
+            self._denied_until = time.monotonic() + min(_AFTER_DENIAL * 2**self._denials, _LONGEST_DENIAL)
+            self._denials += 1
             return False
+        self._denials = 0
         self.record.end(begun, True, self.is_junk(into))
         return True
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 from served import mail
 from unpacked import answers, command_of_unpacked, free_port, wait_until
@@ -82,6 +83,9 @@ class Server:
     """Dovecot with the account ann, and what is done to it."""
 
     def __init__(self, place: Path, junk: str = "Junk", more: str = "") -> None:
+        self._command = [*command_of_unpacked("usr/sbin/dovecot"), "/usr/sbin/dovecot", "-F", "-c"]
+        if not shutil.which("openssl"):
+            pytest.skip("no openssl: it makes the certificate")
         self.place, self.junk = place, junk
         self.port, self.plain = free_port(), free_port()
         for folder in ("run", "state", "mail"):
@@ -93,7 +97,6 @@ class Server:
         subprocess.run(["openssl", *certificate, *names, *files], check=True, capture_output=True)
         self.set_password(PASSWORD)
         self.configure(more)
-        self._command = [*command_of_unpacked("usr/sbin/dovecot"), "/usr/sbin/dovecot", "-F", "-c"]
         self._process: subprocess.Popen | None = None
 
     def configure(self, more: str) -> None:

@@ -13,6 +13,7 @@ from spamnb.message.parse import digest
 from spamnb.serve.imap_memory import ImapMemory
 from spamnb.serve.imap_record import AccountRecord, Move, kin_of
 from spamnb.sources.imap import ImapMailbox
+from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_reading import Uid
 from spamnb.sources.imap_url import parsed
@@ -136,3 +137,29 @@ def test_a_move_of_what_is_gone_is_done_with(made: Callable[..., Server]):
         assert person.where() == {key("spam", 550): "Trash"}
         assert memory.record.begun() == [] and not memory.judged(digest(raw))
         assert not list(box.sized([box.message(INBOX, Uid(box.state(INBOX).validity, 1))]))
+
+
+def test_what_the_server_would_not_move_is_tried_again_later_and_later(made: Callable[..., Server], monkeypatch):
+    server = made()
+    raw = mail("spam", 560)
+    told: list[str] = []
+    now = [1000.0]
+    with server.person() as person, remembering(server) as (box, memory):
+        person.deliver(raw)
+        monkeypatch.setattr(memory, "_on_unreadable", lambda name, error: told.append(str(error)))
+        monkeypatch.setattr("spamnb.serve.imap_memory.time.monotonic", lambda: now[0])
+
+        def refuse(*_: object) -> None:
+            raise Denied("over quota")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(box, "move", refuse)
+            for pause in (60, 120, 240):
+                (message,) = memory.unjudged(False)
+                assert not memory.move([(message, raw, digest(raw))], JUNK)
+                now[0] += pause - 1
+                assert memory.unjudged(False) == []
+                now[0] += 2
+        (message,) = memory.unjudged(False)
+        assert memory.move([(message, raw, digest(raw))], JUNK) and told == ["over quota"] * 3
+        assert person.where() == {key("spam", 560): "Junk"} and memory.unjudged(False) == []
