@@ -178,8 +178,8 @@ class Server:
         """Another client of the account."""
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
         client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=30)
-        client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
         try:
+            client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
             yield Person(client)
         finally:
             with contextlib.suppress(imaplib.IMAP4.error, OSError):
@@ -237,7 +237,7 @@ def account(place: Path, junk: str = "Junk", more: str = "") -> Iterator[Server]
     try:
         yield server
     finally:
-        server.stop()
+        server.kill()  # ending in order takes a second
 
 
 def deliver(person: Person, seeds: range, flags: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner, Result
@@ -20,10 +21,13 @@ LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    place = Path(tmp_path_factory.mktemp("imap"))
-    for folder in (place, *place.parents[:2]):
-        folder.chmod(0o755)
+def server() -> Iterator[Server]:
+    with TemporaryDirectory(prefix="spamnb-imap-") as folder:  # that Dovecot's users may enter, unlike pytest's own
+        Path(folder).chmod(0o755)
+        yield from serving(Path(folder))
+
+
+def serving(place: Path) -> Iterator[Server]:
     with account(place, "Unerwünscht") as server, server.person() as person:
         person.client.create("Work/Plans")
         for seed in range(60):
