@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.message.parse import parse as parse
     from spamnb.settings import Settings as Settings
+    from spamnb.sources.imap_login import Login as Login
     from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
@@ -68,6 +69,7 @@ _PUBLIC = {
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
     "SettingsOptions": "api.options",
+    "Login": "sources.imap_login",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.result import Result
     from spamnb.settings import Settings
     from spamnb.sources.entries import Entry
+    from spamnb.sources.imap_login import Login
 
     Way = Callable[[Mail, Settings, Subjects], Result]
 
@@ -45,6 +46,7 @@ def evaluate(
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
+    login: Login | None = None,
     workers: int | None = None,
     progress: bool | None = None,
     tell: Tell = warn,
@@ -70,7 +72,8 @@ def evaluate(
     - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``subjects``: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst:
       for ``Evaluation.write_page``
-    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for ``train``
+    - ``recursive``, ``text_column``, ``label_column``, ``login``, ``workers``, ``progress``, ``tell``: as for
+      ``train``
     - ``command``: what the page names as its origin
     - ``settings``: of the models that are trained, under their names on the command line
 
@@ -96,7 +99,7 @@ def evaluate(
     check_least(0, seed=seed, doubtful=doubtful)
     from spamnb.sources.notes import notes
 
-    specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
+    specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column, login)
     own, left_out = settings_of(settings), LeftOut(tell)
     path = None if model is None else Path(model).expanduser()
     for spec in specs:

@@ -13,6 +13,8 @@ from spamnb.sources.one_class import ReadOptions
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from spamnb.sources.imap_login import Login
+
 
 def train(
     sources: Sources,
@@ -25,6 +27,7 @@ def train(
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
+    login: Login | None = None,
     workers: int | None = None,
     progress: bool | None = None,
     tell: Tell = warn,
@@ -41,6 +44,7 @@ def train(
     - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
     - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
+    - ``login``: how accounts on IMAP servers are entered
     - ``workers``: processes that share the work; None: one a core
     - ``progress``: shown or not; None: in a notebook
     - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by
@@ -78,7 +82,7 @@ def train(
         path,
         specs,
         chosen,
-        ReadOptions(recursive, text_column, label_column),
+        ReadOptions(recursive, text_column, label_column, login),
         command=command,
         tell=tell,
         keep_lessons=keep_lessons,

@@ -22,7 +22,11 @@ _MAX_SECRET = 16_384  # bytes: tokens of OAuth 2 have some two thousand
 
 
 class Login(NamedTuple):
-    """What a command was told of logging in."""
+    """How a command, or a program, is told to enter an account on an IMAP server.
+
+    >>> Login(password_command="pass show mail").starttls
+    False
+    """
 
     password_command: str | None = None
     token_command: str | None = None  # prints an access token of OAuth 2
