@@ -12,7 +12,7 @@ import spamnb.message.html
 import spamnb.tokens.vectorizer  # noqa: F401  classes that are compiled cannot use classes that are not
 
 ROOT = Path(__file__).parent
-WITH_FILES = {ROOT / "spamnb" / "api", ROOT / "spamnb" / "classifier.py"}
+WITH_FILES = {ROOT / "spamnb" / "api", ROOT / "spamnb" / "library", ROOT / "spamnb" / "classifier.py"}
 
 
 @pytest.fixture(autouse=True)

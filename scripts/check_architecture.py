@@ -33,7 +33,7 @@ WINGS = {
     "evaluation": ["engines"],
     "report": ["evaluation"],
     "api": ["engines", "evaluation", "report"],
-    "library": ["engines", "evaluation"],
+    "library": ["engines", "evaluation", "api"],
     "serve": [],
     "cli": ["engines", "evaluation", "report", "api", "library", "serve"],
 }

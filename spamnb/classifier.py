@@ -288,8 +288,7 @@ class Classifier:
         drop(self.store, digest)
 
     def _scores(self, label: str, counted: Mapping[str, int]) -> dict[str, float]:
-        """The scores of a message in the model without it, by class; none while there is one class, or none of its
-        own."""
+        """A message's scores in the model without it, by class; none while there is one class, or none of its own."""
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:
             return {}

@@ -23,7 +23,8 @@ class Evaluation:
     - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
       numbers (−1: unsure), ``scores`` (n, C) in nats, ``probabilities`` (n, C)
     - ``settings``: of the models that judged
-    - ``model``: the file of the model that judged as it is; None where models were trained on parts of the mail
+    - ``model``: the file of the model that judged as it is, ":memory:" of one that is in none; None where models were
+      trained on parts of the mail
     - ``unreadable``: messages that could not be read
     - ``mislabelled``: messages that look as if they stood in the wrong folder; None where nobody asked
     - ``command``: what the page names as its origin

@@ -14,6 +14,7 @@ from spamnb.judgement import Judgement
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
+    from spamnb.classifier import Classifier
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
     from spamnb.learners.learner import Direction
     from spamnb.settings import Settings
@@ -121,16 +122,21 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _only(str(message), tell)
     with Classifier.open(Path(model).expanduser()) as classifier:
-        judgement = classifier.classify(raw)
-        tokens = [evidence.token for evidence in judgement.evidence[:top]]
-        return Explanation(
-            judgement,
-            top,
-            classifier.settings,
-            classifier.store.totals(),
-            classifier.store.look_up(tokens),
-            classifier.directions(raw),
-        )
+        return explanation_of(raw, classifier, top)
+
+
+def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
+    """What decided one message, of a model that is open."""
+    judgement = classifier.classify(raw)
+    tokens = [evidence.token for evidence in judgement.evidence[:top]]
+    return Explanation(
+        judgement,
+        top,
+        classifier.settings,
+        classifier.store.totals(),
+        classifier.store.look_up(tokens),
+        classifier.directions(raw),
+    )
 
 
 def _only(source: str, tell: Tell) -> bytes:

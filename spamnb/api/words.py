@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spamnb.api.notices import Tell, warn
 from spamnb.api.options import FilePath, check_least
 from spamnb.counts.top_words import TellingWord, TopWords, Word
+
+if TYPE_CHECKING:
+    from spamnb.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -101,25 +104,27 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
     >>> [word.token for word in report.likeliest["ham"]]
     ['...', '...', '...']
     """
-    import numpy as np
-
-    from spamnb.counts.class_counts import inverse_index
-    from spamnb.counts.top_words import top_words
-    from spamnb.errors import SpamnbError
-    from spamnb.store.snapshot import read_counts
     from spamnb.store.store import Store
 
-    path = Path(model).expanduser()
     check_least(1, top=top)
-    with Store.open(path) as store:
-        tokens, counts = read_counts(store)
+    with Store.open(Path(model).expanduser()) as store:
+        return words_of(store, top, everything, tell)
+
+
+def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
+    """The words of a model that is open."""
+    from spamnb.counts.top_words import top_words, words_of_text
+    from spamnb.errors import SpamnbError
+    from spamnb.store.snapshot import read_counts
+
+    tokens, counts = read_counts(store)
     if not counts.classes:
-        raise SpamnbError(f"{path}: has learned nothing yet; 'spamnb learn' adds messages")
+        raise SpamnbError(f"{store.path}: has learned nothing yet; 'spamnb learn' adds messages")
     if not everything:
-        # Tokens from elsewhere have a prefix, shapes of words with digits (#x00r0 of X11R5) a number sign.
-        told = [j for j, token in enumerate(tokens) if ":" not in token and not token.startswith("#")]
-        if not told:
-            tell(f"{path}: no token is a word of text; --all (in Python: everything=True) shows all kinds of evidence")
-        chosen = np.array(told, np.intp)
-        counts, tokens = counts.reindex(inverse_index(chosen, len(tokens)), len(chosen)), tokens.take(chosen)
+        counts, tokens = words_of_text(counts, tokens)
+        if not len(tokens):
+            tell(
+                f"{store.path}: no token is a word of text; --all (in Python: everything=True) shows all kinds of"
+                " evidence"
+            )
     return WordsReport(*top_words(counts, tokens, top))

@@ -1,6 +1,6 @@
 """Mail and text for programs that learn: lists of messages in, matrices, models and probabilities out.
 
-given       what a program gives as messages, labels and parameters → raw mail, names of classes, settings
+given       what a program gives as messages and labels → raw mail, names of classes
 cores       arrays made of messages on all cores
 rows        messages → rows of a sparse matrix, by their tokens' hashes
 vectorizer  MailVectorizer and HashingMailVectorizer: in the place of scikit-learn's CountVectorizer

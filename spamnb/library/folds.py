@@ -23,6 +23,8 @@ class MessageFolds:
     >>> folds = MessageFolds(2)
     >>> [test.tolist() for _, test in folds.split(["tea", "tea", "no", "yes"], ["a", "a", "b", "b"])]
     [[0, 1, 2], [3]]
+    >>> folds.get_n_splits()
+    2
     """
 
     def __init__(self, n_splits: int = 10, *, seed: int = 0, input: str = "auto") -> None:
@@ -34,7 +36,7 @@ class MessageFolds:
         return f"MessageFolds({self.n_splits}, seed={self.seed}, input={self.input!r})"
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
-        """The number of folds."""
+        """The number of folds; nothing given is looked at."""
         return self.n_splits
 
     def split(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from spamnb.errors import SpamnbError
 from spamnb.estimators.validation import check_labels
-from spamnb.formulas.decision import Loss
 from spamnb.naming import check_cases, check_class_name
-from spamnb.settings import Settings
+from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS, Settings
 from spamnb.sources.entries import Entry, message_of_text, raw_message
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
@@ -155,22 +154,7 @@ def token_options(
     return options
 
 
-_OF_MODEL = ("model_type", "alpha", "prior", "pooling", "top_words", "embedding")
-_OF_TOKENS = ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")
-_OF_LOSS = ("false_positive_cost", "unsure_cost")
-
-
-def settings_of(parameters: Mapping[str, Any]) -> Settings:
-    """The settings that the parameters of ``SpamClassifier`` say. ValueError or SpamnbError where they cannot be."""
-    return Settings(
-        **{name: parameters[name] for name in _OF_MODEL},
-        spam=class_name(parameters["spam"]),
-        tokens=token_options(**{name: parameters[name] for name in _OF_TOKENS}),
-        loss=Loss(**{name: parameters[name] for name in _OF_LOSS}),
-    )
-
-
 def parameters_of(settings: Settings) -> dict[str, Any]:
-    """The parameters that make these settings, but for the name of spam."""
-    parts = (settings, _OF_MODEL), (settings.tokens, _OF_TOKENS), (settings.loss, _OF_LOSS)
-    return {name: getattr(part, name) for part, names in parts for name in names}
+    """The parameters of ``SpamClassifier`` that make these settings, but for the name of spam."""
+    parts = (settings, MODEL_SETTINGS), (settings.tokens, TOKEN_SETTINGS), (settings.loss, LOSS_SETTINGS)
+    return {name: getattr(part, name) for part, names in parts for name in names if name != "spam"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -11,10 +12,12 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
+from spamnb.api.evaluation import Evaluation
 from spamnb.classifier import Classifier
 from spamnb.engines.judging import MAX_ALONE
 from spamnb.errors import InTheWay, SpamnbError
 from spamnb.library.cores import Chunk, in_order
+from spamnb.library.given import tell_unreadable
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -74,6 +77,16 @@ class MemoryModel:
         scores = np.concatenate([none, *(part.scores for part in parts)])
         probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
         return ModelAnswers(classes, scores, probabilities, all(part.enough for part in parts))
+
+    def evaluation(self, entries: Iterator[Entry]) -> Evaluation:
+        """How good it is on labelled messages."""
+        from spamnb.evaluation.figures import figures
+        from spamnb.evaluation.online import judged
+
+        with self.lock:
+            result = judged(entries, self.classifier, tell_unreadable)
+            command, path = "SpamClassifier.evaluate in Python", Path(self.classifier.store.path)
+            return Evaluation(figures(result), result, self.classifier.settings, path, command=command)
 
 
 class _Judge:

@@ -6,19 +6,22 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spamnb.api.evaluation import Evaluation
+from spamnb.api.explain import Explanation, explanation_of
+from spamnb.api.notices import Tell, warn
+from spamnb.api.options import SETTINGS, check_least, settings_of
+from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
-from spamnb.counts.top_words import TopWords, top_words, words_of_text
 from spamnb.engines.counting import count_parallel
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
 from spamnb.formulas.calibration import margins
 from spamnb.formulas.decision import Loss
-from spamnb.judgement import Judgement
 from spamnb.library.cores import workers_of
 from spamnb.library.given import (
     DEFAULT,
@@ -32,17 +35,13 @@ from spamnb.library.given import (
     named_labels,
     parameters_of,
     raw_messages,
-    settings_of,
     tell_unreadable,
 )
 from spamnb.library.model import MemoryModel
 from spamnb.message.pdf import is_available
 from spamnb.naming import check_has_class
-from spamnb.store.snapshot import read_counts
+from spamnb.settings import Settings
 from spamnb.training import model_of
-
-if TYPE_CHECKING:
-    from spamnb.evaluation.figures import Figures
 
 LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
 Messages = Iterable[str | bytes]
@@ -72,6 +71,17 @@ class SpamClassifier(Parameters):
     >>> model.predict_proba(["lunch at noon", "cheap pills"]).round(2)
     array([[0.97, 0.03],
            [0.03, 0.97]])
+    >>> model.score(texts, ["spam", "ham"] * 20), model.verdicts(["lunch at noon"])
+    (1.0, ['ham'])
+    >>> model.decision_function(["lunch at noon"]) < 0, model.predict_log_proba(["lunch at noon"]).shape
+    (array([ True]), (1, 2))
+    >>> model.explain("lunch at noon").judgement.evidence[0].token, model.words(top=1).likeliest["ham"][0].token
+    ('lunch at', 'at')
+    >>> model.evaluate(["lunch at two", "cheap pills"], ["ham", "spam"]).figures.accuracy.value
+    100.0
+    >>> model.partial_fit(["tea at four"], ["ham"]).forget(["tea at four"], ["ham"]).save("lunch.spamnb")
+    >>> SpamClassifier.load("lunch.spamnb").predict(["cheap pills"]).tolist()
+    ['spam']
     """
 
     classes_: NDArray[Any]  # (C,) sorted
@@ -114,6 +124,9 @@ class SpamClassifier(Parameters):
         self.input = input
         self.n_jobs = n_jobs
 
+    def _settings(self) -> Settings:
+        return settings_of({**{name: getattr(self, name) for name in SETTINGS}, "spam": class_name(self.spam)})
+
     def _given(self, X: Messages, y: ArrayLike, known: list[Any] | None = None) -> tuple[Sequence[str | bytes], Labels]:
         given, labels = as_list(X, self.input), labels_of(y, type(self).__name__, known or ())
         check_count(given, labels.of)
@@ -123,7 +136,7 @@ class SpamClassifier(Parameters):
 
     def fit(self, X: Messages, y: ArrayLike) -> Self:
         """Make a new model of the n messages X with the classes y (n,). Of copies of a message the last one counts."""
-        settings = settings_of(self.get_params())
+        settings = self._settings()
         given, labels = self._given(X, y)
         if settings.spam != DEFAULT.spam:
             check_has_class(settings.spam, labels.names)
@@ -151,7 +164,7 @@ class SpamClassifier(Parameters):
         known += [] if classes is None else np.asarray(classes).tolist()
         given, labels = self._given(X, y, known)
         if not hasattr(self, "model_"):
-            self.model_ = MemoryModel(Classifier.create(":memory:", settings_of(self.get_params())).store)
+            self.model_ = MemoryModel(Classifier.create(":memory:", self._settings()).store)
         with self.model_.lock:
             self._remember(labels.classes)
             classifier, raws = self.model_.classifier, raw_messages(given, self.input)
@@ -231,35 +244,29 @@ class SpamClassifier(Parameters):
         check_lengths(predicted, truth)
         return float(np.average(predicted == truth, weights=check_weight(sample_weight, len(truth))))
 
-    def explain(self, message: str | bytes, top: int | None = 20) -> Judgement:
-        """Verdict, probabilities and the ``top`` tokens (None: all) that weighed most for one message, as ``spamnb
-        explain`` tells them."""
+    def explain(self, message: str | bytes, top: int = 20) -> Explanation:
+        """Verdict, probabilities and the ``top`` tokens that weighed most for one message, as ``spamnb.explain`` hands
+        them back."""
         self._check_fitted()
+        check_least(1, top=top)
         (raw,) = raw_messages([message], self.input)
         with self.model_.lock:
-            return self.model_.classifier.classify(raw, tokens=top)
+            return explanation_of(raw, self.model_.classifier, top)
 
-    def words(self, top: int = 15, *, everything: bool = False) -> TopWords:
-        """The ``top`` likeliest words of each class and those that tell classes apart, as ``spamnb words`` does; with
-        ``everything`` all kinds of tokens."""
+    def words(self, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
+        """The ``top`` likeliest words of each class and those that tell classes apart, as ``spamnb.words`` hands them
+        back; with ``everything`` all kinds of tokens."""
         self._check_fitted()
+        check_least(1, top=top)
         with self.model_.lock:
-            tokens, counts = read_counts(self.model_.classifier.store)
-        if not everything:
-            counts, tokens = words_of_text(counts, tokens)
-        return top_words(counts, tokens, top)
+            return words_of(self.model_.classifier.store, top, everything, tell)
 
-    def evaluate(self, X: Messages, y: ArrayLike) -> Figures:
-        """What ``spamnb evaluate --model`` tells of messages that are new to the model: accuracy, good mail lost, spam
-        let through, what the probabilities are worth, with 95 % intervals."""
-        from spamnb.evaluation.figures import figures
-        from spamnb.evaluation.online import judged
-
+    def evaluate(self, X: Messages, y: ArrayLike) -> Evaluation:
+        """What ``spamnb.evaluate`` with a ``model`` tells of messages that are new to it: accuracy, good mail lost,
+        spam let through, what the probabilities are worth, with 95 % intervals, and the answers."""
         self._check_fitted()
         given, labels = self._given(X, y)
-        with self.model_.lock:
-            entries = entries_of(given, self.input, labels.of)
-            return figures(judged(entries, self.model_.classifier, tell_unreadable))
+        return self.model_.evaluation(entries_of(given, self.input, labels.of))
 
     # -- model files -----------------------------------------------------------------------------------------
 

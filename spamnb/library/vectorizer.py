@@ -83,6 +83,8 @@ class MailVectorizer(_Transformer):
     ((2, 10), array([0, 2]))
     >>> vectorizer.get_feature_names_out()[X[[0]].indices].tolist()
     ['lunch', 'capitals:0', 'caps:0', 'at', 'line:4', 'length:2', 'noon']
+    >>> vectorizer.fit(["lunch at noon"]).transform(["lunch at eight"]).nnz
+    6
     """
 
     tokens_: TokenArray  # (V,) those of the columns, ascending by hash
@@ -205,6 +207,8 @@ class HashingMailVectorizer(_Transformer):
     >>> X = HashingMailVectorizer(n_features=2**18).transform(["lunch at noon", b"Subject: pills\\n\\nbuy cheap pills"])
     >>> X.shape
     (2, 262144)
+    >>> HashingMailVectorizer().fit().partial_fit().fit_transform(["lunch"]).nnz
+    8
     """
 
     _requires_fit = False

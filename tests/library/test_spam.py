@@ -18,6 +18,7 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
+import spamnb
 from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
 from spamnb.cli import cli
 from spamnb.library import cores, model
@@ -218,18 +219,35 @@ def test_what_a_worker_is_given_can_be_sent_where_processes_are_not_forked(fitte
 
 
 def test_explanations_words_and_evaluations(fitted: SpamClassifier, texts: list[str], labels: list[str]) -> None:
-    judgement = fitted.explain("a cheap prize", top=2)
-    assert judgement.verdict in ("ham", "spam") and len(judgement.evidence) == 2
+    told = fitted.explain("a cheap prize", top=2)
+    assert told.judgement.verdict in ("ham", "spam") and len(told.to_dict()["evidence"]) == 2
     assert {word.token for word in fitted.words(7).likeliest["spam"]} <= set(
         "cheap pills offer prize click win free".split()
     )
     assert any(":" in word.token for word in fitted.words(40, everything=True).informative)
-    figures = fitted.evaluate(UNSEEN[:3], ["ham", "spam", "ham"])
+    found = fitted.evaluate(UNSEEN[:3], ["ham", "spam", "ham"])
+    figures = found.figures
     assert figures.messages == 3 and figures.spam is not None
     assert figures.accuracy.value == pytest.approx(
         100 * np.mean(np.array(fitted.verdicts(UNSEEN[:3])) == ["ham", "spam", "ham"])
     )
-    assert "which had learned 80 of them" in fitted.evaluate(texts, labels).protocol
+    assert "which had learned 80 of them" in fitted.evaluate(texts, labels).figures.protocol
+
+
+def test_what_is_handed_back_is_what_the_verbs_hand_back(
+    tmp_path: Path, fitted: SpamClassifier, texts: list[str], labels: list[str]
+) -> None:
+    path, table = tmp_path / "saved", lines_of(tmp_path / "lines", texts, labels)
+    fitted.save(path)
+    assert fitted.words(5, everything=True) == spamnb.words(path, 5, everything=True)
+    own, verb = fitted.explain(texts[0], top=3), spamnb.explain(message_of_text(texts[0]), path, 3)
+    assert own.to_dict() == verb.to_dict() and str(own) == str(verb)
+    figures, told = fitted.evaluate(texts, labels).to_dict(), spamnb.evaluate(table, model=path).to_dict()
+    assert figures.pop("protocol") != told.pop("protocol") and figures == told
+    for ask in (fitted.words, partial(fitted.explain, "tea")):
+        with pytest.raises(SpamnbError, match="top is 0: at least 1 is needed"):
+            ask(top=0)
+    assert [word.token for word in spamnb.words(path, 1).informative] and fitted.words(1)._repr_html_()
 
 
 @pytest.mark.parametrize("kind", ["multinomial", "bernoulli", "corrected", "logistic", "hybrid", "lda"])
