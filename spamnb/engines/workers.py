@@ -20,6 +20,8 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
@@ -31,6 +33,7 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)  # what tells a process to end, besides
 MAX_AT_HAND = 4  # chunks a worker holds: while it works on one the next are there already
 
 Work = Callable[[Iterator[Any], Callable[[Any], None]], None]
+Send = Callable[["Connection", Any], None]
 
 
 def cores() -> int:
@@ -48,13 +51,46 @@ def parallel_map(
     """(number, reply) of each chunk, as the replies come.
 
     ``work(chunks, reply)`` runs in every worker: it calls ``reply`` once for each chunk that it has taken, in their
-    order, and may call it again after the last (number None here). What it replies before that is to be small: where
-    chunks and replies are both larger than a pipe holds, each side waits for the other to take its own. ``idle`` is
+    order, and may call it again after the last (number None here). Chunks and replies may be of any size. ``idle`` is
     called when no reply is there yet, and again as long as it returns True. No chunk is handed out that is ``ahead`` or
     more beyond the first one without a reply: a caller that needs the replies in order has at most so many to keep.
     """
-    with team_of(work, workers) as team:
-        yield from _replies(team, enumerate(chunks), idle, ahead)
+    with team_of(work, workers) as team, _senders(team) as send:
+        yield from _replies(team, enumerate(chunks), send, idle, ahead)
+
+
+@contextlib.contextmanager
+def _senders(team: dict[Connection, Any]) -> Iterator[Send]:
+    """What sends a worker a chunk without waiting until it is taken, or None for the last one; a thread for each does.
+
+    Were they sent by the thread that takes the replies, both sides would wait for ever as soon as a chunk and a reply
+    are larger than a pipe holds: each for the other to take its own.
+    """
+    from multiprocessing.reduction import ForkingPickler
+
+    queues: dict[Connection, SimpleQueue[Any]] = {connection: SimpleQueue() for connection in team}
+    threads = [Thread(target=_send_all, args=queue, daemon=True) for queue in queues.items()]
+
+    def send(connection: Connection, chunk: Any) -> None:
+        queues[connection].put(ForkingPickler.dumps(chunk))  # here, where a chunk that cannot be sent is an error
+
+    with signals_held_back():  # or a thread would take those that are to wake us
+        for thread in threads:
+            thread.start()
+    try:
+        yield send
+    finally:
+        for process in team.values():  # nobody takes what its thread may be sending
+            process.terminate()
+        for queue, thread in zip(queues.values(), threads):
+            queue.put(None)
+            thread.join()
+
+
+def _send_all(connection: Connection, queue: SimpleQueue[Any]) -> None:
+    with contextlib.suppress(OSError):  # the worker is gone: whoever waits for its replies finds out why
+        while (pickled := queue.get()) is not None:
+            connection.send_bytes(pickled)
 
 
 @contextlib.contextmanager
@@ -100,6 +136,7 @@ def signals_held_back() -> Iterator[None]:
 def _replies(
     working: dict[Connection, Any],
     chunks: Iterator[tuple[int, Any]],
+    send: Send,
     idle: Callable[[], bool],
     ahead: int | None,
 ) -> Iterator[tuple[int | None, Any]]:
@@ -112,13 +149,13 @@ def _replies(
             first = min((held[0] for held in at_hand.values() if held), default=upcoming[0])
             if len(numbers) == MAX_AT_HAND or (ahead is not None and upcoming[0] - first >= ahead):
                 break
-            _send(connection, upcoming[1], working)
+            send(connection, upcoming[1])
             numbers.append(upcoming[0])
             upcoming = next(chunks, None)
         if upcoming is None and not ending:  # each hears once that this was all
             ending = True
             for connection in working:
-                _send(connection, None, working)
+                send(connection, None)
         while not (ready := _ready(working, timeout=0)) and idle():
             pass
         for connection in ready or _ready(working):
@@ -134,16 +171,6 @@ def _ready(working: dict[Connection, Any], timeout: float | None = None) -> list
     from multiprocessing.connection import wait
 
     return wait(list(working), timeout)  # type: ignore[return-value]
-
-
-def _send(connection: Connection, chunk: Any, working: dict[Connection, Any]) -> None:
-    try:
-        connection.send(chunk)
-        return
-    except OSError:
-        pass
-    while True:  # it is gone, but may have said why
-        receive(connection, working[connection])
 
 
 def receive(connection: Connection, process: Any) -> tuple[str, Any]:

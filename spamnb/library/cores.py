@@ -46,22 +46,17 @@ def in_order(
     if not first.more or workers == 1:
         yield from map(make(), chunks)
         return
-    found: dict[int, T] = {}
-    for _, reply in parallel_map(partial(_work, make), enumerate(chunks), workers):
-        if reply is not None:
-            found.update([reply])
-    for number in range(len(found)):
-        yield found.pop(number)
+    found: dict[int | None, T] = {}
+    due = 0
+    for number, made in parallel_map(partial(_work, make), chunks, workers):
+        found[number] = made
+        while due in found:
+            yield found.pop(due)
+            due += 1
 
 
-def _work(
-    make: Callable[[], Callable[[Chunk], T]], chunks: Iterator[tuple[int, Chunk]], reply: Callable[[Any], None]
-) -> None:
-    """A worker's part. Its arrays go back when it has read all: while we send it messages it may not wait for us to
-    take something larger than a pipe holds, or both would wait for ever."""
-    read, made = make(), []
-    for number, chunk in chunks:
-        made.append((number, read(chunk)))
-        reply(None)
-    while made:
-        reply(made.pop())
+def _work(make: Callable[[], Callable[[Chunk], T]], chunks: Iterator[Chunk], reply: Callable[[Any], None]) -> None:
+    """A worker's part."""
+    read = make()
+    for chunk in chunks:
+        reply(read(chunk))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -194,6 +196,30 @@ def fails_at(what: str, chunks: Iterator[Any], reply: Callable[[Any], None]) -> 
 def test_every_chunk_is_answered_once(workers: int) -> None:
     assert sorted(parallel_map(echo, iter(range(100)), workers)) == [(n, n) for n in range(100)]  # type: ignore[arg-type]
     assert list(parallel_map(echo, iter(()), workers)) == []
+
+
+ECHOES_WHAT_NO_PIPE_HOLDS = """
+from spamnb.engines.workers import parallel_map
+
+def echo(chunks, reply):
+    for chunk in chunks:
+        reply(chunk)
+
+large = [bytes([n]) * 2_000_000 for n in range(40)]
+assert sorted(parallel_map(echo, iter(large), 2)) == list(enumerate(large))
+for number, _ in parallel_map(echo, iter(large), 2):  # left early, while chunks are on their way
+    break
+"""
+
+
+def test_chunks_and_replies_may_both_be_larger_than_a_pipe_holds() -> None:
+    """In a process of its own, which is ended where both sides wait for each other."""
+    subprocess.run([sys.executable, "-c", ECHOES_WHAT_NO_PIPE_HOLDS], check=True, timeout=60)
+
+
+def test_a_chunk_that_cannot_be_sent_is_an_error() -> None:
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="pickle"):
+        list(parallel_map(echo, iter([threading.Lock()]), 2))
 
 
 def tells_who(chunks: Iterator[int], reply: Callable[[Any], None]) -> None:
