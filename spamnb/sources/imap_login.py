@@ -34,7 +34,11 @@ class Login(NamedTuple):
     starttls: bool = False  # encrypt a connection that begins in the clear
 
     def or_else(self, other: Login) -> Login:
-        """What is not said here, as the other says."""
+        """What is not said here, as the other says.
+
+        >>> Login(starttls=True).or_else(Login(ca_file="ca.pem"))
+        Login(password_command=None, token_command=None, ca_file='ca.pem', starttls=True)
+        """
         if self.password_command or self.token_command:  # one way to log in, not one of each
             other = other._replace(password_command=None, token_command=None)
         return Login(*(own or theirs for own, theirs in zip(self, other)))  # type: ignore[arg-type]

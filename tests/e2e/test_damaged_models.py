@@ -40,14 +40,16 @@ COLUMNS = {
     "arrays": ["name", "dtype", "shape", "content"],
     "vectors": ["token", "vector"],
     "corrections": ["first", "keys", "weights"],
-    "corrected": ["key", "weights"],
-    "brought": ["digest", "units"],
+    "corrected": ["sequence", "keys", "units"],
+    "correcting": ["one", "summed", "merged"],
+    "brought": ["digest", "units", "changed"],
+    "hard": ["sequence", "digest", "class", "offsets", "tokens"],
 }
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
 KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"} | dict.fromkeys(
-    ["corrections", "corrected", "brought"], "corrected"
+    ["corrections", "corrected", "correcting", "brought", "hard"], "corrected"
 )  # the others are full in every kind
 NEW_CLASS = "spamnb: a new class, new, beside ham, spam"
 

@@ -98,7 +98,7 @@ def test_folds_are_training_again_on_the_rest_of_each(tmp_path, settings):
     held = counted(tmp_path, THREE, settings)
     result = protocols.evaluate_folds(held, settings, 4, seed=3)
     assert sorted(result.names) == sorted(f"{label}/{n}" for n, (label, _) in enumerate(THREE))
-    group, order = protocols.groups(held, 3)
+    group, order = protocols.groups(held.digests, held.labels, 3)
     fold = np.empty(len(order), int)
     fold[order] = np.arange(len(order)) % 4
     check(tmp_path, result, settings, lambda own: np.flatnonzero(fold[group] != fold[group[own]]).tolist())
@@ -135,7 +135,7 @@ def test_leave_one_out_of_a_class_of_copies_alone(tmp_path):
 def test_copies_stay_together_and_parts_are_even(tmp_path):
     messages = mail(50) + mail(10)
     held = counted(tmp_path, messages, Settings())
-    group, order = protocols.groups(held, 0)
+    group, order = protocols.groups(held.digests, held.labels, 0)
     assert len(order) == 100 and group[:20].tolist() == group[100:].tolist()
     learned = protocols.halves(held, 0.3, 7)
     assert learned[:20].tolist() == learned[100:].tolist()
