@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parents[1]
 # From left to right. Files that lie flat in the package stand among the rooms under their own names.
 ROOMS = (
     "errors naming formulas estimators sources message tokens settings counts learners store judgement training"
-    " classifier"
+    " classifier journal"
 ).split()
 WINGS = {
     "engines": [],
@@ -35,7 +35,8 @@ WINGS = {
     "api": ["engines", "evaluation", "report"],
     "library": ["engines", "evaluation", "api"],
     "serve": [],
-    "cli": ["engines", "evaluation", "report", "api", "library", "serve"],
+    "review": ["serve"],
+    "cli": ["engines", "evaluation", "report", "api", "library", "serve", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with

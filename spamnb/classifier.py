@@ -239,7 +239,7 @@ class Classifier:
                 if not taught:
                     return False
                 self._take_back(*lesson)
-            if not taught:
+            if not (taught and read.raw):  # the tokens are all that is left of it
                 self.store.put_autolearned_message(read.identity, read.digest, read.counts)
             scores = self._scores(label, read.counts)
             bins = bins_by_class(scores)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import model_option, read_standard_input, standard_output, tell
+from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell
+
+if TYPE_CHECKING:
+    from spamnb.serve.score import Score
+    from spamnb.settings import Settings
+    from spamnb.tokens.vectorizer import ReadMessage
 
 
 @click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
 @model_option
-def filter_command(model: Path) -> None:
+@journal_option
+def filter_command(model: Path, journal: Path | None) -> None:
     """Copy the message on standard input to standard output with X-Spam-* headers, for procmail, maildrop or Sieve.
 
     X-Spam-Flag: YES is there for spam alone; X-Spam-Status gives verdict, score and the tokens that decided.
@@ -27,11 +34,11 @@ def filter_command(model: Path) -> None:
       .Junk/
     """
     out = standard_output().buffer
-    out.write(filtered(read_standard_input(), model))
+    out.write(filtered(read_standard_input(), model, journal))
     out.flush()
 
 
-def filtered(raw: bytes, model: Path) -> bytes:
+def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
     """The message with our headers; with a warning in their place when it cannot be judged."""
     from spamnb.message.spam_fields import rewritten
 
@@ -40,8 +47,26 @@ def filtered(raw: bytes, model: Path) -> bytes:
         from spamnb.serve.score import score_message
 
         with Classifier.open(model) as classifier:
-            return rewritten(raw, score_message(classifier, raw).fields())
+            if journal is None:
+                return rewritten(raw, score_message(classifier, raw).fields())
+            message = classifier.read(raw)
+            found = score_message(classifier, message)
+            _note(journal, message, found, classifier.settings)
+            return rewritten(raw, found.fields())
     except Exception as error:  # whatever it is, the mail goes on: it must not be lost for our sake
         reason = " ".join(str(error).split()) or type(error).__name__
         tell(f"spamnb: {reason}")
         return rewritten(raw, [("X-Spam-Warning", f"not judged: {reason}")])
+
+
+def _note(journal: Path, message: ReadMessage, found: Score, settings: Settings) -> None:
+    """Into the journal; where that cannot be, the mail has its verdict all the same."""
+    from spamnb.errors import SpamnbError
+    from spamnb.journal.entries import entry_of
+    from spamnb.journal.journal import Journal
+
+    try:
+        with Journal.at(journal) as noted:
+            noted.add([entry_of(message, found, settings)])
+    except (SpamnbError, OSError) as error:
+        tell(f"spamnb: {error}")

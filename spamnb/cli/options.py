@@ -64,6 +64,12 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="How it is printed.")
 
 
+journal_option = click.option(
+    "--journal",
+    type=ModelPath(),
+    help="Note what was decided in this file, which is made, for 'spamnb review'.  [default: nothing is noted]",
+)
+
 doubtful_option = click.option(
     "--doubtful",
     type=click.IntRange(min=0),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import Seconds, model_option, on_command_line
+from spamnb.cli.options import Seconds, journal_option, model_option, on_command_line
 
 SECONDS = Seconds(0, min_open=True)
 PORT = click.IntRange(0, 65535)
@@ -44,6 +44,7 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @click.option("--drain", type=SECONDS, default=30.0, help="Seconds that open connections have after SIGTERM.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
+@journal_option
 def serve_command(
     model: Path,
     host: str,
@@ -65,6 +66,7 @@ def serve_command(
     classify_timeout: float,
     drain: float,
     metrics_port: int | None,
+    journal: Path | None,
 ) -> None:
     """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
 
@@ -100,7 +102,7 @@ def serve_command(
         classify_time=classify_timeout,
     )
     learns = Autolearn(autolearn_spam, autolearn_ham) if autolearn else None
-    served = service.Service(model, models, own_after, limits, allow_tell, learns)
+    served = service.Service(model, models, own_after, limits, allow_tell, learns, journal)
     listening = sockets.inherited_sockets()
     made = None
     if not listening:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.cli.mailboxes import Target, opened, targets, until_done
-from spamnb.cli.options import Unreadable, login_options, model_option, tell
+from spamnb.cli.noting import Notes, noting
+from spamnb.cli.options import Unreadable, journal_option, login_options, model_option, tell
 from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but what goes wrong.")
 @login_options
+@journal_option
 def sort_command(
     boxes: tuple[str, ...],
     model: Path,
@@ -50,6 +52,7 @@ def sort_command(
     from_now_on: bool,
     dry_run: bool,
     quiet: bool,
+    journal: Path | None,
 ) -> None:
     """Move spam among a mailbox's new mail to its Junk folder.
 
@@ -74,9 +77,11 @@ def sort_command(
         raise click.UsageError("--tag is for Maildirs: a server keeps a message as it is")
     for target in found:
         try:
-            with nullcontext() if from_now_on else Classifier.open(target.model) as classifier:
-                sorting = _Sorting(target, classifier, unreadable, tag, everything, dry_run, quiet)
-                sorting.run()
+            with (
+                nullcontext() if from_now_on else Classifier.open(target.model) as classifier,
+                noting(classifier, None if dry_run else journal) as notes,
+            ):
+                _Sorting(target, classifier, unreadable, tag, everything, dry_run, quiet, notes).run()
         except SpamnbError as error:
             if len(found) == 1:
                 raise
@@ -98,7 +103,9 @@ class _Sorting:
         everything: bool,
         dry_run: bool,
         quiet: bool,
+        notes: Notes | None,
     ) -> None:
+        self.notes = notes
         self.target, self.classifier, self.unreadable = target, classifier, unreadable
         self.tag, self.everything, self.dry_run, self.quiet = tag, everything, dry_run, quiet
         self.counts: Counter[str] = Counter()
@@ -146,7 +153,7 @@ class _Sorting:
         say: Callable[[Sorted, str], None] = _say
         if sys.stdout is not None and sys.stdout.isatty():
             say = _terminal_line(self.classifier, folders)
-        judge = partial(score_message, self.classifier)
+        judge = self.notes.judge if self.notes else partial(score_message, self.classifier)
         for one in sort_mail(
             box,
             memory,
@@ -157,6 +164,8 @@ class _Sorting:
             dry_run=self.dry_run,
             change=partial(_tag, box) if self.tag else None,
         ):
+            if self.notes:
+                self.notes.note(one)
             where = "tagged" if self.tag else f"to {one.into.name}" if one.into is not None else "stays"
             self.counts[f"tagged {one.found.verdict}" if self.tag else "stay" if one.into is None else where] += 1
             if not self.quiet:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from spamnb.cli.mailboxes import Target, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, login_options, model_option, on_command_line, tell
+from spamnb.cli.options import Seconds, Unreadable, journal_option, login_options, model_option, on_command_line, tell
 from spamnb.cli.watching import Stop, follow_account, follow_maildirs, watched
 from spamnb.errors import SpamnbError
 
@@ -40,6 +40,7 @@ _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 @click.option("--once", is_flag=True, help="Look once, as from cron: moves since the last look are learned.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be learned and moved.")
 @login_options
+@journal_option
 def watch_command(
     boxes: tuple[str, ...],
     model: Path,
@@ -50,6 +51,7 @@ def watch_command(
     interval: float | None,
     once: bool,
     dry_run: bool,
+    journal: Path | None,
 ) -> None:
     """Learn as spam what is moved to a mailbox's Junk folder, and as ham what is moved out of it.
 
@@ -73,7 +75,7 @@ def watch_command(
         Classifier.open(path, writable=not dry_run).close()
     unreadable = Unreadable()
     if once:
-        _once(found, unreadable, dry_run, on_command_line("junk"))
+        _once(found, unreadable, dry_run, on_command_line("junk"), journal)
         return
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -84,7 +86,8 @@ def watch_command(
 
     def follow(target: Target) -> None:
         try:
-            follow_account(target, unreadable, stop, _ACCOUNT_SECONDS if interval is None else interval, dry_run)
+            seconds = _ACCOUNT_SECONDS if interval is None else interval
+            follow_account(target, unreadable, stop, seconds, dry_run, journal)
         except BaseException as error:  # of a thread, which nobody would hear of
             failed.append(error)
             stop()
@@ -95,7 +98,7 @@ def watch_command(
     try:
         if maildirs:
             seconds = _MAILDIR_SECONDS if interval is None else interval
-            follow_maildirs(maildirs, unreadable, stop, seconds, dry_run)
+            follow_maildirs(maildirs, unreadable, stop, seconds, dry_run, journal)
         stop.wait()
     finally:
         stop()
@@ -105,12 +108,14 @@ def watch_command(
         raise failed[0]
 
 
-def _once(found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool) -> None:
+def _once(
+    found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool, journal: Path | None
+) -> None:
     """A look at each mailbox, as from cron."""
     failed = False
     for target in found:
         try:
-            with watched(target, unreadable, dry_run) as watching:
+            with watched(target, unreadable, dry_run, journal=journal) as watching:
                 watching.tell_of_junk(unless_known=not named)
                 until_done(watching.look)
                 failed |= watching.missed

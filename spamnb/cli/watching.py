@@ -7,11 +7,13 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spamnb.cli.mailboxes import Target, opened
+from spamnb.cli.noting import Notes, noting
 from spamnb.cli.options import Unreadable, tell
 from spamnb.errors import SpamnbError
 
@@ -71,7 +73,9 @@ class Watching:
         unreadable: Unreadable,
         dry_run: bool,
         stop: Stop | None = None,
+        notes: Notes | None = None,
     ) -> None:
+        self._notes = notes
         self.target, self.box, self.memory = target, box, memory
         self.missed = False  # whether a lesson was
         self._classifier, self._unreadable, self._dry_run, self._stop = classifier, unreadable, dry_run, stop
@@ -109,6 +113,8 @@ class Watching:
                 self.missed = True
                 continue
             self.memory.put(lesson)
+            if changed and self._notes:
+                self._notes.note_lesson(lesson, label)
             said = "would learn" if self._dry_run else "learned" if changed else "known"
             click.echo(f"{said}\t{label}\t{lesson.name}")
             if self._stop:
@@ -130,9 +136,11 @@ class Watching:
         folders = {"spam": self.box.locate(self.target.junk)}
         if self.target.unsure is not None:
             folders["unsure"] = self.box.locate(self.target.unsure)
-        judge = partial(score_message, self._classifier)
+        judge = self._notes.judge if self._notes else partial(score_message, self._classifier)
         moved = "would move" if self._dry_run else "moved"
         for one in sort_mail(self.box, self.memory, judge, folders, self._unreadable, dry_run=self._dry_run):
+            if self._notes:
+                self._notes.note(one)
             if one.into is not None:
                 click.echo(f"{moved}\t{one.found.verdict}\t{one.into.name}\t{one.message.name}")
             if self._stop:
@@ -146,26 +154,30 @@ def watched(
     dry_run: bool,
     stop: Stop | None = None,
     classifier: Classifier | None = None,
+    journal: Path | None = None,
 ) -> Iterator[Watching]:
-    """A mailbox with what is needed to watch it."""
+    """A mailbox with what is needed to watch it; what is done is noted in the file ``journal``."""
     from spamnb.classifier import Classifier
 
     with ExitStack() as stack:
         if classifier is None:
             classifier = stack.enter_context(Classifier.open(target.model, writable=not dry_run))
         box, memory = stack.enter_context(opened(target, unreadable, dry_run))
-        yield Watching(target, classifier, box, memory, unreadable, dry_run, stop)
+        notes = stack.enter_context(noting(classifier, None if dry_run else journal))
+        yield Watching(target, classifier, box, memory, unreadable, dry_run, stop, notes)
 
 
 def follow_maildirs(
-    found: list[Target], unreadable: Unreadable, stop: Stop, interval: float, dry_run: bool
+    found: list[Target], unreadable: Unreadable, stop: Stop, interval: float, dry_run: bool, journal: Path | None
 ) -> None:
     """Look at Maildirs again and again."""
     from spamnb.classifier import Classifier
 
     with ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(found[0].model, writable=not dry_run))
-        boxes = [stack.enter_context(watched(target, unreadable, dry_run, stop, classifier)) for target in found]
+        boxes = [
+            stack.enter_context(watched(target, unreadable, dry_run, stop, classifier, journal)) for target in found
+        ]
         for watching in boxes:
             watching.tell_of_junk()
         while not stop:
@@ -174,7 +186,9 @@ def follow_maildirs(
             stop.wait(interval)
 
 
-def follow_account(target: Target, unreadable: Unreadable, stop: Stop, interval: float, dry_run: bool) -> None:
+def follow_account(
+    target: Target, unreadable: Unreadable, stop: Stop, interval: float, dry_run: bool, journal: Path | None
+) -> None:
     """Look at an account when its server tells of something, and after ``interval`` seconds at the latest.
 
     A server that was lost is asked again after pauses that grow; each new reason is told once.
@@ -183,7 +197,7 @@ def follow_account(target: Target, unreadable: Unreadable, stop: Stop, interval:
 
     failures = refusals = 0
     told = ""
-    with stop.woken() as woken, watched(target, unreadable, dry_run, stop) as watching:
+    with stop.woken() as woken, watched(target, unreadable, dry_run, stop, None, journal) as watching:
         while not stop:
             try:
                 watching.look()

@@ -19,6 +19,7 @@ from spamnb.formulas.decision import UNSURE
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
+    from spamnb.tokens.vectorizer import ReadMessage
 
 THRESHOLD = 5.0
 _STEP = 0.1  # one decimal: what Exim and spamass-milter keep of a score
@@ -78,8 +79,8 @@ class Score:
         return [*flag, *level, ("X-Spam-Status", status), *checker]
 
 
-def score_message(model: Classifier, raw: bytes) -> Score:
-    """The score of one raw message by *model*; any class that is not its class of spam counts as ham.
+def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
+    """The score of one message by *model*; any class that is not its class of spam counts as ham.
 
     SpamnbError where no class is spam.
     """

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spamnb.journal.journal import Journal
+from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
 from spamnb.serve.reception import Limits
 from spamnb.serve.sockets import address
@@ -30,6 +32,7 @@ class Service:
     limits: Limits
     allow_tell: bool
     autolearn: Autolearn | None
+    journal: Path | None = None
 
     def __post_init__(self) -> None:
         models = self._models(self._learns)
@@ -37,6 +40,8 @@ class Service:
             models.for_classifying("").check_spam()
         finally:
             models.close()
+        if self.journal is not None:
+            Journal.at(self.journal).close()
 
     @property
     def _learns(self) -> bool:
@@ -61,10 +66,21 @@ class Service:
 
         async def answer(number: int, parent: int, ready: Callable[[], None]) -> None:
             counts = counted.counts(number)
-            spamd = Spamd(self._models, counts, log, self.limits, allow_tell=self.allow_tell, autolearn=self.autolearn)
+            kept = JournalWriter(self.journal, lambda line: log(event="journal", error=line)) if self.journal else None
+            spamd = Spamd(
+                self._models,
+                counts,
+                log,
+                self.limits,
+                allow_tell=self.allow_tell,
+                autolearn=self.autolearn,
+                journal=kept,
+            )
             pairs = [(one, spamd.converse) for one in listening]
             await work([*pairs, *exposed], parent, ready, spamd.reopen, patience)
             await spamd.close()
+            if kept is not None:
+                kept.close()
 
         def worker(number: int, parent: int, ready: Callable[[], None]) -> None:
             asyncio.run(answer(number, parent, ready))

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from spamnb.errors import SpamnbError
+from spamnb.journal.entries import entry_of
+from spamnb.journal.teaching import noted
+from spamnb.journal.writer import JournalWriter
 from spamnb.message import spam_fields
 from spamnb.message.headers import section_length
-from spamnb.message.parse import header_of
+from spamnb.message.parse import digest, header_of
 from spamnb.serve import protocol
 from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
@@ -26,6 +29,7 @@ from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
 from spamnb.serve.users import Models, class_of_label
+from spamnb.tokens.vectorizer import ReadMessage
 
 MAX_WAITING_LESSONS = 100  # automatic lessons that may wait for the file; more are left out, a person's never
 
@@ -56,6 +60,7 @@ class Spamd:
         *,
         allow_tell: bool = False,
         autolearn: Autolearn | None = None,
+        journal: JournalWriter | None = None,
     ) -> None:
         self.limits = limits
         self._reception = Reception(limits)
@@ -63,6 +68,7 @@ class Spamd:
         self._log = log
         self._allow_tell = allow_tell
         self._autolearn = autolearn
+        self._journal = journal
         self._models = models(False)
         # One thread that writes: it may wait for another process's change while this one goes on answering.
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
@@ -175,7 +181,12 @@ class Spamd:
     def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         try:
             with deadline(self.limits.classify_time):
-                found = score_message(self._models.for_classifying(asked.user), spam_fields.strip_filter_headers(raw))
+                model = self._models.for_classifying(asked.user)
+                stripped = spam_fields.strip_filter_headers(raw)
+                message = model.read(stripped) if self._journal else stripped
+                found = score_message(model, message)
+                if self._journal is not None and isinstance(message, ReadMessage):
+                    self._journal.put(entry_of(message, found, model.settings, user=asked.user))
         except OutOfTime:
             raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
         except SpamnbError as error:
@@ -205,6 +216,8 @@ class Spamd:
         facts["learned" if label else "forgotten"] = changed and (label or True)
         if changed:
             self._counts.lesson("person")
+            if self._journal is not None and label is not None:
+                self._journal.put(noted(digest(raw), label, label == "spam", "client", asked.user))
         return protocol.tell_reply(changed and label is not None, changed and label is None)
 
     # -- in the learner's thread -----------------------------------------------------------------------------

@@ -87,12 +87,12 @@ def set_bound(store: ModelTables, megabytes: float) -> None:
 
 def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
     """Keep a message that was taught as ``label``, in place of what was kept of it; False where it is not kept: the
-    bound is 0, the message larger than its share, the file for everybody to read, or the model in memory only."""
+    bound is 0, the message empty or larger than its share, the file for everybody to read, or the model in memory."""
     if store.file == ":memory:":
         return False
     with store.writing():
         drop(store, digest)
-        if len(raw) * MAX_SHARE > bound(store) or is_public(store):
+        if not raw or len(raw) * MAX_SHARE > bound(store) or is_public(store):
             return False
         _put(store, KeptLesson(digest, label, int(time.time()), pack(raw)))
         _make_room(store)

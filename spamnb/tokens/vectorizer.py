@@ -8,7 +8,7 @@ compiled.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -156,6 +156,30 @@ class ReadMessage:
         return self._section.value(name)
 
 
+@dataclass(frozen=True)
+class RecalledMessage(ReadMessage):
+    """A message of which the tokens were kept and the bytes were not: it can be judged, learned and forgotten.
+
+    >>> message = RecalledMessage.of({"four": 2, "tea": 1}, bytes(16), bytes(16))
+    >>> message.counts, message.raw
+    ({'four': 2, 'tea': 1}, b'')
+    """
+
+    own_identity: bytes = b""
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int], digest: bytes, identity: bytes) -> RecalledMessage:
+        """The message of these tokens with their occurrences, whose digest and identity were these."""
+        vocabulary = Vocabulary()
+        ids = vocabulary.ids(counts)
+        row = CsrRows(np.array([0, len(ids)]), ids, np.fromiter(counts.values(), np.int64, len(ids)))
+        return cls(b"", Tokenizer(), vocabulary, row, digest, (), identity)
+
+    @property
+    def identity(self) -> bytes:
+        return self.own_identity
+
+
 class MessageReader:
     """Reads messages with one tokenizer, into rows of ids of whichever vocabulary is given.
 
@@ -171,9 +195,10 @@ class MessageReader:
         self._vectorizer: Vectorizer | None = None
 
     def read(self, message: bytes | str | ReadMessage, vocabulary: Vocabulary) -> ReadMessage:
-        """The message; one that this tokenizer read already is returned as it is, a str is a text without headers."""
+        """The message; one that this tokenizer read already is returned as it is, and one that has no bytes; a str is a
+        text without headers."""
         if isinstance(message, ReadMessage):
-            if message.tokenizer is self._tokenizer:
+            if message.tokenizer is self._tokenizer or isinstance(message, RecalledMessage):
                 return message
             message = message.raw
         elif not isinstance(message, bytes):

@@ -1,0 +1,183 @@
+"""One verdict as the journal keeps it: what a person knows the message by, why it was judged so, and its tokens."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from spamnb.errors import Damaged
+from spamnb.settings import Settings
+from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
+from spamnb.tokens.vectorizer import ReadMessage
+
+MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte
+MAX_PLACE = 4096  # bytes of a path, as Linux has it
+MAX_EVIDENCE = 20  # tokens that decided
+MAX_TOKEN = 80  # characters of such a token
+MAX_TOKENS = 5_000  # of a message that is kept with its tokens: others can be taught by the mail alone
+MAX_UNPACKED = 2_000_000  # bytes of tokens: 5,000 of the longest there are
+LEVEL = 1  # of zlib: docs/experiments.md#the-journal
+THRESHOLD = 5.0  # points from which on a message is spam
+DOUBTFUL = 2.5  # points from the threshold up to which a verdict is doubtful: probability .75 to .96 by default costs
+
+
+class Found(Protocol):
+    """What the journal takes of a verdict: serve/score.py makes it."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def points(self) -> float: ...
+    @property
+    def log_odds(self) -> float: ...
+    @property
+    def evidence(self) -> tuple[tuple[str, float], ...]: ...
+
+
+class Verdict(NamedTuple):
+    """A verdict.
+
+    - ``at``: seconds since 1970, UTC; ``user``: whose mail it is, or empty
+    - ``points``: spam from 5 on; ``log_odds`` of spam: calibrated, in nats
+    - ``evidence``: the heaviest tokens with their nats, positive towards spam
+    - ``place``: the file of the mail, where it has one
+    - ``tokens``: what `pack_tokens` makes of the message's tokens; empty where there are too many
+    - ``made_by``: which tokens they are: see `token_rules`
+    """
+
+    at: int
+    user: str
+    digest: bytes
+    identity: bytes
+    message_id: str
+    sender: str
+    subject: str
+    place: str
+    verdict: str
+    points: float
+    log_odds: float
+    evidence: str
+    made_by: str
+    tokens: bytes
+
+    @property
+    def doubt(self) -> float:
+        """Points between the verdict and another; the fewer the more doubtful."""
+        return round(abs(self.points - THRESHOLD), 1)
+
+    @property
+    def probability(self) -> float:
+        """Of spam."""
+        return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.log_odds))))
+
+    def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
+        """The tokens that decided, heaviest first. Damaged where the file holds something else."""
+        try:
+            found = json.loads(self.evidence)
+            return [(str(token), float(weight)) for token, weight in found[:most]]
+        except (ValueError, TypeError):
+            raise Damaged("evidence in table verdicts") from None
+
+
+def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: str = "", place: str = "") -> Verdict:
+    """What is kept of a message that was judged just now by a model of these settings."""
+    evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in found.evidence[:MAX_EVIDENCE]]
+    return Verdict(
+        int(time.time()),
+        _field(user),
+        message.digest,
+        message.identity,
+        _field(message.header("message-id")),
+        _field(message.header("from")),
+        _field(message.header("subject")),
+        sql_text(place) if len(place) <= MAX_PLACE else "",
+        found.verdict,
+        found.points,
+        found.log_odds,
+        json.dumps(evidence),
+        token_rules(settings),
+        pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
+    )
+
+
+def token_rules(settings: Settings) -> str:
+    """What stands for how a model makes tokens of mail: models that differ in it cannot learn each other's.
+
+    >>> token_rules(Settings()) == token_rules(Settings(alpha=2)), len(token_rules(Settings()))
+    (True, 16)
+    """
+    return _rules(settings.tokens)
+
+
+@lru_cache(64)
+def _rules(options: TokenOptions) -> str:
+    told: Sequence[Any] = [TOKENS_VERSION, asdict(options)]
+    return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def pack_tokens(tokens: Sequence[str], occurrences: np.ndarray) -> bytes:
+    """Tokens with their occurrences (k,), not yet compressed; empty where there are too many of them.
+
+    JSON took 106 µs a message where this takes 15: docs/experiments.md#the-journal.
+
+    >>> unpack_tokens(pack_tokens(["tea", "café"], np.array([2, 1])))
+    {'tea': 2, 'café': 1}
+    """
+    joined = "\0".join(tokens)
+    if len(tokens) > MAX_TOKENS or joined.count("\0") + 1 != len(tokens):
+        return b""
+    head = np.array([len(tokens)], "<u4").tobytes() + occurrences.astype("<u4").tobytes()
+    return head + joined.encode("utf-8", "surrogatepass")
+
+
+def unpack_tokens(packed: bytes) -> dict[str, int]:
+    """The tokens of `pack_tokens`. Damaged where they are none."""
+    try:
+        number = int(np.frombuffer(packed, "<u4", 1)[0])
+        occurrences = np.frombuffer(packed, "<u4", number, 4).tolist()
+        tokens = packed[4 + 4 * number :].decode("utf-8", "surrogatepass").split("\0")
+    except (ValueError, UnicodeDecodeError):
+        raise Damaged("tokens in table tokens") from None
+    if len(set(tokens)) != number or not all(occurrences):
+        raise Damaged("tokens in table tokens")
+    return dict(zip(tokens, occurrences))
+
+
+def compressed(packed: bytes) -> bytes:
+    """The bytes of `pack_tokens`, 2 for 5."""
+    return zlib.compress(packed, LEVEL)
+
+
+def expanded(stored: bytes) -> bytes:
+    """The bytes that were compressed, at most MAX_UNPACKED. Damaged where they are none."""
+    reader = zlib.decompressobj()
+    try:
+        plain = reader.decompress(stored, MAX_UNPACKED)
+    except zlib.error:
+        raise Damaged("tokens in table tokens") from None
+    if not reader.eof:
+        raise Damaged("tokens in table tokens that are cut short, or too many")
+    return plain
+
+
+def _field(value: str) -> str:
+    """The beginning of a header field, in one line, as SQLite takes it."""
+    return sql_text(" ".join(value[: 4 * MAX_FIELD].split())[:MAX_FIELD])
+
+
+def sql_text(value: str) -> str:
+    """A text as SQLite takes it, which cannot spell bytes that are no UTF-8.
+
+    >>> sql_text("caf\\udce9")
+    'caf\\\\udce9'
+    """
+    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
