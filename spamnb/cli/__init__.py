@@ -32,6 +32,7 @@ COMMANDS = (
     "serve",
     "sort",
     "watch",
+    "review",
 )
 
 

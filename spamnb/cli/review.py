@@ -1,0 +1,122 @@
+"""``spamnb review``: what was filtered and why, in a browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import sys
+from pathlib import Path
+
+import click
+
+from spamnb.cli.options import ModelPath, default_model, model_option, on_command_line, tell
+
+
+def default_passwords() -> Path:
+    """The file of passwords in the user's data directory."""
+    return default_model().with_name("review-passwords.json")
+
+
+@click.command("review", short_help="Show in a browser what was filtered and why; correct it.")
+@model_option
+@click.option("--journal", type=ModelPath(), help="The journal that filter, sort, watch or serve write.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="TCP port.")
+@click.option("--certificate", type=ModelPath(), help="TLS certificate, PEM, with its chain.")
+@click.option("--key", type=ModelPath(), help="The certificate's private key, PEM.")
+@click.option("--models", type=ModelPath(), help="Folder with a model for each user, as for 'serve'.")
+@click.option(
+    "--passwords",
+    type=ModelPath(),
+    default=default_passwords,
+    show_default="review-passwords.json in the user's data directory",
+    help="The file of passwords.",
+)
+@click.option("--set-password", is_flag=True, help="Ask for a password, keep it and end.")
+@click.option("--user", default="admin", show_default=True, help="Whose password is set; admin sees all mail.")
+def review_command(
+    model: Path,
+    journal: Path | None,
+    host: str,
+    port: int,
+    certificate: Path | None,
+    key: Path | None,
+    models: Path | None,
+    passwords: Path,
+    set_password: bool,
+    user: str,
+) -> None:
+    """Show in a browser what was filtered this week, the most doubtful first, and why; teach it with a click.
+
+    Needs the extra 'review'. On another address than this machine's own it needs a certificate.
+
+    \b
+    Example:
+      spamnb review --set-password
+      spamnb review --journal ~/mail.journal
+    """
+    from spamnb.errors import SpamnbError
+    from spamnb.review.passwords import Passwords
+    from spamnb.review.passwords import set_password as keep
+
+    if set_password:
+        keep(passwords, user, _asked())
+        tell(f"spamnb: {user} may log in with this password; {passwords} keeps its hash")
+        return
+    if on_command_line("user"):
+        raise click.UsageError("--user goes with --set-password")
+    if journal is None:
+        raise click.UsageError("--journal FILE says what to show: the one that filter, sort, watch or serve write")
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--certificate and --key go together")
+    if certificate is None and not _is_loopback(host):
+        raise click.UsageError(f"{host} is not this machine alone: passwords need --certificate and --key there")
+    known = Passwords(passwords)
+    try:
+        import uvicorn
+
+        from spamnb.review.app import Review
+    except ImportError as error:
+        raise SpamnbError(f"'review' needs {error.name}: pip install 'spamnb[review]'") from None
+    from spamnb.classifier import Classifier
+    from spamnb.journal.journal import Journal
+    from spamnb.review.lessons import Teacher
+
+    if models is not None and not models.is_dir():
+        raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")
+    with Classifier.open(model) as classifier:
+        classifier.check_spam()
+    Journal.at(journal).close()
+    for file in (certificate, key):
+        if file is not None:
+            file.open("rb").close()
+    app = Review(journal, Teacher(model, models), known, secure=certificate is not None).app()
+    scheme = "http" if certificate is None else "https"
+    tell(f"spamnb: {scheme}://{f'[{host}]' if ':' in host else host}:{port}/ shows {journal}; Ctrl-C ends it")
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        ssl_certfile=str(certificate) if certificate else None,
+        ssl_keyfile=str(key) if key else None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=100,
+        timeout_keep_alive=30,
+    )
+
+
+def _asked() -> str:
+    """A password that is typed twice, or the first line of standard input."""
+    if sys.stdin is not None and not sys.stdin.isatty():
+        return sys.stdin.readline(4096).rstrip("\r\n")
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+
+
+def _is_loopback(host: str) -> bool:
+    """Is that an address of this machine that others cannot reach?"""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,8 @@
+"""``spamnb review``: what was filtered and why, in a browser, and corrections with a click. It may import ``serve``.
+
+passwords  who may log in
+sessions   who is logged in, tokens against forged requests, and how often a password may be tried
+pages      what the journal holds → pages, all of it escaped
+lessons    corrections that were asked for, and how they are undone
+app        addresses → pages, lessons and refusals
+"""

@@ -1,0 +1,239 @@
+"""Addresses → pages, lessons and refusals. Every change is a POST with a token; every reply forbids what it can."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from spamnb.errors import SpamnbError
+from spamnb.journal.journal import Journal
+from spamnb.review import pages
+from spamnb.review.lessons import Taught, Teacher
+from spamnb.review.passwords import ADMIN, Passwords
+from spamnb.review.sessions import HOURS, Attempts, Sessions
+
+COOKIE = "spamnb_session"
+MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
+MAX_FIELDS = 300
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
+        b" frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+
+
+Fields = dict[str, list[str]]  # of a form, as they were sent
+
+
+class Refused(Exception):
+    """What is answered instead: a status and a line for a person."""
+
+    def __init__(self, status: int, line: str) -> None:
+        super().__init__(line)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the pages are about; ``secure`` where the browser is to send the cookie over TLS alone."""
+
+    journal: Path
+    teacher: Teacher
+    passwords: Passwords
+    secure: bool = False
+    sessions: Sessions = field(default_factory=Sessions)
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def app(self) -> ASGIApp:
+        """The application, for any server of ASGI."""
+        routes = [
+            Route("/", self._page(self._doubtful), name="doubtful"),
+            Route("/message/{position:int}", self._page(self._message)),
+            Route("/figures", self._page(self._figures)),
+            Route("/login", self._log_in_page),
+            Route("/login", self._form(self._log_in), methods=["POST"]),
+            Route("/logout", self._form(self._log_out), methods=["POST"]),
+            Route("/teach", self._form(self._teach), methods=["POST"]),
+            Route("/undo", self._form(self._undo), methods=["POST"]),
+            Mount("/static", StaticFiles(packages=[("spamnb.review", "static")])),
+        ]
+        handlers: dict[Any, Any] = {Refused: self._refuse, SpamnbError: self._refuse}
+        return _WithHeaders(Starlette(routes=routes, exception_handlers=handlers))
+
+    # -- who asks --------------------------------------------------------------------------------------------
+
+    def _user(self, request: Request) -> str | None:
+        return self.sessions.user(request.cookies.get(COOKIE, ""))
+
+    def _page(self, make: Callable[[Request, str], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """A page for who is logged in, made in a thread: SQLite may wait."""
+
+        async def answer(request: Request) -> Response:
+            user = self._user(request)
+            if user is None:
+                return RedirectResponse("/login", 303)
+            return await run_in_threadpool(make, request, user)
+
+        return answer
+
+    def _form(self, act: Callable[[Request, Fields], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """A form that holds the token of its cookie, acted on in a thread."""
+
+        async def answer(request: Request) -> Response:
+            body = b""
+            async for part in request.stream():
+                body += part
+                if len(body) > MAX_BODY:
+                    raise Refused(413, "That is too much for a form.")
+            try:
+                fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+            except ValueError:
+                raise Refused(400, "That form has too many fields.") from None
+            if not self.sessions.is_ours(request.cookies.get(COOKIE, ""), _first(fields, "token")):
+                raise Refused(403, "This page was too old, or not ours. Go back, load it again and repeat.")
+            return await run_in_threadpool(act, request, fields)
+
+        return answer
+
+    def _logged_in(self, request: Request) -> str:
+        user = self._user(request)
+        if user is None:
+            raise Refused(403, "You are no longer logged in.")
+        return user
+
+    def _render(self, request: Request, template: str, status: int = 200, cookie: str = "", **values: Any) -> Response:
+        cookie = cookie or request.cookies.get(COOKIE, "")
+        user = self.sessions.user(cookie)
+        shared = {"user": user or "", "admin": user == ADMIN, "token": self.sessions.token(cookie)}
+        return HTMLResponse(pages.render(template, here=request.url.path, **shared, **values), status)
+
+    def _with_cookie(self, response: Response, cookie: str, seconds: int) -> Response:
+        secure = self.secure
+        response.set_cookie(COOKIE, cookie, max_age=seconds, secure=secure, httponly=True, samesite="strict")
+        return response
+
+    async def _refuse(self, request: Request, error: Exception) -> Response:
+        status = error.status if isinstance(error, Refused) else 409
+        return self._render(request, "refused.html", status, line=pages.displayed(str(error), 500))
+
+    # -- logging in and out ----------------------------------------------------------------------------------
+
+    async def _log_in_page(self, request: Request) -> Response:
+        if self._user(request) is not None:
+            return RedirectResponse("/", 303)
+        return self._log_in_form(request, "")
+
+    def _log_in_form(self, request: Request, line: str, status: int = 200) -> Response:
+        cookie = request.cookies.get(COOKIE, "") or secrets.token_urlsafe(32)  # nobody's session, but the form's token
+        return self._with_cookie(self._render(request, "login.html", status, cookie, line=line), cookie, 3600 * HOURS)
+
+    def _log_in(self, request: Request, fields: Fields) -> Response:
+        address = request.client.host if request.client else ""
+        if not self.attempts.may_try(address):
+            return self._log_in_form(request, "Too many wrong passwords. Try again in a quarter of an hour.", 429)
+        user = _first(fields, "user").strip()
+        if not self.passwords.check(user, _first(fields, "password")):
+            self.attempts.failed(address)
+            return self._log_in_form(request, "That name and password do not belong together.", 403)
+        self.sessions.end(request.cookies.get(COOKIE, ""))
+        return self._with_cookie(RedirectResponse("/", 303), self.sessions.begin(user), 3600 * HOURS)
+
+    def _log_out(self, request: Request, fields: Fields) -> Response:
+        self.sessions.end(request.cookies.get(COOKIE, ""))
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(COOKIE)
+        return response
+
+    # -- pages -----------------------------------------------------------------------------------------------
+
+    def _doubtful(self, request: Request, user: str) -> Response:
+        page = request.query_params.get("page", "0")
+        number = int(page) if page.isascii() and page.isdigit() and len(page) < 5 else 0
+        batch = request.query_params.get("done", "")
+        with Journal.at(self.journal) as journal:
+            values = pages.doubtful_mail(journal, _viewer(user), number, batch)
+        return self._render(request, "doubtful.html", **values)
+
+    def _message(self, request: Request, user: str) -> Response:
+        with Journal.at(self.journal) as journal:
+            row = journal.row(min(request.path_params["position"], 1 << 62), _viewer(user))
+            if row is None:
+                raise Refused(404, "There is no such message in the journal, or no longer.")
+            values = pages.message(journal, row, _viewer(user))
+        return self._render(request, "message.html", **values)
+
+    def _figures(self, request: Request, user: str) -> Response:
+        with Journal.at(self.journal) as journal:
+            values = pages.how_it_does(journal, _viewer(user))
+        return self._render(request, "figures.html", **values)
+
+    # -- lessons ---------------------------------------------------------------------------------------------
+
+    def _teach(self, request: Request, fields: Fields) -> Response:
+        viewer = _viewer(self._logged_in(request))
+        one, _, position = _first(fields, "one").partition(":")
+        as_what = one or _first(fields, "as")
+        chosen = [position] if one else fields.get("entry", [])
+        if as_what not in ("spam", "good"):
+            raise Refused(400, "Say whether it is spam or good.")
+        if not chosen:
+            raise Refused(400, "No message was chosen. Go back and tick some first.")
+        if not all(each.isascii() and each.isdigit() and len(each) < 19 for each in chosen):
+            raise Refused(400, "That is no message of the journal.")
+        with Journal.at(self.journal) as journal:
+            taught = self.teacher.teach(journal, list(dict.fromkeys(map(int, chosen))), as_what == "spam", viewer)
+        return self._answered(request, taught)
+
+    def _undo(self, request: Request, fields: Fields) -> Response:
+        viewer = _viewer(self._logged_in(request))
+        with Journal.at(self.journal) as journal:
+            taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
+        return self._answered(request, taught)
+
+    def _answered(self, request: Request, taught: Taught) -> Response:
+        if taught.problems:
+            raise Refused(409, "; ".join(taught.problems))
+        return RedirectResponse(f"/?done={taught.batch}" if taught.batch.isalnum() else "/", 303)
+
+
+class _WithHeaders:
+    """The same application, each of its replies with HEADERS."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, sending if scope["type"] == "http" else send)
+
+
+def _viewer(user: str) -> str | None:
+    """Whose mail a user sees: None is everybody's."""
+    return None if user == ADMIN else user
+
+
+def _first(fields: Fields, name: str) -> str:
+    return fields.get(name, [""])[0]

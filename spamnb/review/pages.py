@@ -1,0 +1,220 @@
+"""What the journal holds → pages. Everything in it was written by strangers: the templates escape all of it, and what
+is not printable, or turns the direction of writing, is shown as an escape."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import combining
+
+from spamnb.formulas.decision import UNSURE
+from spamnb.journal import figures
+from spamnb.journal.entries import Verdict
+from spamnb.journal.journal import Journal, Noted, Teaching
+from spamnb.journal.teaching import mail_at
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+WEEK = 7 * 86_400
+PER_PAGE = 50
+MAX_SHOWN = 20_000  # characters of a message's text
+MAX_BAR = 100.0  # width of the longest bar
+CHART_HEIGHT = 120.0
+MAX_MARKS = 3  # combining marks on one letter: heaps of them cover the lines above
+
+
+def displayed(text: str, most: int = 200, lines: bool = False) -> str:
+    r"""The beginning of a text, what is not printable as escapes.
+
+    >>> displayed("a\u202eb\x1b[2J"), displayed("one\ntwo", lines=True)
+    ('a\\u202eb\\x1b[2J', 'one\ntwo')
+    """
+    kept, marks = [], 0
+    for letter in text[:most]:
+        marks = marks + 1 if combining(letter) else 0
+        if marks <= MAX_MARKS:
+            fine = letter.isprintable() or (lines and letter in "\n\t")
+            kept.append(letter if fine else " " if letter.isspace() else ascii(letter)[1:-1])
+    return "".join(kept) + ("…" if len(text) > most else "")
+
+
+class Bar(NamedTuple):
+    """A token and its bar: from ``left``, so ``wide``, out of 2 MAX_BAR; the middle is 0."""
+
+    token: str
+    nats: str
+    left: float
+    wide: float
+    towards: str
+
+
+class Line(NamedTuple):
+    """A message in a list."""
+
+    position: int
+    when: str
+    user: str
+    sender: str
+    subject: str
+    verdict: str
+    points: str
+    percent: str
+    tokens: list[tuple[str, str]]
+
+
+def line_of(row: Noted) -> Line:
+    """A message as a line, with the five tokens that decided."""
+    entry = row.entry
+    tokens = [(displayed(token, 40), "spam" if weight > 0 else "good") for token, weight in entry.heaviest(5)]
+    return Line(
+        row.position,
+        _when(entry.at),
+        displayed(entry.user, 60),
+        displayed(entry.sender) or "nobody",
+        displayed(entry.subject) or "no subject",
+        called(entry.verdict),
+        f"{entry.points:.1f}",
+        in_percent(entry.probability),
+        tokens,
+    )
+
+
+def called(verdict: str) -> str:
+    """A verdict in words of every day.
+
+    >>> called("spam"), called("ham"), called("unsure")
+    ('spam', 'good', 'unsure')
+    """
+    return verdict if verdict in ("spam", UNSURE) else "good"
+
+
+def in_percent(p: float) -> str:
+    """A probability; never 0 or 100 %, which nobody can know.
+
+    >>> in_percent(0.5), in_percent(0.99999)
+    ('50 %', 'over 99 %')
+    """
+    return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{100 * p:.0f} %"
+
+
+def bars(entry: Verdict) -> list[Bar]:
+    """The evidence as bars, to the right towards spam."""
+    found = entry.heaviest()
+    most = max([abs(weight) for _, weight in found], default=0.0) or 1.0
+    return [
+        Bar(
+            displayed(token, 60),
+            f"{weight:+.2f}".replace("-", "−"),
+            round(MAX_BAR + min(0.0, weight) / most * MAX_BAR, 1),
+            round(abs(weight) / most * MAX_BAR, 1),
+            "spam" if weight > 0 else "good",
+        )
+        for token, weight in found
+    ]
+
+
+def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str) -> dict[str, Any]:
+    """The page *Doubtful*: this week's, and what was just corrected."""
+    now = time.time()
+    found = journal.doubtful(now - WEEK, viewer, PER_PAGE + 1, page * PER_PAGE)
+    recent = [each for each in journal.corrections(now - WEEK, viewer) if each.source == "page"]
+    just = journal.batch(batch, viewer) if batch else []
+    return {
+        "lines": [line_of(row) for row in found[:PER_PAGE]],
+        "page": page,
+        "more": len(found) > PER_PAGE,
+        "just": _told(just),
+        "batch": batch if just else "",
+        "recent": [
+            (made.batch, "spam" if made.spam else "good", _when(made.at), _name(journal, made)) for made in recent
+        ],
+    }
+
+
+def message(journal: Journal, row: Noted, viewer: str | None) -> dict[str, Any]:
+    """The page *Message*: evidence, and the text as the filter read it beside what it hid."""
+    entry = row.entry
+    texts, hidden = "", ""
+    left_out: tuple[str, ...] = ()
+    raw = mail_at(entry)
+    if raw is not None:
+        from spamnb.message.parse import parse
+
+        read = parse(raw)
+        texts, hidden, left_out = "\n\n".join(read.texts), read.hidden, read.truncations
+    standing = [made for made in journal.corrections(0, viewer, 500) if made.digest == entry.digest]
+    return {
+        "line": line_of(row),
+        "message_id": displayed(entry.message_id),
+        "bars": bars(entry),
+        "middle": MAX_BAR,
+        "is_there": raw is not None,
+        "text": _without_gaps(displayed(texts, MAX_SHOWN, lines=True)),
+        "hidden": _without_gaps(displayed(hidden, MAX_SHOWN, lines=True)),
+        "left_out": [displayed(what) for what in left_out],
+        "taught": [(made.batch, "spam" if made.spam else "good", made.source == "page") for made in standing],
+    }
+
+
+def how_it_does(journal: Journal, viewer: str | None) -> dict[str, Any]:
+    """The page *How it does*: thirty days."""
+    counted = figures.days(journal, 30, viewer)
+    total = sum(day.total for day in counted)
+    most = max(day.total for day in counted) or 1
+    columns = []
+    for number, day in enumerate(counted):
+        top, parts = CHART_HEIGHT, []
+        for kind, count in (("good", day.good), ("unsure", day.unsure), ("spam", day.spam)):
+            height = round(count / most * CHART_HEIGHT, 1)
+            top -= height
+            parts.append((kind, round(top, 1), height))
+        columns.append((10 * number, day, parts))
+    made = figures.directions(journal, time.time() - 30 * 86_400, viewer)
+    wrong = made.rescued + made.caught
+    return {
+        "columns": columns,
+        "height": CHART_HEIGHT,
+        "most": most,
+        "total": total,
+        "sums": [(kind, sum(getattr(day, kind) for day in counted)) for kind in ("good", "unsure", "spam")],
+        "doubtful_share": in_percent(sum(day.doubtful for day in counted) / total) if total else "–",
+        "made": made,
+        "wrong_share": f"{100 * wrong / total:.2f} %" if total else "–",
+    }
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as HTML."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("spamnb.review")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _without_gaps(text: str) -> str:
+    """A text with at most one empty line between its paragraphs."""
+    lines = [line.rstrip() for line in text.strip().split("\n")]
+    return "\n".join(line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
+
+
+def _when(at: float) -> str:
+    return time.strftime("%a %d %b %H:%M", time.localtime(at))
+
+
+def _name(journal: Journal, made: Teaching) -> str:
+    row = journal.of_message(made.digest, made.user)
+    return displayed(row.entry.subject, 80) or "no subject" if row else "a message"
+
+
+def _told(made: list[Teaching]) -> str:
+    if not made:
+        return ""
+    as_what = "spam" if made[0].spam else "good mail"
+    return f"{len(made)} message{'s' if len(made) > 1 else ''} taught as {as_what}."

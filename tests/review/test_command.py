@@ -1,0 +1,54 @@
+"""``spamnb review`` as a process: it answers on this machine, and says what is missing in one line."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from spamnb.classifier import Classifier
+from spamnb.review.passwords import set_password
+
+
+def command(tmp_path: Path, *more: str, code: str = "from spamnb.__main__ import main; main()") -> list[str]:
+    with Classifier.create(tmp_path / "model.spamnb") as classifier:
+        classifier.learn("spam", b"Subject: offer")
+    set_password(tmp_path / "passwords", "admin", "correct horse")
+    files = {"-m": "model.spamnb", "--journal": "journal", "--passwords": "passwords"}
+    named = [word for option, name in files.items() for word in (option, str(tmp_path / name))]
+    return [sys.executable, "-c", code, "review", *named, *more]
+
+
+def test_it_answers_and_ends_when_told_to(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(command(tmp_path, "--port", str(port)), stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as reply:
+                    page, server = reply.read().decode(), reply.headers.get("server")
+                break
+            except (urllib.error.URLError, ConnectionError):
+                assert process.poll() is None and time.monotonic() < until
+                time.sleep(0.1)
+        assert "<h1>Log in</h1>" in page and server is None
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert f"http://127.0.0.1:{port}/" in told and "Traceback" not in told
+
+
+@pytest.mark.parametrize("lacking", ["starlette", "uvicorn"])
+def test_without_the_extra_one_line_says_how_to_get_it(tmp_path, lacking):
+    code = f"import sys; sys.modules['{lacking}'] = None; from spamnb.__main__ import main; main()"
+    ran = subprocess.run(command(tmp_path, code=code), capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 1 and ran.stderr.count("\n") == 1 and "spamnb[review]" in ran.stderr
