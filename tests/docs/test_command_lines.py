@@ -36,7 +36,7 @@ NOT_RUN = {
     "python scripts/reproduce_": "tests/scripts runs them",
 }
 # Commands that go on until they are told to end.
-SERVE, WATCH = "spamnb serve", "spamnb watch"
+SERVE, WATCH, REVIEW = "spamnb serve", "spamnb watch", "spamnb review"
 
 
 class Place:
@@ -160,6 +160,14 @@ def test_every_command_line_of_a_document_runs_from_top_to_bottom(path: Path, pl
             assert status == 0 and '"event": "ready"' in log, f"{line.text}\n{log}"
             continue
         text = line.text
+        if text.startswith(REVIEW):
+            text, _, _ = text.partition("#")
+            if "--set-password" in text:
+                text = f"echo a long password | {text}"
+            else:
+                status, log = place.run_until_told_to_end(text + " --port 0", "Ctrl-C ends it")
+                assert status in (0, -signal.SIGTERM) and "Ctrl-C ends it" in log, f"{line.text}\n{log}"
+                continue
         if text.startswith(WATCH) and "--once" not in text.partition("#")[0]:
             text = text.replace(WATCH, f"{WATCH} --once", 1)
         done = place.run(text)
