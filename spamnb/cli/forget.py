@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.each_message import each_message
-from spamnb.cli.options import SOURCE, Unreadable, login_options, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, ModelPath, Unreadable, login_options, messages_of, model_option, tell
+
+if TYPE_CHECKING:
+    from spamnb.classifier import Classifier
+    from spamnb.journal.journal import Journal
 
 
 @click.command("forget", short_help="Take messages out of a class again.")
@@ -15,7 +21,8 @@ from spamnb.cli.options import SOURCE, Unreadable, login_options, messages_of, m
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @login_options
 @model_option
-def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
+@click.option("--journal", type=ModelPath(), help="Take what this journal holds of the messages out of it, too.")
+def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
     They are no longer kept in the model's file. Messages that CLASS has not learned are left alone. In a model that was
@@ -31,7 +38,13 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
     from spamnb.naming import check_has_class, escape
 
     unreadable = Unreadable()
-    with Classifier.open(model, writable=True) as classifier:
+    with contextlib.ExitStack() as stack:
+        classifier = stack.enter_context(Classifier.open(model, writable=True))
+        notes = None
+        if journal is not None:
+            from spamnb.journal.journal import Journal
+
+            notes = stack.enter_context(Journal.at(journal))
         try:
             check_has_class(label, sorted(classifier.store.class_ids()))  # those that were emptied, too
         except ValueError as error:
@@ -40,7 +53,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
             sources,
             messages_of(sources, unreadable),
             unreadable,
-            lambda raw: classifier.forget(label, raw),
+            lambda raw: _forget(classifier, label, raw, notes),
             classifier.store,
             "forgotten",
         )
@@ -55,3 +68,12 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path) -> None:
         )
     if unreadable.count:
         raise SystemExit(1)
+
+
+def _forget(classifier: Classifier, label: str, raw: bytes, notes: Journal | None) -> bool:
+    from spamnb.message.parse import digest
+
+    changed = classifier.forget(label, raw)
+    if notes is not None:
+        notes.drop(digest(raw))
+    return changed

@@ -93,12 +93,12 @@ def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: st
     evidence = [(token[:MAX_TOKEN], round(weight, 4)) for token, weight in found.evidence[:MAX_EVIDENCE]]
     return Verdict(
         int(time.time()),
-        _field(user),
+        field_text(user),
         message.digest,
         message.identity,
-        _field(message.header("message-id")),
-        _field(message.header("from")),
-        _field(message.header("subject")),
+        field_text(message.header("message-id")),
+        field_text(message.header("from")),
+        field_text(message.header("subject")),
         sql_text(place) if len(place) <= MAX_PLACE else "",
         found.verdict,
         found.points,
@@ -169,7 +169,7 @@ def expanded(stored: bytes) -> bytes:
     return plain
 
 
-def _field(value: str) -> str:
+def field_text(value: str) -> str:
     """The beginning of a header field, in one line, as SQLite takes it."""
     return sql_text(" ".join(value[: 4 * MAX_FIELD].split())[:MAX_FIELD])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import Verdict, token_rules, unpack_tokens
+from spamnb.journal.entries import Verdict, field_text, token_rules, unpack_tokens
 from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.message.parse import digest
 from spamnb.sources import maildir
@@ -67,7 +67,7 @@ def correction_of(
 
 def noted(digest: bytes, label: str, spam: bool, source: str, user: str = "") -> Teaching:
     """What is noted of a lesson that a person gave elsewhere, by moving mail or by a mail reader's button."""
-    return Teaching(int(time.time()), user, digest, label, spam, "", source, "", False, "")
+    return Teaching(int(time.time()), field_text(user), digest, label, spam, "", source, "", False, "")
 
 
 def undo(journal: Journal, classifier: Classifier, correction: Teaching) -> bool:

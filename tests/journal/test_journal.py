@@ -209,3 +209,13 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.put(made_up(time.time()))
     writer.close()
     assert len(told) == 1 and "1 verdict" in told[0]
+
+
+def test_forget_takes_a_message_out_of_the_journal_too(model, tmp_path):
+    journal, mails = tmp_path / "journal", [message("spam", 960), message("spam", 961)]
+    for raw in mails:
+        done("filter", "-m", model, "--journal", journal, stdin=raw)
+    done("forget", "spam", "-m", model, "--journal", journal, stdin=mails[0])
+    with Journal.at(journal) as kept:
+        assert [row.entry.message_id for row in kept.doubtful(0)] == ["<spam.961@spam.example>"]
+        assert kept.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
