@@ -32,11 +32,11 @@ class Notes:
         return score_message(self._classifier, message)
 
     def note(self, one: Sorted) -> None:
-        """Write the verdict down, with the message's file where it lies on this machine and stays."""
+        """Write the verdict down, with the message's file where it lies on this machine."""
         from spamnb.journal.entries import entry_of
 
         _, message = self._read.pop(id(one.raw))
-        place = one.message.place if one.into is None else None
+        place = one.after.place if one.after is not None else None
         where = str(place.absolute()) if isinstance(place, Path) else ""
         self._journal.add([entry_of(message, one.found, self._classifier.settings, place=where)])
 

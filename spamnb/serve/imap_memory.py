@@ -127,8 +127,10 @@ class ImapMemory:
 
     # -- moving --------------------------------------------------------------------------------------------------
 
-    def move(self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder) -> bool:
-        """Move messages of one folder; False where the server would not. Unreachable where the connection is lost:
+    def move(
+        self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder
+    ) -> list[MailboxMessage] | None:
+        """Move messages of one folder; None where the server would not. Unreachable where the connection is lost:
         ``recover`` then finds out what was moved."""
         self._note()
         first = messages[0][0]
@@ -145,17 +147,17 @@ class ImapMemory:
                 if one.place in kin
             ]
             self.record.begin(begun)
-            self._box.move([one for one, _, _ in messages if one.place in kin], into)
+            moved = self._box.move([one for one, _, _ in messages if one.place in kin], into)
         except Denied as error:
             self._on_unreadable(self._box.shown, error)
             self._known.clear()
             self.recover()
             self._denied_until = time.monotonic() + min(_AFTER_DENIAL * 2**self._denials, _LONGEST_DENIAL)
             self._denials += 1
-            return False
+            return None
         self._denials = 0
         self.record.end(begun, True, self.is_junk(into))
-        return True
+        return moved
 
     def recover(self) -> None:
         """Find out what became of moves that were begun and not ended, and make each whole: done, or not begun."""

@@ -63,21 +63,24 @@ class MaildirMemory:
     def gone(self, message: MailboxMessage) -> None:
         """A mail reader moved it on since it was listed: its name goes with the others that are gone."""
 
-    def move(self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder) -> bool:
+    def move(
+        self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder
+    ) -> list[MailboxMessage] | None:
         """Move messages and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
+        moved: list[MailboxMessage] = []
         side = is_junk(into.place, maildir.locate(self._box.path, self._junk))
         for message, _, digest in messages:
             try:
                 with self.seen.writing():
-                    self._box.move([message], into)
+                    moved += self._box.move([message], into)
                     self.seen.put(digest, side)
                     self.seen.put_judged([], [digest])
             except FileNotFoundError:
-                return False
+                return None
             except OSError as error:
                 self._on_unreadable(message.name, error)
-                return False
-        return True
+                return None
+        return moved
 
     def take_for_seen(self) -> int:
         names = list(map(lasting_name, maildir.files(self._box.path / "new")))

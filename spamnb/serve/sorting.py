@@ -34,9 +34,11 @@ class Memory(Protocol):
     def gone(self, message: MailboxMessage) -> None:
         """The message is no longer there."""
 
-    def move(self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder) -> bool:
-        """Move messages, each with its content and digest; False where a reader moved one on since, or the server
-        would not."""
+    def move(
+        self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder
+    ) -> list[MailboxMessage] | None:
+        """Move messages, each with its content and digest; where they lie then, if that is known. None where a reader
+        moved one on since, or the server would not."""
 
     def take_for_seen(self) -> int:
         """Judge none of what is there; how many messages that are."""
@@ -46,12 +48,13 @@ class Memory(Protocol):
 
 
 class Sorted(NamedTuple):
-    """A message that was judged: what was found, and where it went (None: it stays)."""
+    """A message that was judged: what was found, where it went (None: it stays), and where it lies now, if known."""
 
     message: MailboxMessage
     raw: bytes
     found: Score
     into: Folder | None
+    after: MailboxMessage | None = None
 
 
 def sort_mail(
@@ -77,8 +80,13 @@ def sort_mail(
         if dry_run:  # its record is a copy, where they are done with
             for one, known in each:
                 memory.keep(one.message, known)
-        elif not memory.move([(one.message, one.raw, known) for one, known in each], folders[verdict]):
-            return
+        else:
+            after = memory.move([(one.message, one.raw, known) for one, known in each], folders[verdict])
+            if after is None:
+                return
+            if after:
+                yield from (one._replace(after=now) for (one, _), now in zip(each, after))
+                return
         yield from (one for one, _ in each)
 
     for message, raw in box.read(memory.unjudged(everything)):
@@ -104,7 +112,7 @@ def sort_mail(
                 on_unreadable(message.name, error)
                 continue
             memory.keep(after, known)
-            yield Sorted(message, raw, found, None)
+            yield Sorted(message, raw, found, None, after)
             continue
         waiting.setdefault(found.verdict, []).append((Sorted(message, raw, found, into), known))
         if len(waiting[found.verdict]) >= memory.at_once:

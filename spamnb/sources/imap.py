@@ -32,13 +32,13 @@ class ImapMailbox(ImapReader):
         """Whether this server takes single messages out of a folder: EXPUNGE alone would take others with them."""
         return self._reading(lambda client: client.has_capability("MOVE") or client.has_capability("UIDPLUS"))
 
-    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> None:
+    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> list[MailboxMessage]:
         """Move messages of one folder. Unreachable where the server was lost: it may have moved some, or copied them.
 
         Denied where it says no, as for a full quota; then all are where they were.
         """
         if not messages:
-            return
+            return []
         folder, uids = messages[0].folder, [message.place.uid for message in messages]
         if not self.can_move():
             raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
@@ -56,6 +56,7 @@ class ImapMailbox(ImapReader):
         except Unreachable:
             self.close()
             raise
+        return []  # not every server says which numbers they have now
 
     def take_out(self, message: MailboxMessage) -> None:
         """Remove one message from its folder: the second half of a move whose first half is known to be done."""

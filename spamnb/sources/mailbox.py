@@ -48,8 +48,9 @@ class Mailbox(Protocol):
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's bytes, or why it cannot be read: FileNotFoundError where it is no longer there."""
 
-    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> None:
-        """Move messages of one folder, and make the folder where it is missing."""
+    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> list[MailboxMessage]:
+        """Move messages of one folder, and make the folder where it is missing; where they lie then, if that is
+        known."""
 
     def close(self) -> None:
         """Let go of what it holds open."""

@@ -50,11 +50,11 @@ class MaildirBox:
             else:
                 yield message, raw
 
-    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> None:
-        """Move messages, one after the other. FileNotFoundError where a mail reader moved one meanwhile."""
+    def move(self, messages: Sequence[MailboxMessage], into: Folder) -> list[MailboxMessage]:
+        """Move messages, one after the other; where they lie then. FileNotFoundError where a mail reader moved one
+        meanwhile."""
         folder = maildir.made(into.place)
-        for message in messages:
-            maildir.move(message.place, folder)
+        return [self.message(into, maildir.move(message.place, folder)) for message in messages]
 
     def replace(self, message: MailboxMessage, content: bytes) -> MailboxMessage:
         """Give a message other content."""

@@ -156,10 +156,10 @@ def test_what_the_server_would_not_move_is_tried_again_later_and_later(made: Cal
             patched.setattr(box, "move", refuse)
             for pause in (60, 120, 240):
                 (message,) = memory.unjudged(False)
-                assert not memory.move([(message, raw, digest(raw))], JUNK)
+                assert memory.move([(message, raw, digest(raw))], JUNK) is None
                 now[0] += pause - 1
                 assert memory.unjudged(False) == []
                 now[0] += 2
         (message,) = memory.unjudged(False)
-        assert memory.move([(message, raw, digest(raw))], JUNK) and told == ["over quota"] * 3
+        assert memory.move([(message, raw, digest(raw))], JUNK) == [] and told == ["over quota"] * 3
         assert person.where() == {key("spam", 560): "Junk"} and memory.unjudged(False) == []
