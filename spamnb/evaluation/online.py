@@ -128,7 +128,8 @@ def judged(
         done += len(asked)
         on_progress(done)
     told = f", which had learned {known:,} of them" if known else ""
-    return recorder.result(f"Model {classifier.store.path}{told}", spam=classifier.settings.spam)
+    where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
+    return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
 
 
 def _noted(

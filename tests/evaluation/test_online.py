@@ -78,7 +78,7 @@ def test_a_model_as_it_is_learns_nothing():
         assert classifier.store.totals().documents.tolist() == before
     assert result.classes == ("ham", "list", "spam") and not result.ordered
     assert result.verdicts.tolist() == [2, 0] and result.details[1].subject
-    assert result.protocol == "Model :memory:"
+    assert result.protocol == "Model in memory"
 
 
 def test_what_a_model_has_learned_is_told_to_be_no_test_of_it():
@@ -86,7 +86,7 @@ def test_what_a_model_has_learned_is_told_to_be_no_test_of_it():
         for label, raw in mail(20):
             classifier.learn(label, raw)
         result = judged(stream([*mail(20)[:7], ("spam", message("spam", 99))]), classifier, never)
-    assert result.protocol == "Model :memory:, which had learned 7 of them"
+    assert result.protocol == "Model in memory, which had learned 7 of them"
 
 
 def test_mail_whose_truth_is_awaited_is_not_kept_in_memory(tmp_path):
