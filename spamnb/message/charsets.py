@@ -193,6 +193,8 @@ def _decoded(octets: bytes, codec: str, errors: str = "strict") -> str:
         if errors == "strict" and "\ufffd" in text:
             raise UnicodeError("a pair of bytes that EUC-TW does not have")
         return text
+    if codec == "utf-8":  # which spells no surrogates
+        return octets.decode(codec, errors)
     if codec == "utf-16":
         codec = "utf-16-be" if octets[::2].count(0) > octets[1::2].count(0) else "utf-16-le"
     elif codec == "utf-32":

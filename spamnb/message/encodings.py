@@ -81,7 +81,11 @@ def base64(octets: bytes) -> bytes:
     >>> base64(b"  aGVs bG8g\\n  YWdh aW4="), base64(b"See below.\\naGVsbG8gYWdhaW4gYW5kIGFnYWlu\\n")
     (b'hello again', b'hello again and again')
     """
-    if PLAIN_BASE64.match(octets):  # nearly all
+    try:  # nearly all
+        return binascii.a2b_base64(octets.replace(b"\n", b""), strict_mode=True)
+    except binascii.Error:
+        pass
+    if PLAIN_BASE64.match(octets):
         return _letters(octets)
     padding = octets.find(b"=")
     first, rest = (octets, b"") if padding < 0 else (octets[:padding], octets[padding:].lstrip(b"="))
@@ -147,9 +151,7 @@ def quoted_printable(octets: bytes) -> bytes:
     >>> quoted_printable(b"caf=C3=A9 in= \\nside")
     b'caf\\xc3\\xa9 inside'
     """
-    if octets.find(b"= ") >= 0 or octets.find(b"=\t") >= 0:
-        octets = SOFT_BREAK.sub(b"=", octets)
-    return binascii.a2b_qp(octets)
+    return binascii.a2b_qp(SOFT_BREAK.sub(b"=", octets))  # which takes half the time that looking for "= " does
 
 
 def transfer_decode(octets: bytes, encoding: str) -> bytes:

@@ -25,6 +25,7 @@ MAX_PARAMETERS = 200  # of one field, the first and the last half; 200 parts of 
 FOLDED = r"[^\n]*+(?:\n[ \t][^\n]*+)*+"  # the rest of a line, and the lines that continue it
 SECTION = re.compile(rb"(?:[!-9;-~]++:%b(?:\n|\Z))*+" % FOLDED.encode())
 FIELD = re.compile(rf"^([!-9;-~]++):[ \t]*+({FOLDED})", re.MULTILINE)
+LONE_CR = re.compile(rb"\r(?!\n)")
 EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 LOOSE_FIELD = re.compile(rb"([!-9;-~]++)[ \t]++(:[^\n]*+\n)")
 KNOWN_FIELD = re.compile(
@@ -208,7 +209,11 @@ def is_continuation(line: bytes) -> bool:
 
 def normalise(data: bytes) -> bytes:
     """CRLF and CR line ends made LF."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+    if b"\r" not in data:
+        return data
+    if LONE_CR.search(data):
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.replace(b"\r", b"")  # both in two thirds of the time that replacing CRLF takes
 
 
 def is_volatile(name: str) -> bool:
