@@ -53,7 +53,7 @@ SHARED_PREFIXES = {
     "arc-authentication-results": "authentication-results",
 }
 
-MAX_HEADER_NAMES = 300  # names whose rule is kept
+MAX_HEADER_NAMES = 2000  # names whose rule is kept; 391 messages of today's phishing have 439 different ones
 MAX_HEADER_NAME = 100  # characters of such a name
 
 _SIGNATURE = re.compile(r"\b(?:bh?|t|x)\s*=[^;]*")

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 COMPILED = {
     "message": """boxes colors css elements html inheritance rule_index scanner selectors sheets stack style
         tags""".split(),
-    "tokens": "ascii_words groups header_rules plain_message token_counter token_sink vocabulary word_scanner".split(),
+    "tokens": (
+        "ascii_words character_map groups header_rules plain_message token_counter token_sink vocabulary word_scanner"
+    ).split(),
 }
 CLOCK_SKEW = 10  # seconds: an installer writes the files of a package in any order
 

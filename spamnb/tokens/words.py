@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import pairwise
 
 from spamnb.tokens.ascii_bytes import BYTE_KIND, IS_PUNCTUATION, MAX_CUT_WORD, MAX_WORD, MIN_SPACED, NOT_SPELT
 from spamnb.tokens.ascii_words import AsciiWord, long_token
+from spamnb.tokens.character_map import CharacterMap
 
 MAX_PUNCTUATION = 4
 SPACED = "spaced-letters"  # the mark of a word whose letters stood apart
@@ -38,11 +38,14 @@ _SMALL_CAPITALS = """
 """
 _GUISES = {ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {first + i: chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
-# From and to, of scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han.
-_UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
+# Scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han; and runs of them or of others.
+_UNSPACED_SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+_UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
+_RUN = re.compile(f"[{_UNSPACED_SCRIPTS}]++|[^{_UNSPACED_SCRIPTS}]++")
 
-_WORD_ASCII = {i: chr(i) if BYTE_KIND[i] or i == 10 else " " for i in range(128)}
-_PUNCTUATION_ASCII = {i: chr(i) if IS_PUNCTUATION[i] else " " for i in range(128)}
+_FIXED_IN_WORDS = {i: chr(i) if BYTE_KIND[i] or i == 10 else " " for i in range(128)} | _GUISES
+_FIXED_IN_PUNCTUATION = {i: chr(i) if IS_PUNCTUATION[i] else " " for i in range(128)}
+_FIXED_IN_PUNCTUATION[0x2800] = " "  # a letter of Braille without dots: a blank
 
 
 def _is_zero_width(point: int) -> bool:
@@ -50,28 +53,26 @@ def _is_zero_width(point: int) -> bool:
     return point in _ZERO_WIDTH or unicodedata.category(chr(point)) == "Cf"
 
 
-class _WordMap(dict[int, str]):
-    """Maps a character where words are looked for to: itself, a space, or nothing where it has no width."""
-
-    def __missing__(self, point: int) -> str:
-        char = chr(point)
-        letter = unicodedata.category(char)[0] in "LMN"
-        mapped = self[point] = "" if _is_zero_width(point) else char if letter else " "
-        return mapped
-
-
-class _PunctuationMap(dict[int, str]):
-    """Maps a character to a space, unless it is punctuation, a symbol, or has no width."""
-
-    def __missing__(self, point: int) -> str:
-        char = chr(point)
-        sign = unicodedata.category(char)[0] in "PS"
-        mapped = self[point] = "" if _is_zero_width(point) else char if sign else " "
-        return mapped
+def _in_words(point: int) -> str:
+    """A character where words are looked for: itself, a space, or nothing where it has no width."""
+    char = _FIXED_IN_WORDS.get(point)
+    if char is None:
+        letter = unicodedata.category(chr(point))[0] in "LMN"
+        char = "" if _is_zero_width(point) else chr(point) if letter else " "
+    return char
 
 
-_WORDS = _WordMap(_WORD_ASCII | _GUISES)
-_PUNCTUATION = _PunctuationMap(_PUNCTUATION_ASCII | {0x2800: " "})  # a letter of Braille without dots: a blank
+def _in_punctuation(point: int) -> str:
+    """A character where punctuation is looked for: a space, unless it is punctuation, a symbol, or has no width."""
+    char = _FIXED_IN_PUNCTUATION.get(point)
+    if char is None:
+        sign = unicodedata.category(chr(point))[0] in "PS"
+        char = "" if _is_zero_width(point) else chr(point) if sign else " "
+    return char
+
+
+_WORDS = CharacterMap(_in_words)
+_PUNCTUATION = CharacterMap(_in_punctuation)
 
 
 def spelt_words(run: str) -> list[str]:
@@ -90,7 +91,7 @@ def word_text(text: str) -> str:
     # marks by that: 250 kB of them and of others in turn took 5 s.
     text = text.replace("\uff9e", "\u3099").replace("\uff9f", "\u309a")
     text = _MANY_MARKS.sub(lambda run: run.group()[:32], text)
-    return unicodedata.normalize("NFKC", text).translate(_WORDS)
+    return _WORDS.apply(unicodedata.normalize("NFKC", text))
 
 
 def punctuation(text: str) -> list[str]:
@@ -99,23 +100,7 @@ def punctuation(text: str) -> list[str]:
     >>> punctuation("FREE!! £5, -------")
     ['!!', '£', ',', '----']
     """
-    return [run[:MAX_PUNCTUATION] for run in text.translate(_PUNCTUATION).split()]
-
-
-def _unspaced(char: str) -> bool:
-    point = ord(char)
-    return point >= 0xE00 and any(first <= point <= last for first, last in _UNSPACED)
-
-
-def _runs(word: str) -> list[str]:
-    """``word`` cut where a script without spaces meets one with them."""
-    runs = [word[0]]
-    for before, char in pairwise(word):
-        if _unspaced(before) == _unspaced(char):
-            runs[-1] += char
-        else:
-            runs.append(char)
-    return runs
+    return [run[:MAX_PUNCTUATION] for run in _PUNCTUATION.apply(text).split()]
 
 
 def normalize_word(raw: str) -> tuple[str, ...]:
@@ -161,8 +146,8 @@ def normalize_whole_word(raw: str) -> tuple[str, ...]:
 def _normalize_part(part: str) -> list[str]:
     """The tokens of a word without inner punctuation, not all of it ASCII."""
     tokens: list[str] = []
-    for run in _runs(part):
-        if _unspaced(run[0]):
+    for run in _RUN.findall(part):
+        if _UNSPACED.match(run):
             tokens += [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
         else:
             tokens += _normalize_run(run)
