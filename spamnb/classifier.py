@@ -25,7 +25,7 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
-from spamnb.store.store import Store
+from spamnb.store.store import Store, open_store
 from spamnb.tokens.csr_rows import CsrRows, TokenIds
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import MessageReader, ReadMessage
@@ -76,7 +76,7 @@ class Classifier:
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
         """The model at ``path``. Raises SpamnbError where there is none, or something else."""
-        return cls(Store.open(path, writable=writable))
+        return cls(open_store(path, writable=writable))
 
     @classmethod
     def create(cls, path: str | Path, settings: Settings | None = None) -> Classifier:

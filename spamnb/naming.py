@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 MAX_CLASS_NAME = 100
+SERVER_SCHEMES = "postgresql://", "postgres://"  # what names a model on a server begins so
 
 
 def check_class_name(name: str) -> str:

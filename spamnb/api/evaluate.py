@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.mislabelled import again, mislabelled, noting_names
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, settings_of, specs_of
+from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, model_path, settings_of, specs_of
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.one_class import ReadOptions
@@ -101,7 +101,7 @@ def evaluate(
 
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column, login)
     own, left_out = settings_of(settings), LeftOut(tell)
-    path = None if model is None else Path(model).expanduser()
+    path = None if model is None else model_path(model)
     for spec in specs:
         for note in notes(spec, recursive):
             tell(note)

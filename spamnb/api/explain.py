@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, check_least
+from spamnb.api.options import FilePath, check_least, model_path
 from spamnb.judgement import Judgement
 from spamnb.sources.entries import LeftOut
 
@@ -121,7 +120,7 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
 
     check_least(1, top=top)
     raw = message if isinstance(message, bytes) else _only(str(message), tell)
-    with Classifier.open(Path(model).expanduser()) as classifier:
+    with Classifier.open(model_path(model)) as classifier:
         return explanation_of(raw, classifier, top)
 
 

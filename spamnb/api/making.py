@@ -88,12 +88,12 @@ def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None
     model that can be read: whether it may be replaced says training."""
     from spamnb.errors import SpamnbError
     from spamnb.store.lessons import holding, learned_and_not_kept
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
 
     if not model.exists():
         return None
     try:
-        store = Store.open(model)
+        store = open_store(model)
     except SpamnbError:
         return None
     with store:
@@ -113,9 +113,9 @@ def _suspects(
     those of all places in the mail."""
     from spamnb.evaluation.held_out import mail_of
     from spamnb.evaluation.protocols import left_out_result
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
 
-    with Store.open(model) as store:
+    with open_store(model) as store:
         return left_out_result(mail_of(training_set, names), settings, left_out, store, suspects=limit)
 
 

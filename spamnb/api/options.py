@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from spamnb.naming import SERVER_SCHEMES
 
 if TYPE_CHECKING:
     from spamnb.settings import Settings
@@ -121,3 +124,12 @@ def specs_of(sources: Sources) -> list[str]:
     if not given:
         raise SpamnbError("no SOURCE: give a folder, a file, or several as a list")
     return [os.fspath(each) for each in given]
+
+
+def model_path(model: FilePath) -> Path:
+    """The path of a model's file, or the name of one on a server."""
+    if str(model).startswith(SERVER_SCHEMES):
+        from spamnb.store.server_name import ServerModel
+
+        return ServerModel(str(model))
+    return Path(model).expanduser()

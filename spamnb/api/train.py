@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, settings_of, specs_of
+from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, model_path, settings_of, specs_of
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.one_class import ReadOptions
 
@@ -73,7 +72,7 @@ def train(
 
     check_least(1, workers=workers)
     check_least(0, doubtful=doubtful, keep_lessons=keep_lessons)
-    path, specs, chosen = Path(model).expanduser(), specs_of(sources), settings_of(settings)
+    path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     for spec in specs:
         for note in notes(spec, recursive):

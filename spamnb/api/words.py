@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, check_least
+from spamnb.api.options import FilePath, check_least, model_path
 from spamnb.counts.top_words import TellingWord, TopWords, Word
 
 if TYPE_CHECKING:
@@ -104,10 +103,10 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
     >>> [word.token for word in report.likeliest["ham"]]
     ['...', '...', '...']
     """
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
 
     check_least(1, top=top)
-    with Store.open(Path(model).expanduser()) as store:
+    with open_store(model_path(model)) as store:
         return words_of(store, top, everything, tell)
 
 

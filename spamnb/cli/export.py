@@ -25,9 +25,9 @@ def export_command(model: Path, lessons: bool) -> None:
       spamnb export | gzip > model.jsonl.gz
     """
     from spamnb.store.jsonl import export
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
 
     out = standard_output()
-    with Store.open(model) as store:
+    with open_store(model) as store:
         for line in export(store, lessons):
             out.write(line + "\n")

@@ -29,15 +29,14 @@ def info_command(model: Path, form: str) -> None:
     from spamnb.report.numbers import percent
     from spamnb.store import facts
     from spamnb.store.lessons import holding, is_public, learned_and_not_kept
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
     from spamnb.tokens.vectorizer import kernel_status
 
-    with Store.open(model) as store, store.reading():
+    with open_store(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
         kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
         origin, lessons, months = facts.origin(store), facts.lessons(store), facts.lessons_by_month(store)
-        rare = facts.tokens_of_one_message(store)
-    size, tokens = facts.size(model), totals.vocabulary_size
+        rare, size, tokens = facts.tokens_of_one_message(store), store.size(), totals.vocabulary_size
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
     if form == "json":

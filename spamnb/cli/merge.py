@@ -37,12 +37,12 @@ def merge_command(
     from spamnb.naming import pluralize
     from spamnb.store.merging import merge_models, merge_since
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
 
     paths = [*models] if base is None else [base, *models]
     names, snapshots = [str(path) for path in paths], []
     for path in paths:
-        with Store.open(path) as store:
+        with open_store(path) as store:
             snapshots.append(read_snapshot(store, lessons))
     if base is None:
         merged, repeated = merge_models(snapshots, names)

@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError
+from spamnb.naming import SERVER_SCHEMES
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ SOURCE = click.Path(readable=False)  # for shells to complete; what it is and wh
 
 
 class ModelPath(click.Path):
-    """A model's file; with ~ for the home folder, which shells leave as it is in --model=~/m and services in a setting.
+    """A model's file, or its name on a server.
+
+    A file may have ~ for the home folder, which shells leave as it is in --model=~/m and services in a setting.
 
     What lies there is not click's to judge: 'filter' passes mail on all the same.
     """
@@ -44,6 +47,10 @@ class ModelPath(click.Path):
         super().__init__(readable=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value).startswith(SERVER_SCHEMES):
+            from spamnb.store.server_name import ServerModel
+
+            return ServerModel(str(value))
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
@@ -54,7 +61,7 @@ model_option = click.option(
     envvar="SPAMNB_MODEL",
     default=default_model,
     show_default="$SPAMNB_MODEL, or model.spamnb in the user's data directory",
-    help="The model file.",
+    help="The model: a file, or postgresql://HOST/DATABASE on a server.",
 )
 
 

@@ -48,12 +48,14 @@ def prune_command(
       spamnb prune --yes
     """
     from spamnb.errors import SpamnbError
-    from spamnb.naming import pluralize
+    from spamnb.naming import SERVER_SCHEMES, pluralize
     from spamnb.store.pruning import Rule, give_room_back, prune, survey
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
 
     rule = Rule(messages, months)
-    with Store.open(model, writable=not dry_run) as store:
+    if str(model).startswith(SERVER_SCHEMES):
+        raise SpamnbError(f"{model}: only a model's file is pruned; 'export', 'import' into a file, 'prune' and back")
+    with open_store(model, writable=not dry_run) as store:
         found = survey(store, rule)
         _tell_survey(model, found)
         if not found.pruned:

@@ -50,10 +50,10 @@ def upgrade_command(
     from spamnb.naming import escape, pluralize
     from spamnb.settings import Settings
     from spamnb.store.lessons import holding
-    from spamnb.store.store import Store
+    from spamnb.store.store import open_store
     from spamnb.tokens.tokenizer import TOKENS_VERSION
 
-    with Store.open(model) as store:
+    with open_store(model) as store:
         meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION:

@@ -23,7 +23,7 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.compaction import remember_months
 from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
-from spamnb.store.store import Store
+from spamnb.store.store import Store, open_store
 from spamnb.store.token_months import months_taught
 from spamnb.training import LeaveOneOutResult, train_file
 
@@ -50,7 +50,7 @@ class Lessons:
     def __init__(self, old: Path | None, bound: float | None, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._old = None if bound == 0 else old
         if bound is None and old is not None:
-            with Store.open(old) as store:
+            with open_store(old) as store:
                 bound = store.meta().get("keep_lessons")
         self._bound = bound
         self._on_unreadable = on_unreadable
@@ -67,7 +67,7 @@ class Lessons:
 
     def _read(self, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
         while self._old is not None:
-            with Store.open(self._old) as store:
+            with open_store(self._old) as store:
                 found = next_lessons(store, after)
             if not found:
                 return
@@ -104,7 +104,7 @@ class Lessons:
             set_bound(store, self._bound)
         if self._old is None:
             return
-        with Store.open(self._old) as old:
+        with open_store(self._old) as old:
             months = months_taught(old)
         if months:
             remember_months(store, months)
@@ -131,7 +131,7 @@ class Lessons:
         """Class and message of those of the lessons that the old model forgot since they were read here."""
         assert self._old is not None
         found = []
-        with Store.open(self._old) as old:
+        with open_store(self._old) as old:
             for position in self._taught.keys() - positions(old):
                 known, label, start, length = self._taught.pop(position)
                 if old.learned(known) is None and self._spool is not None:  # those that made room are learned still

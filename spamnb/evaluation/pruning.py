@@ -19,7 +19,7 @@ from spamnb.evaluation.roc import one_minus_roca
 from spamnb.formulas.calibration import Calibration, margins
 from spamnb.learners.learner import CorrectionFile, ModelFile
 from spamnb.store.pruning import Survey
-from spamnb.store.store import Store
+from spamnb.store.store import Store, open_store
 from spamnb.tokens.csr_rows import TokenIds, take_tokens
 from spamnb.tokens.token_array import TokenArray
 
@@ -103,7 +103,7 @@ class Cost:
 def pruning_cost(path: str, survey: Survey, messages: Iterable[tuple[str, bytes]]) -> Cost:
     """Judge (class, raw message) by the model at ``path`` as it is and pruned; the file stays as it is."""
     copy = Store.connect(":memory:", writable=True)
-    with Store.open(path) as store, store.reading():
+    with open_store(path) as store, store.reading():
         store.copy_to(copy)
     with Classifier(copy) as classifier:
         cost = Cost(classifier.settings.spam)

@@ -40,7 +40,7 @@ class Database:
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path  # what errors call it
-        self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
+        self.file: str | None = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
         self._data_version: int | None = None
@@ -59,18 +59,31 @@ class Database:
     def close(self) -> None:
         self._connection.close()
 
-    def execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run one statement, ``values`` in place of its question marks; for subclasses, inside ``reading`` or
-        ``writing``."""
+    def has_table(self, name: str) -> bool:
+        """Has the file this table? Some come with the first row."""
+        return self.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """Run one statement, ``values`` in place of its question marks, and hand back its cursor; for subclasses,
+        inside ``reading`` or ``writing``."""
         return self._connection.execute(statement, values)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once with each of ``rows``; for subclasses, inside ``writing``."""
         self._connection.executemany(statement, rows)
 
-    def copy_to(self, other: Database) -> None:
-        """Make ``other`` hold what this one holds; inside ``reading``."""
-        self._connection.backup(other._connection)
+    def overwrite_deleted(self) -> None:
+        """From now on nothing is left in the file of what is deleted."""
+        self.execute("PRAGMA secure_delete = ON")
+
+    def copy_to(self, other: Database, **how: Any) -> None:
+        """Make ``other`` hold what this one holds, as ``sqlite3.Connection.backup`` does it."""
+        self._connection.backup(other._connection, **how)
+
+    def size(self) -> int:
+        """Bytes on disk, with those of the log of changes beside the file."""
+        log = Path(f"{self.file}-wal")
+        return Path(str(self.file)).stat().st_size + (log.stat().st_size if log.exists() else 0)
 
     def as_bytes(self) -> bytes:
         """The whole file as it is now."""

@@ -14,6 +14,7 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
 from spamnb.settings import ORIGIN
+from spamnb.store.arrays import VECTOR, array_of
 from spamnb.store.correction_sums import MAX_UNITS, CorrectionSums, MessageUnits, TokenUnits
 from spamnb.store.database import MAX_SUM, int_between, is_digest
 from spamnb.store.learned import LearnedMessage, are_bins
@@ -21,7 +22,6 @@ from spamnb.store.lessons import KeptLesson, unpack
 from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
-from spamnb.store.tables import VECTOR, array_of
 from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
 EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from spamnb.errors import Damaged
@@ -44,6 +45,14 @@ def are_bins(value: Any) -> bool:
         type(value) is dict
         and all(map(is_class_name, value))
         and all(map(int_between(BINS - 1), value.values()))
+    )
+
+
+def messages_rows(messages: Iterable[tuple[bytes, LearnedMessage]], ids: Mapping[str, int]) -> Iterator[tuple]:
+    """Rows of table ``messages``; ``ids`` are the numbers of the classes."""
+    return (
+        (digest, ids[label], int(taught), None if bins is None else json.dumps(bins))
+        for digest, (label, taught, bins) in messages
     )
 
 

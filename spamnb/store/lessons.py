@@ -102,7 +102,8 @@ def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
 def is_public(store: ModelTables) -> bool:
     """May everybody on this machine read the file? As 0.1.0 made them, and as a model for many users has to be; whole
     letters do not belong there."""
-    return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
+    on_disk = store.file is not None and store.file != ":memory:"
+    return on_disk and bool(os.stat(str(store.file)).st_mode & stat.S_IROTH)
 
 
 def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:
@@ -120,7 +121,7 @@ def drop(store: ModelTables, digest: bytes) -> None:
     """Keep a message no longer; its bytes are overwritten."""
     with store.writing():
         if _is_there(store):
-            store.execute("PRAGMA secure_delete = ON")
+            store.overwrite_deleted()
             store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
@@ -181,7 +182,7 @@ def learned_and_not_kept(store: ModelTables) -> int:
 
 def _is_there(store: ModelTables) -> bool:
     """Has the file a table of lessons?"""
-    return store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'kept_lessons'").fetchone() is not None
+    return store.has_table("kept_lessons")
 
 
 def _put(store: ModelTables, lesson: KeptLesson) -> None:
@@ -204,5 +205,5 @@ def _end(store: ModelTables) -> int:
 def _make_room(store: ModelTables) -> None:
     """Let go of the oldest, until what is left fits the bound."""
     if _is_there(store):
-        store.execute("PRAGMA secure_delete = ON")
+        store.overwrite_deleted()
         store.execute("DELETE FROM kept_lessons WHERE position < ?", (_end(store) - bound(store),))

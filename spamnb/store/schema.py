@@ -44,3 +44,31 @@ CORRECTION = (
     offsets TEXT NOT NULL, tokens TEXT NOT NULL)""",
 )
 NOTHING_MERGED = "INSERT INTO correcting VALUES (1, 0, -9223372036854775808)"  # the first of all keys
+
+# On a PostgreSQL server a model is a schema with these tables: one row a token, and the last changes for others to
+# follow. Fewer rows than fit are put into a page of ``tokens``, so that a lesson's new rows find room in
+# the pages of the old ones and the index stays as it is.
+SERVER_FORMAT = 1
+SERVER_TABLES = {
+    "spamnb": "CREATE TABLE spamnb (format integer NOT NULL)",
+    "meta": "CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)",
+    "classes": """CREATE TABLE classes (id integer PRIMARY KEY, name text NOT NULL UNIQUE,
+        documents bigint NOT NULL DEFAULT 0, document_counts bigint NOT NULL DEFAULT 0,
+        occurrences bigint NOT NULL DEFAULT 0)""",
+    "tokens": """CREATE TABLE tokens (key bigint PRIMARY KEY, token bytea NOT NULL, cells bytea NOT NULL)
+        WITH (fillfactor = 85)""",
+    "changes": """CREATE TABLE changes (sequence bigint PRIMARY KEY, month integer NOT NULL, keys bytea NOT NULL,
+        rare bytea NOT NULL, cells bytea NOT NULL, lengths bytea NOT NULL, text bytea NOT NULL)""",
+    "frequencies": """CREATE TABLE frequencies (class integer NOT NULL, documents bigint NOT NULL,
+        tokens bigint NOT NULL, PRIMARY KEY (class, documents)) WITH (fillfactor = 50)""",
+    "messages": """CREATE TABLE messages (digest bytea PRIMARY KEY, class integer NOT NULL, taught integer NOT NULL,
+        bins text)""",
+    "lessons": """CREATE TABLE lessons (sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        identity bytea NOT NULL UNIQUE, digest bytea NOT NULL UNIQUE, tokens text NOT NULL)""",
+    "kept_lessons": """CREATE TABLE kept_lessons (position bigint PRIMARY KEY, digest bytea NOT NULL UNIQUE,
+        class integer NOT NULL, taught_at bigint NOT NULL, message bytea NOT NULL)""",
+    "calibration": """CREATE TABLE calibration (class integer NOT NULL, own integer NOT NULL, bin integer NOT NULL,
+        messages bigint NOT NULL, PRIMARY KEY (class, own, bin)) WITH (fillfactor = 50)""",
+    "arrays": """CREATE TABLE arrays (name text PRIMARY KEY, dtype text NOT NULL, shape text NOT NULL,
+        content bytea NOT NULL)""",
+}

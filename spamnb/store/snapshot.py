@@ -15,13 +15,12 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
-from spamnb.store.compaction import log_sums, sums
+from spamnb.naming import SERVER_SCHEMES
+from spamnb.store.arrays import VECTOR
 from spamnb.store.correction_sums import CorrectionSums
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.pages import to_pages
 from spamnb.store.store import Store
-from spamnb.store.tables import VECTOR
 from spamnb.tokens.token_array import TokenArray
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
@@ -58,7 +57,7 @@ def write_counts(store: Store, snapshot: Snapshot) -> None:
             store.class_id(name)
         execute = store.executemany
         try:
-            execute("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(snapshot.tokens, counts))
+            store.put_sums(snapshot.tokens, counts)
         except OverflowError as error:
             raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
         execute(
@@ -69,7 +68,7 @@ def write_counts(store: Store, snapshot: Snapshot) -> None:
             n, tokens = np.unique(cells.document_counts, return_counts=True)
             held = zip(n[n > 0].tolist(), tokens[n > 0].tolist())
             execute("INSERT INTO frequencies VALUES (?, ?, ?)", [(c, *cell) for cell in held])
-        store.add_messages(sorted(snapshot.messages))
+        store.put_messages(sorted(snapshot.messages))
 
 
 def write_rest(store: Store, snapshot: Snapshot) -> None:
@@ -100,7 +99,7 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
         classes = sorted(store.class_ids())
         order = [store.class_ids()[name] for name in classes]
         figures = of_classes[np.array(order, np.intp)]
-        tokens, counts = sums(store, log=log_sums(store))
+        tokens, counts = store.all_sums()
         counts = counts._replace(
             classes=tuple(classes), documents=figures[:, 0], rows=tuple(counts.rows[c] for c in order)
         )
@@ -149,6 +148,11 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     ...
     spamnb.errors.SpamnbError: /: a folder; --model names the file to make in it, as /model.spamnb
     """
+    if str(path).startswith(SERVER_SCHEMES):
+        from spamnb.store import server_models
+
+        server_models.check_in_the_way(str(path), force=force)
+        return
     target = Path(path)
     if not target.exists():
         return
@@ -188,6 +192,12 @@ def atomic_replace(
     If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
     ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
     """
+    if str(path).startswith(SERVER_SCHEMES):
+        from spamnb.store import server_models
+
+        with server_models.replace_model(str(path), meta, force=force, catch_up=catch_up) as made:
+            yield made
+        return
     target = Path(path)
     check_replaceable(target, force=force)
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
@@ -249,11 +259,13 @@ def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
         pass
 
 
-def sync(path: str | Path) -> None:
-    """Wait until what was written into a file that nobody else knows is on the disk.
+def sync(path: str | Path | None) -> None:
+    """Wait until what was written into a file that nobody else knows is on the disk; None is a server's model.
 
     Closing the file again drops SQLite's locks on it.
     """
+    if path is None:
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -277,5 +289,5 @@ def _replace(fresh: Path, target: Path, catch_up: Callable[[Store], None]) -> No
 
     with Store.connect(fresh, writable=False) as source, Store.connect(target, writable=True) as store, store._told():
         store.execute("PRAGMA journal_mode = WAL")  # or those who read it would wait, ``catch_up`` among them
-        source._connection.backup(store._connection, pages=COPIED_PAGES, progress=copied)
+        source.copy_to(store, pages=COPIED_PAGES, progress=copied)
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -19,22 +19,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.naming import SERVER_SCHEMES
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, follow, make_log, read_log, this_month
+from spamnb.store.compaction import MAX_LOG, compact, follow, log_sums, make_log, read_log, sums, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
-from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies
+from spamnb.store.frequencies import note_moved, write_moved
+from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies, to_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vocabulary import Vocabulary
 
-if TYPE_CHECKING:  # a model without a correction does not need it
+if TYPE_CHECKING:  # looking tokens up does not need them
+    from spamnb.counts.class_counts import ClassCounts
     from spamnb.store.corrections import CorrectionTables
+    from spamnb.tokens.token_array import TokenArray
 
 # Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
 # however many new words hostile mail brings.
@@ -213,6 +218,14 @@ class Store(ModelTables):
             if self._cache is None or self._log is None or not follow(self, self._log, self._cache):
                 self._cache = self._log = None
 
+    def all_sums(self) -> tuple[TokenArray, ClassCounts]:
+        """All tokens, ascending by hash, and their counts by class number."""
+        return sums(self, log=log_sums(self))
+
+    def put_sums(self, tokens: TokenArray, counts: ClassCounts) -> None:
+        """Write the sums of a new model; the class numbers are those of ``counts``. OverflowError: see ``to_pages``."""
+        self.executemany("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(tokens, counts))
+
     def in_vocabulary(self, tokens: Sequence[str]) -> TokenIds:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
         with self.reading():
@@ -247,7 +260,7 @@ class Store(ModelTables):
             cache.table[2 * number + 1, columns] = occurring
             cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
             self._pending.append((columns, number, sign, sign * counts))
-            self._move_frequencies(number, documents, sign)
+            note_moved(self._moved.setdefault(number, {}), documents, sign)
             self.execute(
                 "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
                 " occurrences = occurrences + ? WHERE id = ?",
@@ -256,14 +269,6 @@ class Store(ModelTables):
             if change := int(cache.in_vocabulary[columns].sum()) - int((~new).sum()):
                 self.put_meta({"vocabulary_size": meta["vocabulary_size"] + change})
             self._totals = self._frequencies = None
-
-    def _move_frequencies(self, number: int, documents: np.ndarray, sign: int) -> None:
-        """Tokens that ``documents`` messages (k,) held are now held by ``sign`` more."""
-        moved = self._moved.setdefault(number, {})
-        if len(documents):
-            for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
-                moved[n] = moved.get(n, 0) - tokens
-                moved[n + sign] = moved.get(n + sign, 0) + tokens
 
     def _before_commit(self) -> None:
         """Write what ``add`` changed: one row of the log a transaction, and what corrects naive Bayes."""
@@ -279,16 +284,15 @@ class Store(ModelTables):
             log.append(change)
             if compact(self, log, len(change.cells), MAX_LOG):
                 self._untaught = self._trained = None
-        if not self._moved:
-            return
-        cells = [(number, n, change) for number, moved in self._moved.items() for n, change in moved.items()]
-        cells = [cell for cell in cells if cell[1] and cell[2]]
-        self.executemany(
-            "INSERT INTO frequencies VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
-            cells,
-        )
-        self.executemany(
-            "DELETE FROM frequencies WHERE class = ? AND documents = ? AND tokens = 0",
-            [(number, n) for number, n, change in cells if change < 0],
-        )
-        self._moved = {}
+        if self._moved:
+            write_moved(self, self._moved)
+            self._moved = {}
+
+
+def open_store(name: str | Path, *, writable: bool = False) -> Store:
+    """The model of this name, a file or on a server. SpamnbError where there is none, or something else."""
+    if not str(name).startswith(SERVER_SCHEMES):
+        return Store.open(name, writable=writable)
+    from spamnb.store.postgresql import PostgresStore
+
+    return PostgresStore.open(name, writable=writable)

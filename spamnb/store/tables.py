@@ -13,6 +13,7 @@ import numpy as np
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
+from spamnb.store.arrays import VECTOR, array_of, vectors_of
 from spamnb.store.database import (
     APPLICATION_ID,
     FORMAT,
@@ -20,16 +21,14 @@ from spamnb.store.database import (
     Database,
     checked_rows,
     int_between,
-    is_blob,
     is_class_name,
     is_text,
     parse_json,
 )
-from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, read_lessons, read_messages
+from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, messages_rows, read_lessons, read_messages
 from spamnb.store.pages import MAX_COUNT
 from spamnb.store.schema import CHANGES, CORRECTION, KEPT_LESSONS, NOTHING_MERGED, SCHEMA
 
-VECTOR = np.dtype("<f4")
 MAX_LESSONS = 10_000  # some 4 kB each
 MAX_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
 
@@ -110,7 +109,7 @@ class ModelTables(Database):
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         with self.writing():
             self.executemany(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                 [(key, json.dumps(value, ensure_ascii=False, sort_keys=True)) for key, value in changes.items()],
             )
             if self._meta is not None:
@@ -122,10 +121,7 @@ class ModelTables(Database):
             if self._class_ids is None:
                 rows = self.execute("SELECT name, id FROM classes ORDER BY id")
                 found = checked_rows("classes", rows, name=is_class_name)
-                columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
-                if [number for _, number in found] != list(range(len(found))) or columns != _columns_of_learned(
-                    len(found)
-                ):
+                if [number for _, number in found] != list(range(len(found))) or not self._has_columns(len(found)):
                     raise Damaged("classes and the columns of table learned do not belong together")
                 self._class_ids = dict(found)
             return self._class_ids
@@ -146,10 +142,19 @@ class ModelTables(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
         self.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
-        for column in _columns_of_learned(number + 1)[-2:]:
-            self.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+        self._add_columns(number)
         self._drop_cache()
         return number
+
+    def _has_columns(self, classes: int) -> bool:
+        """Has table ``learned`` the columns of so many classes?"""
+        columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
+        return columns == _columns_of_learned(classes)
+
+    def _add_columns(self, number: int) -> None:
+        """Make room in table ``learned`` for the class of this number."""
+        for column in _columns_of_learned(number + 1)[-2:]:
+            self.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
 
     # -- what was learned ------------------------------------------------------------------------------------
 
@@ -169,12 +174,14 @@ class ModelTables(Database):
         with self.writing():
             ids = self.class_ids()
             self.executemany(
-                "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
-                (
-                    (digest, ids[label], taught, None if bins is None else json.dumps(bins))
-                    for digest, (label, taught, bins) in messages
-                ),
+                "INSERT INTO messages VALUES (?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE"
+                " SET class = excluded.class, taught = excluded.taught, bins = excluded.bins",
+                messages_rows(messages, ids),
             )
+
+    def put_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+        """``add_messages`` for a new model, which has none."""
+        self.add_messages(messages)
 
     def delete_message(self, digest: bytes) -> None:
         with self.writing():
@@ -196,11 +203,12 @@ class ModelTables(Database):
         """Keep what the filter learns by itself, and let go of the oldest of many."""
         with self.writing():
             tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
-            cursor = self.execute(
-                "INSERT OR REPLACE INTO lessons (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
+            self.execute("DELETE FROM lessons WHERE identity = ? OR digest = ?", (identity, digest))
+            self.execute(
+                "INSERT INTO lessons (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
             )
-            oldest = (cursor.lastrowid or 0) - MAX_LESSONS
-            self.execute("DELETE FROM lessons WHERE sequence <= ?", (oldest,))
+            oldest = "SELECT max(sequence) - ? FROM lessons"
+            self.execute(f"DELETE FROM lessons WHERE sequence <= ({oldest})", (MAX_LESSONS,))  # noqa: S608
 
     # -- histograms and arrays -------------------------------------------------------------------------------
 
@@ -221,7 +229,7 @@ class ModelTables(Database):
             cells = list(cells)
             self.executemany(
                 "INSERT INTO calibration VALUES (?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET messages = messages + excluded.messages",
+                " ON CONFLICT (class, own, bin) DO UPDATE SET messages = calibration.messages + excluded.messages",
                 [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
             )
             self.execute("DELETE FROM calibration WHERE messages = 0")
@@ -242,7 +250,11 @@ class ModelTables(Database):
         """Keep arrays of numbers (never of objects) under their names."""
         with self.writing():
             rows = ((name, a.dtype.str, json.dumps(a.shape), a.tobytes()) for name, a in arrays.items())
-            self.executemany("INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)", rows)
+            self.executemany(
+                "INSERT INTO arrays VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE"
+                " SET dtype = excluded.dtype, shape = excluded.shape, content = excluded.content",
+                rows,
+            )
             self._arrays = None
 
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
@@ -252,12 +264,12 @@ class ModelTables(Database):
                 "SELECT vectors.* FROM json_each(?) AS wanted JOIN vectors ON vectors.token = wanted.value",
                 (json.dumps(list(tokens), ensure_ascii=False),),
             )
-            return _vectors(rows)
+            return vectors_of(rows)
 
     def vectors(self) -> dict[str, np.ndarray]:
         """The vectors (d,) of all tokens that have one."""
         with self.reading():
-            return _vectors(self.execute("SELECT token, vector FROM vectors"))
+            return vectors_of(self.execute("SELECT token, vector FROM vectors"))
 
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
         """Keep one vector a token, the rows of ``vectors`` (k, d)."""
@@ -266,29 +278,6 @@ class ModelTables(Database):
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
             )
-
-
-def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
-    """The array that is kept so; ``shape`` is JSON. Damaged where that is none of finite numbers."""
-    try:
-        sides = json.loads(shape)
-        if not all(map(int_between(MAX_COUNT), sides)):
-            raise ValueError("no shape")
-        array = np.frombuffer(content, np.dtype(dtype)).reshape(sides)
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-            raise ValueError("no finite numbers")
-    except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: numpy, of some types
-        raise Damaged(f"array {name} does not hold what it should") from None
-    return array
-
-
-def _vectors(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
-    found = checked_rows("vectors", rows, token=is_text, vector=is_blob)
-    if any(len(vector) % VECTOR.itemsize for _, vector in found):
-        raise Damaged("vectors that were cut short")
-    if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():
-        raise Damaged("vectors that hold no numbers")
-    return {token: np.frombuffer(vector, VECTOR) for token, vector in found}
 
 
 def _columns_of_learned(classes: int) -> list[str]:

@@ -81,8 +81,9 @@ def test_of_its_origin_a_model_says_what_it_knows_and_no_more() -> None:
 
 def test_the_size_counts_what_is_still_in_the_log(tmp_path: Path) -> None:
     with Classifier.create(tmp_path / "m") as classifier:
-        before = facts.size(tmp_path / "m")
+        before = classifier.store.size()
         classifier.learn("ham", message("ham", 1))
         log = (tmp_path / "m-wal").stat().st_size
-        assert log and facts.size(tmp_path / "m") == (tmp_path / "m").stat().st_size + log > before - log
-    assert facts.size(tmp_path / "m") == (tmp_path / "m").stat().st_size
+        assert log and classifier.store.size() == (tmp_path / "m").stat().st_size + log > before - log
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert classifier.store.size() >= (tmp_path / "m").stat().st_size

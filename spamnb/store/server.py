@@ -1,0 +1,271 @@
+"""A connection to a PostgreSQL server: transactions, one writer at a time, its complaints as one line each.
+
+All that a transaction needs before its first question goes in one round trip: its beginning, the schema, a lock, and
+the number of the last change. Nothing outlives a transaction on the server, no setting and no prepared statement, so
+pgbouncer may give each transaction another connection.
+
+Three locks, of a number made from the schema's name. Writers wait for one another at the first. Whoever reads or writes
+shares the second, and only who puts a new model in the place of the old one takes it alone: a reader sees one of the
+two and never a part of each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.naming import escape
+from spamnb.store.database import BUSY_SECONDS, Database
+from spamnb.store.schema import SERVER_FORMAT
+from spamnb.store.server_name import ServerName
+
+try:
+    import psycopg
+    from psycopg import errors, sql
+except ImportError as missing:
+    raise SpamnbError(f"a model on a server needs psycopg ({missing}); pip install 'spamnb[postgresql]'") from None
+
+# Unless the URL or libpq's own variables say otherwise: a server that is gone must not hold mail up for minutes.
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+_NO_MODEL = "no model there; 'spamnb train' makes one, --model names another"
+
+
+class ServerDatabase(Database):
+    """A connection to one schema; it comes back by itself when the server does."""
+
+    REMEDY = "restore a copy or train again"
+
+    def __init__(self, path: str, writable: bool) -> None:
+        self.path = path
+        self.file = None
+        self._name = ServerName.of(path)
+        self._writable = writable
+        self._server: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._busy = False
+        self._wrote = False
+        self._data_version: int | None = None
+        self._drop_cache()
+
+    @classmethod
+    def connect(cls, path: str | Path, *, writable: bool) -> Self:
+        """A store of the model at this URL, whether it is there or not."""
+        store = cls(str(path), writable)
+        with store._told():
+            store._connected()
+        return store
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._server is None or self._server.closed:
+            given = psycopg.conninfo.conninfo_to_dict(self._name.conninfo)
+            patience: Any = {name: value for name, value in _PATIENCE.items() if name not in given}
+            self._server = psycopg.connect(self._name.conninfo, autocommit=True, prepare_threshold=None, **patience)
+        return self._server
+
+    def _number(self, which: str) -> int:
+        """The number of a lock, in this database."""
+        name = f"spamnb {which} {self._name.schema}".encode()
+        return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        self._wrote = self._wrote or not statement.startswith("SELECT")
+        assert self._server is not None
+        return self._server.execute(_translated(statement), values or None, binary=True)
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._wrote = True
+        assert self._server is not None
+        with self._server.cursor() as cursor:
+            cursor.executemany(_translated(statement), list(rows))
+
+    def copy_rows(self, statement: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
+        """Write many rows with a COPY statement, a third of what inserting them takes."""
+        self._wrote = True
+        assert self._server is not None
+        with self._server.cursor() as cursor, cursor.copy(statement.encode()) as copy:
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row(row)
+
+    def has_table(self, name: str) -> bool:
+        """A schema has all its tables from the beginning."""
+        return True
+
+    def has_log(self) -> bool:
+        """The sums are changed at once: nothing is to be added to them when they are read."""
+        return False
+
+    def overwrite_deleted(self) -> None:
+        """The server's own vacuum does it, later; it knows nothing else."""
+
+    def size(self) -> int:
+        relation = "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
+        with self.reading():
+            asked = self.execute(
+                f"{relation} WHERE relkind = 'r' AND relnamespace = ?::regnamespace",
+                (quoted(self._name.schema),),
+            )
+            return int(asked.fetchone()[0])
+
+    def _ask(self, *statements: str) -> Any:
+        """Run statements in one round trip; what the last one found."""
+        cursor = self._connected().execute("; ".join(statements).encode())
+        while cursor.nextset():
+            pass
+        return cursor.fetchone() if cursor.description else None
+
+    def _path_to(self, schema: str) -> str:
+        return f"SET LOCAL search_path TO {quoted(schema)}, pg_temp"
+
+    def _begin(self, writing: bool) -> int:
+        """Begin a transaction; the number of the last change."""
+        if writing and not self._writable:
+            raise SpamnbError(f"{self.path}: opened to be read only")
+        how = "ISOLATION LEVEL READ COMMITTED" if writing else "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        locks = [f"SELECT pg_advisory_xact_lock_shared({self._number('whole')})"]
+        if writing:
+            locks = [f"SELECT pg_advisory_xact_lock({self._number('writer')})", *locks]
+        waits = f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'"
+        last = "SELECT max(sequence) FROM changes"
+        while True:
+            found = self._ask(f"BEGIN {how}", waits, self._path_to(self._name.schema), *locks, last)[0]
+            if found is not None:
+                return int(found)
+            # What this transaction sees is older than the model that took the place of another while it waited.
+            self._ask("ROLLBACK")
+
+    @property
+    def schema(self) -> str:
+        return self._name.schema
+
+    def told(self) -> contextlib.AbstractContextManager[None]:
+        """Inside, the server's complaints are errors of one line."""
+        return self._told()
+
+    def ask_rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """What a question beside all models finds."""
+        return self._connected().execute(_translated(statement), values).fetchall()
+
+    def run(self, statement: str) -> None:
+        """Run a statement that names schemas, ``quoted``."""
+        self._connected().execute(statement.encode())
+
+    def lock(self, which: str) -> None:
+        """Wait until nobody else writes ("writer"), or until nobody has the model at all ("whole")."""
+        self._ask(f"SELECT pg_advisory_xact_lock({self._number(which)})")
+
+    @contextlib.contextmanager
+    def making(self, schema: str) -> Iterator[None]:
+        """A change that begins with a new, empty schema and takes as long as it needs; the model that is there is read
+        and taught meanwhile."""
+        with self._told():
+            self._connected()
+            waits = f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SET LOCAL idle_in_transaction_session_timeout = 0"
+            self._ask("BEGIN", waits, f"CREATE SCHEMA {quoted(schema)}", self._path_to(schema))
+            self._busy = True
+            try:
+                yield
+                self._ask("COMMIT")
+            finally:
+                self._drop_cache()
+                self._data_version = None
+                self._busy = False
+                self._end()
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._told():
+            writing = begin != "BEGIN"
+            try:
+                version = self._begin(writing)
+            except psycopg.OperationalError:
+                if self._server is None or not self._server.closed:
+                    raise
+                version = self._begin(writing)  # the server was started anew, or a proxy let the connection go
+            self._busy, self._wrote = True, False
+            try:
+                if version != self._data_version:
+                    self._drop_outdated()
+                    self._data_version = version
+                yield
+                self._before_commit()
+                self._ask("COMMIT")
+            except BaseException:
+                self._drop_cache()
+                self._data_version = None
+                raise
+            finally:
+                self._busy = False
+                self._end()
+
+    def _end(self) -> None:
+        """Leave no transaction open behind an error."""
+        if self._server is None or self._server.closed:
+            return
+        idle = psycopg.pq.TransactionStatus.IDLE
+        if self._server.info.transaction_status != idle:
+            try:
+                self._server.rollback()
+            except psycopg.Error:
+                self._server.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, Damaged) as error:
+            self._end()
+            raise SpamnbError(f"{self.path}: {self._told_of(error)}") from None
+
+    def _told_of(self, error: Exception) -> str:
+        """What is wrong and what to do."""
+        said = escape(" ".join(str(error).split())[:300])
+        if isinstance(error, Damaged):
+            return f"a damaged model ({said}); {self.REMEDY}"
+        if isinstance(error, (errors.UndefinedTable, errors.InvalidSchemaName)):
+            return _NO_MODEL
+        if isinstance(error, (errors.LockNotAvailable, errors.DeadlockDetected)):
+            return "another process keeps writing to it; try again"
+        if isinstance(error, errors.InsufficientPrivilege):
+            return f"not allowed ({said}); may this user create schemas in the database, or use the model's?"
+        if isinstance(error, errors.ReadOnlySqlTransaction):
+            return "this server takes no changes; name the one that does, as with target_session_attrs=read-write"
+        if isinstance(error, errors.DiskFull):
+            return "the server's disk is full; this change was not made"
+        if isinstance(error, psycopg.OperationalError):
+            return f"the server cannot be reached ({said})"
+        return f"the server refused ({said})"
+
+
+def quoted(*names: str) -> str:
+    """A name in the server's language, or several with points between them.
+
+    >>> quoted("office", "tokens")
+    '"office"."tokens"'
+    """
+    return sql.Identifier(*names).as_string(None)
+
+
+def check_format(found: int, path: str) -> None:
+    """SpamnbError where a schema's tables are those of another version."""
+    if found != SERVER_FORMAT:
+        made, what = ("a newer", "upgrade spamnb") if found > SERVER_FORMAT else ("an older", "train again")
+        raise SpamnbError(f"{path}: made by {made} spamnb (format {found}, this one reads {SERVER_FORMAT}); {what}")
+
+
+def _translated(statement: str) -> bytes:
+    """A statement with its question marks as psycopg takes them; ours hold none in other places."""
+    return statement.replace("?", "%s").encode()

@@ -1,0 +1,86 @@
+"""What names a model on a PostgreSQL server: ``postgresql://[user@]host[:port]/database[?schema=NAME&sslmode=...]``.
+
+All of it but ``schema`` is libpq's: several hosts, sslmode, sockets, ~/.pgpass. A password is refused in it, since a
+command line is for every user of the machine to read.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from spamnb.errors import SpamnbError
+from spamnb.naming import escape
+
+DEFAULT_SCHEMA = "spamnb"
+_SCHEMA = re.compile(r"(?!pg_)[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}")
+_SECRETS = ("password", "sslpassword")
+
+
+class ServerName(NamedTuple):
+    """A model on a server."""
+
+    conninfo: str  # for libpq
+    schema: str
+
+    @classmethod
+    def of(cls, url: str) -> ServerName:
+        """The parts of a URL. SpamnbError where it holds a password, or names no schema that a model can have.
+
+        >>> ServerName.of("postgresql://mail@db.example.org/spam?schema=office&sslmode=verify-full")
+        ServerName(conninfo='postgresql://mail@db.example.org/spam?sslmode=verify-full', schema='office')
+        >>> ServerName.of("postgresql://mail:secret@db.example.org/spam")
+        Traceback (most recent call last):
+        ...
+        spamnb.errors.SpamnbError: postgresql://mail@...: a password in a model's name is for all users of this machine
+        to read; write it into ~/.pgpass, as HOST:PORT:DATABASE:USER:PASSWORD
+        """
+        scheme, _, rest = url.partition("://")
+        authority = re.split("[/?#]", rest, maxsplit=1)[0]
+        user = authority.rpartition("@")[0]
+        try:
+            given = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+        except ValueError as error:
+            raise SpamnbError(f"{escape(scheme)}://...: no name of a server ({escape(str(error))})") from None
+        if ":" in user or any(name in _SECRETS for name, _ in given):
+            shown = f"{scheme}://{user.partition(':')[0] + '@' if user else ''}..."
+            raise SpamnbError(
+                f"{escape(shown)}: a password in a model's name is for all users of this machine to read; write it into"
+                " ~/.pgpass, as HOST:PORT:DATABASE:USER:PASSWORD"
+            )
+        schema = dict(given).get("schema", DEFAULT_SCHEMA)
+        if not _SCHEMA.fullmatch(schema):
+            raise SpamnbError(
+                f"{escape(url)}: schema={escape(schema)} names no model; letters, digits, '_', '.' and '-' do, at most"
+                " 40, and not pg_ in front"
+            )
+        kept = urlencode([pair for pair in given if pair[0] != "schema"], safe="/,:")
+        return cls(url.partition("?")[0] + ("?" + kept if kept else ""), schema)
+
+
+class ServerModel(type(Path())):  # type: ignore[misc]  # what it is depends on the system
+    """The name of a model on a server where a command takes the path of a file: its text is the URL, unchanged.
+
+    Whether the URL is right says whoever opens it: 'filter' passes mail on all the same.
+    """
+
+    url: str
+
+    def __new__(cls, url: str) -> ServerModel:
+        made: ServerModel = super().__new__(cls, url)
+        made.url = url
+        return made
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return type(self), (self.url,)
+
+    def exists(self, *, follow_symlinks: bool = True) -> bool:
+        """Is the model there? SpamnbError where the server cannot be asked."""
+        from spamnb.store.server_models import is_there
+
+        return is_there(self.url)

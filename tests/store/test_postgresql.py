@@ -1,0 +1,335 @@
+"""A model on a server is the same model: Debian's PostgreSQL, on a Unix socket."""
+
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spamnb.api.train import train
+from spamnb.classifier import Classifier
+from spamnb.errors import InTheWay, SpamnbError
+from spamnb.settings import Settings
+from spamnb.store.jsonl import export, parse_export
+from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
+from spamnb.store.store import open_store
+
+BIN = Path(os.environ.get("SPAMNB_POSTGRESQL_BIN", "/usr/lib/postgresql/15/bin"))
+WORDS = [f"word{n}" for n in range(60)] + ["nul\0in", "café", "pills", "meeting"]
+
+
+class Server:
+    """PostgreSQL in a folder of its own; it refuses root, so for root it runs as another user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._user: list[str] = []
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            self._user = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+        self._run("initdb", "--no-sync", "-A", "trust", "-U", "mail", "-E", "UTF8", "--locale=C", "-D", "data")
+        self.start()
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [*self._user, str(BIN / program), *arguments]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr + done.stdout
+
+    def start(self) -> None:
+        options = f"-c listen_addresses='' -c fsync=off -k {self.folder}"  # only processes are killed here
+        command = [*self._user, str(BIN / "pg_ctl"), "-D", "data", "-o", options, "-l", "log", "-w", "start"]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run(command, cwd=self.folder, check=True, timeout=60, **quiet)
+
+    def stop(self, how: str = "immediate") -> None:
+        self._run("pg_ctl", "-D", "data", "-m", how, "-w", "stop")
+
+    def url(self, schema: str) -> str:
+        return f"postgresql://mail@/postgres?host={self.folder}&schema={schema}"
+
+
+@pytest.fixture(scope="module")
+def server():
+    if not (BIN / "initdb").exists():
+        pytest.skip(f"no PostgreSQL in {BIN} (Debian: apt-get install postgresql-15)")
+    pytest.importorskip("psycopg")
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path has at most 107 bytes
+    server = Server(folder)
+    yield server
+    server.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def url(server, request):
+    return server.url(f"s{abs(hash(request.node.name)) % 10**9}")
+
+
+def letter(chance: random.Random, number: int) -> bytes:
+    words = " ".join(chance.choices(WORDS, k=12))
+    return f"Subject: letter {number}\nMessage-ID: <{number}@x>\n\n{words}\n".encode()
+
+
+def lines(name: str) -> list[str]:
+    with open_store(name) as store:
+        return list(export(store))
+
+
+def created(name: str, settings: Settings | None = None) -> str:
+    create_empty(name, (settings or Settings()).as_meta())
+    return name
+
+
+def copy_model(source: str, target: str) -> None:
+    snapshot = parse_export(lines(source), "lines")
+    with atomic_replace(target, snapshot.meta, force=True) as store:
+        write_snapshot(store, snapshot)
+
+
+def run(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "spamnb", *arguments], input=given, capture_output=True, timeout=120)
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
+def test_random_operations_leave_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, model_type):
+    settings = replace(Settings(), model_type=model_type)
+    file = created(str(tmp_path / "m"), settings)
+    created(url, settings)
+    chance = random.Random(model_type)
+    letters = [letter(chance, n) for n in range(40)]
+    with (
+        Classifier.open(file, writable=True) as there,
+        Classifier.open(url, writable=True) as first,
+        Classifier.open(url, writable=True) as second,
+    ):
+        for _ in range(100):
+            raw, label = chance.choice(letters), chance.choice(["ham", "spam", "work"])
+            here = chance.choice([first, second])  # each has to follow what the other changed
+            what = chance.choice(["learn", "learn", "autolearn", "forget", "classify"])
+            if what == "forget":
+                assert there.forget(label, raw) == here.forget(label, raw)
+            elif what == "classify":
+                expected, found = there.classify(raw), here.classify(raw)
+                assert expected.probabilities == found.probabilities and expected.evidence == found.evidence
+            else:
+                taught = what == "learn"
+                assert there.learn(label, raw, taught=taught) == here.learn(label, raw, taught=taught)
+    assert lines(url) == lines(file)
+    with open_store(url) as store:
+        read_snapshot(store, lessons=True)  # which checks that the sums add up
+
+
+def test_export_and_import_go_both_ways_byte_for_byte(server, url, tmp_path):
+    source, back = str(tmp_path / "m"), str(tmp_path / "back")
+    train("corpora/mail", source, workers=1)
+    copy_model(source, url)
+    copy_model(url, back)
+    assert lines(source) == lines(url) == lines(back)
+
+
+def test_training_into_a_server_makes_the_model_that_a_file_gets(url, tmp_path):
+    for name in (str(tmp_path / "m"), url):
+        train("corpora/mail", name, top_words=500, workers=1)
+    assert lines(str(tmp_path / "m")) == lines(url)
+    again = run("train", "corpora/mail", "-m", url)
+    assert again.returncode == 1 and b"--force" in again.stderr
+    assert run("learn", "spam", "-m", url, given=b"Subject: new pills\n\nbuy").returncode == 0
+    forced = run("train", "corpora/mail", "-m", url, "--force")
+    assert forced.returncode == 0 and b"taught again 1 message" in forced.stderr
+    for command in (["info"], ["words"]):
+        assert run(*command, "-m", url).returncode == 0
+    told = run("classify", "-m", url, given=b"Subject: new pills\n\nbuy")
+    assert told.returncode == 0 and b"spam" in told.stdout
+
+
+def test_a_model_stays_whole_until_the_new_one_is_there(url):
+    created(url)
+    with Classifier.open(url, writable=True) as reader:
+        reader.learn("ham", b"Subject: tea")
+        before = lines(url)
+        with pytest.raises(RuntimeError), atomic_replace(url, Settings().as_meta(), force=True):
+            reader.learn("spam", b"Subject: pills")  # nobody waits for the new one
+            raise RuntimeError("ended on the way")
+        assert reader.learned(b"Subject: pills") == "spam" and lines(url) != before
+        with atomic_replace(url, Settings().as_meta(), force=True):
+            pass
+        assert reader.learned(b"Subject: tea") is None and not reader.store.totals().classes
+        assert reader.learn("ham", b"Subject: coffee") and reader.learned(b"Subject: coffee") == "ham"
+    with pytest.raises(InTheWay), atomic_replace(url, Settings().as_meta()):
+        pass
+
+
+def test_what_is_taught_while_a_new_model_is_made_reaches_it(url):
+    created(url)
+
+    def catch_up(store):
+        Classifier(store).learn("ham", b"Subject: late")
+
+    with atomic_replace(url, Settings().as_meta(), force=True, catch_up=catch_up) as fresh:
+        Classifier(fresh).learn("spam", b"Subject: early")
+    with Classifier.open(url) as reader:
+        assert reader.learned(b"Subject: late") == "ham" and reader.learned(b"Subject: early") == "spam"
+
+
+LEARNER = """
+import sys
+from spamnb.classifier import Classifier
+url, number, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+with Classifier.open(url, writable=True) as classifier:
+    for n in range(count):
+        raw = f"Subject: {number} {n}\\n\\nshared word{n % 7} own{number}".encode()
+        classifier.learn("spam" if n % 2 else "ham", raw)
+        print(n, flush=True)
+"""
+
+
+def test_no_lesson_that_was_acknowledged_is_lost_when_learners_and_the_server_are_killed(server, url, tmp_path):
+    created(url)
+    learners = []
+    for number in range(8):
+        out = (tmp_path / str(number)).open("wb")
+        command = [sys.executable, "-c", LEARNER, url, str(number), "60" if number else "5000"]
+        learners.append(subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL))
+        out.close()
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and any(not (tmp_path / str(n)).stat().st_size for n in range(8)):
+            time.sleep(0.05)
+        for learner in learners[4:]:
+            learner.send_signal(signal.SIGKILL)
+        time.sleep(0.5)
+        server.stop()  # as SIGKILL would: it recovers from its log
+    finally:
+        for learner in learners:
+            learner.wait(timeout=60)
+        server.start()
+    acknowledged = Counter()
+    with Classifier.open(url, writable=True) as classifier:
+        read_snapshot(classifier.store)  # the sums are those of the messages
+        every = 0
+        for number in range(8):
+            told = (tmp_path / str(number)).read_text().split("\n")[:-1]
+            for n in map(int, told):
+                raw = f"Subject: {number} {n}\n\nshared word{n % 7} own{number}".encode()
+                assert classifier.learned(raw) == ("spam" if n % 2 else "ham")
+                assert not classifier.learn("spam" if n % 2 else "ham", raw)  # sent again, it counts once
+            acknowledged[number] = len(told)
+            every += len(told)
+        held = classifier.store.totals().documents.sum()
+        assert every <= held <= every + 8 and min(acknowledged.values()) > 0
+        assert len(classifier.store.messages()) == held
+
+
+def test_a_classifier_comes_back_with_the_server_and_says_in_one_line_that_it_is_gone(server, url):
+    created(url)
+    raw = b"Subject: tea\n\nat noon"
+    with Classifier.open(url, writable=True) as classifier:
+        classifier.learn("ham", raw)
+        server.stop("fast")
+        try:
+            with pytest.raises(SpamnbError, match="the server cannot be reached") as told:
+                classifier.classify(raw)
+            assert "\n" not in str(told.value)
+            passed = run("filter", "-m", url, given=raw)
+            assert passed.returncode == 0 and raw in passed.stdout and b"cannot be reached" in passed.stderr
+            refused = run("classify", "-m", url, given=raw)
+            assert refused.returncode == 1 and refused.stderr.count(b"\n") == 1
+        finally:
+            server.start()
+        assert classifier.learned(raw) == "ham" and classifier.forget("ham", raw)
+
+
+def ask_spamd(port: int, command: str, raw: bytes, *fields: str) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        head = [f"{command} SPAMC/1.5", f"Content-length: {len(raw)}", *fields, "", ""]
+        connection.sendall("\r\n".join(head).encode() + raw)
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile("rb") as answer:
+            return answer.read()
+
+
+def test_serve_answers_with_an_error_while_the_server_is_away_and_goes_on_after(server, url):
+    created(url)
+    with Classifier.open(url, writable=True) as classifier:
+        classifier.learn("ham", b"Subject: tea\n\nat noon")
+        classifier.learn("spam", b"Subject: pills\n\ncheap")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "spamnb", "serve", "-m", url, "--port", str(port), "--allow-tell"]
+    served = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                assert b"PONG" in ask_spamd(port, "PING", b"")
+                break
+            except ConnectionRefusedError:
+                assert time.monotonic() < deadline and served.poll() is None
+                time.sleep(0.1)
+        teach = "Message-class: spam", "Set: local"
+        assert b"DidSet: local" in ask_spamd(port, "TELL", b"Subject: more pills\n\ncheap", *teach)
+        server.stop()
+        try:
+            told = ask_spamd(port, "CHECK", b"Subject: more pills\n\ncheap")
+            assert b"EX_TEMPFAIL" in told
+        finally:
+            server.start()
+        assert b"EX_OK" in ask_spamd(port, "CHECK", b"Subject: more pills\n\ncheap")
+        with Classifier.open(url) as classifier:
+            assert classifier.learned(b"Subject: more pills\n\ncheap") == "spam"
+    finally:
+        served.terminate()
+        served.wait(timeout=30)
+
+
+def test_a_message_asks_the_server_once_for_all_its_tokens(url, monkeypatch):
+    created(url)
+    with Classifier.open(url, writable=True) as classifier:
+        classifier.learn("ham", b"Subject: tea\n\nat noon with milk")
+        classifier.learn("spam", b"Subject: pills\n\ncheap and more")
+    with Classifier.open(url) as classifier:
+        asked = []
+        whole = classifier.store.execute
+        monkeypatch.setattr(classifier.store, "execute", lambda *a: asked.append(a[0]) or whole(*a))
+        classifier.classify(b"Subject: tea\n\nand cheap milk")
+        assert sum(" tokens " in statement for statement in asked) == 1
+        asked.clear()
+        classifier.classify(b"Subject: tea\n\nand cheap milk")
+        assert asked == []  # all of it is in memory, and the number of the last change says that it is right
+
+
+def test_what_a_server_does_not_hold_is_refused_in_one_line(url, server, tmp_path):
+    for settings in (replace(Settings(), model_type="corrected"), replace(Settings(), model_type="logistic")):
+        with pytest.raises(SpamnbError, match="needs a file"):
+            created(url, settings)
+    with pytest.raises(SpamnbError, match=r"~/\.pgpass") as told:
+        open_store("postgresql://mail:geheim@/postgres")
+    assert "geheim" not in str(told.value)
+    passed = run("filter", "-m", "postgresql://mail:geheim@/postgres", given=b"Subject: tea\n\nnoon")
+    assert passed.returncode == 0 and b"Subject: tea" in passed.stdout and b"geheim" not in passed.stderr
+    with pytest.raises(SpamnbError, match="no model there"):
+        open_store(url)
+    add_foreign_table(server)
+    with pytest.raises(SpamnbError, match="and no model"):
+        created(server.url("public"))
+    pruned = run("prune", "--yes", "-m", url)
+    assert pruned.returncode == 1 and b"only a model's file is pruned" in pruned.stderr
+
+
+def add_foreign_table(server: Server) -> None:
+    import psycopg
+
+    with psycopg.connect(f"host={server.folder} user=mail dbname=postgres", autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS public.invoices (n integer)")
