@@ -108,6 +108,7 @@ class PostgresStore(ServerDatabase, Store):
             self._pending = []
             self._put_tokens(change.tokens)
             write_moved(self, self._moved)
+            self.execute("DELETE FROM frequencies WHERE tokens = 0")  # of some thousand rows at most
             self._moved = {}
         elif self._wrote:
             nothing = np.zeros(0, bool), np.zeros(0, CHANGE)

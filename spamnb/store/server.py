@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,6 +38,7 @@ _PATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+_ROWS = 1000  # in one statement, which can have 65,535 values
 _NO_MODEL = "no model there; 'spamnb train' makes one, --model names another"
 
 
@@ -86,10 +88,20 @@ class ServerDatabase(Database):
         return self._server.execute(_translated(statement), values or None, binary=True)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._wrote = True
+        """Run a statement with each of ``rows``, an INSERT with many at once: a statement for each row of frequencies
+        took a lesson 17 ms more of processor time."""
         assert self._server is not None
-        with self._server.cursor() as cursor:
-            cursor.executemany(_translated(statement), list(rows))
+        self._wrote = True
+        before, found, after = statement.partition("VALUES (")
+        if not found:
+            with self._server.cursor() as cursor:
+                cursor.executemany(_translated(statement), list(rows))
+            return
+        marks, _, after = after.partition(")")
+        every = iter(rows)
+        while some := list(islice(every, _ROWS)):
+            values = ", ".join([f"({marks})"] * len(some))
+            self._server.execute(_translated(f"{before}VALUES {values}{after}"), list(chain.from_iterable(some)))
 
     def copy_rows(self, statement: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
         """Write many rows with a COPY statement, a third of what inserting them takes."""

@@ -30,7 +30,7 @@ from spamnb.naming import SERVER_SCHEMES
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
 from spamnb.store.compaction import MAX_LOG, compact, follow, log_sums, make_log, read_log, sums, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
-from spamnb.store.frequencies import note_moved, write_moved
+from spamnb.store.frequencies import drop_empty, note_moved, write_moved
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies, to_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
@@ -286,6 +286,7 @@ class Store(ModelTables):
                 self._untaught = self._trained = None
         if self._moved:
             write_moved(self, self._moved)
+            drop_empty(self, self._moved)
             self._moved = {}
 
 
