@@ -61,9 +61,8 @@ def prepare(training_set: TrainingSet) -> TrainingSet:
     return training_set.deduplicate().nonempty_classes()
 
 
-def _check_classes(training_set: TrainingSet, settings: Settings, one_class: bool) -> None:
-    """SpamnbError where a prepared training set has classes of which a person hardly wants a model."""
-    classes = training_set.counts.classes
+def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool) -> None:
+    """SpamnbError where a person hardly wants a model of these classes, those that hold messages."""
     try:
         check_cases(classes)
     except ValueError as error:
@@ -140,9 +139,16 @@ def leave_one_out_estimate(training_set: TrainingSet, settings: Settings) -> Lea
 
 
 def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> LeaveOneOutResult:
-    """Probabilities and verdicts of the left-out scores."""
-    labels, scores, classes = result.labels, result.scores, selected.counts.classes
-    trained_on = classes, selected.counts.documents, len(selected.tokens), result.n_folds
+    counts = selected.counts
+    return judge_left_out(result, counts.classes, counts.documents, len(selected.tokens), settings)
+
+
+def judge_left_out(
+    result: FitResult, classes: tuple[str, ...], documents: np.ndarray, tokens: int, settings: Settings
+) -> LeaveOneOutResult:
+    """Probabilities and verdicts of the left-out scores of a model of so many ``documents`` (C,) and ``tokens``."""
+    labels, scores = result.labels, result.scores
+    trained_on = classes, documents, tokens, result.n_folds
     if not len(labels):
         return LeaveOneOutResult(*trained_on, labels, scores, scores, [])
     calibration = _calibration(result, classes)
@@ -168,10 +174,7 @@ def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores
         return None
     if (scores := learner_for(settings).scores_by_others(parts.older, parts.newest)) is None:
         return None
-    positions, of_newest = (
-        np.concatenate([shard.positions[shard.included] for shard in of.shards]) for of in (training_set, parts.newest)
-    )
-    return NewestScores(parts.since, np.flatnonzero(np.isin(positions, of_newest)), scores)
+    return NewestScores(parts.since, parts.rows, scores)
 
 
 def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
@@ -233,7 +236,7 @@ def train_file(
         raise SpamnbError("no messages in the sources: nothing to train on")
     with atomic_replace(path, settings.as_meta(), force=force, catch_up=catch_up) as store:
         training_set = prepare(training_set)
-        _check_classes(training_set, settings, one_class)
+        check_classes(training_set.counts.classes, settings, one_class)
         selected = select_features(training_set, settings)
         future = executor.submit(_fit, training_set, selected, settings) if executor else None
         on_newest = executor.submit(newest_scores, training_set, settings) if executor else None

@@ -12,6 +12,7 @@ from spamnb.sources.one_class import ReadOptions
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from spamnb.settings import Settings
     from spamnb.sources.imap_login import Login
 
 
@@ -28,6 +29,7 @@ def train(
     label_column: str | None = None,
     login: Login | None = None,
     workers: int | None = None,
+    dask: str | None = None,
     progress: bool | None = None,
     tell: Tell = warn,
     command: str = "spamnb.train in Python",
@@ -45,6 +47,8 @@ def train(
     - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
     - ``login``: how accounts on IMAP servers are entered
     - ``workers``: processes that share the work; None: one a core
+    - ``dask``: a Dask cluster does the work: the address of its scheduler, a scheduler file, or "local"; the model is
+      the same (docs/cluster.md)
     - ``progress``: shown or not; None: in a notebook
     - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by
       default these are warnings (``SpamnbWarning``)
@@ -74,6 +78,8 @@ def train(
     check_least(0, doubtful=doubtful, keep_lessons=keep_lessons)
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
+    if dask is not None:
+        _check_dask(dask, chosen, workers, doubtful)
     for spec in specs:
         for note in notes(spec, recursive):
             tell(note)
@@ -86,8 +92,21 @@ def train(
         tell=tell,
         keep_lessons=keep_lessons,
         workers=workers,
+        dask=dask,
         force=force,
         one_class=one_class,
         doubtful=doubtful,
         shown=progress,
     )
+
+
+def _check_dask(dask: str, settings: Settings, workers: int | None, doubtful: int) -> None:
+    """SpamnbError where a cluster cannot do what is asked of it: told before a message is read."""
+    from spamnb.engines.cluster_training import check_settings
+    from spamnb.errors import SpamnbError
+
+    check_settings(settings)
+    if workers is not None and dask != "local":
+        raise SpamnbError("--workers is for processes of this machine; a cluster has the workers that it has")
+    if doubtful:
+        raise SpamnbError("--dask: --doubtful needs the evidence of each message, which a cluster does not send back")

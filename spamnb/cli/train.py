@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 @keep_lessons_option
 @settings_options
 @workers_option
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Let a Dask cluster do the work: tcp://… or tls://… of its scheduler, a scheduler file, or 'local'.",
+)
 def train_command(
     sources: tuple[str, ...],
     model: Path,
@@ -43,6 +48,7 @@ def train_command(
     keep_lessons: float | None,
     settings: SettingsOptions,
     workers: int | None,
+    dask: str | None,
 ) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
@@ -68,6 +74,7 @@ def train_command(
         doubtful=doubtful,
         keep_lessons=keep_lessons,
         workers=workers,
+        dask=dask,
         progress=True,
         tell=tell_of_ours,
         command=command_line(),

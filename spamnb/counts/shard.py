@@ -1,6 +1,7 @@
-"""The messages that one process counted: rows of (token id, occurrences) in a file, and what is known of each message.
+"""The messages that one process counted: rows of (token id, occurrences), and what is known of each message.
 
-About 2.5 kB a message, on disk: they serve the leave-one-out estimate, and memory grows with the vocabulary alone.
+The rows take about 2.5 kB a message. In a file they serve the leave-one-out estimate, and memory grows with the
+vocabulary alone; a cluster's parts hold them in memory, since they are few messages and move between machines.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ MESSAGES_AT_ONCE = 1 << 10  # summed at a time: 12,447 take 0.05 s so, and 0.18 
 
 
 class Shard(NamedTuple):
-    """n messages of one process. Ids in the file are that process's own; ``columns`` says what they are to all."""
+    """n messages of one process. Ids in the rows are that process's own; ``columns`` says what they are to all."""
 
-    path: Path
+    cells: Path | np.ndarray  # (token id, occurrences) of all rows, int32: a file, or (nnz, 2) in memory
     positions: np.ndarray  # (n,) place of the message in the whole of the mail
     lengths: np.ndarray  # (n,) number of distinct tokens
     labels: np.ndarray  # (n,) index into the training set's classes
@@ -41,13 +42,14 @@ def write_cells(rows: CsrRows, file: BinaryIO) -> None:
 
 
 class ShardReader:
-    """The file of a shard; no more of it is in memory than is asked for."""
+    """The rows of a shard; of a file no more is in memory than is asked for."""
 
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
         self._ends = np.cumsum(shard.lengths, dtype=np.int64)
-        # A file without a byte cannot be mapped.
-        stored = np.memmap(shard.path, np.int32, "r") if shard.path.stat().st_size else np.zeros(0, np.int32)
+        stored = shard.cells
+        if isinstance(stored, Path):  # one without a byte cannot be mapped
+            stored = np.memmap(stored, np.int32, "r") if stored.stat().st_size else np.zeros(0, np.int32)
         self._cells = stored.reshape(-1, 2)
 
     def read(self, messages: np.ndarray) -> CsrRows:

@@ -86,19 +86,11 @@ class TrainingSet(NamedTuple):
 
     def deduplicate(self) -> TrainingSet:
         """With every message counted once: the last of its copies, whose class is taken to be right."""
-        digests = np.concatenate([shard.digests for shard in self.shards])
-        positions = np.concatenate([shard.positions for shard in self.shards])
-        halves = np.ascontiguousarray(digests).view(">u8").reshape(-1, 2)
-        order = np.lexsort((positions, halves[:, 1], halves[:, 0]))
-        last = np.ones(len(order), bool)
-        last[:-1] = (halves[order][1:] != halves[order][:-1]).any(axis=1)
-        keep = np.empty(len(order), bool)
-        keep[order] = last
-        if keep.all():
+        last = last_copies(self.shards)
+        if all(own.all() for own in last):
             return self
-        ends = np.cumsum([len(shard.lengths) for shard in self.shards])[:-1]
         kept, copies = [], []
-        for shard, own in zip(self.shards, np.split(keep, ends)):
+        for shard, own in zip(self.shards, last):
             kept.append(shard._replace(included=shard.included & own))
             copies.append(shard._replace(included=shard.included & ~own))
         surplus = count_shards(copies, self.counts.classes, len(self.tokens))
@@ -147,7 +139,7 @@ class TrainingSet(NamedTuple):
                 shapes.append((values.dtype.str, values.shape))
                 file.write(np.ascontiguousarray(values).data)
                 file.write(bytes(-values.nbytes % 8))  # so that the next one is aligned
-        return path, shapes, self.counts.classes, [own.path for own in self.shards]
+        return path, shapes, self.counts.classes, [_file(own) for own in self.shards]
 
     @classmethod
     def load(
@@ -169,6 +161,24 @@ class TrainingSet(NamedTuple):
         rows = tuple(SparseRow(read(), read(), read()) for _ in classes)
         shards = tuple(Shard(own, *(read() for _ in Shard._fields[1:])) for own in files)
         return cls(tokens, ClassCounts(classes, documents, len(tokens), rows), shards)
+
+
+def last_copies(shards: Sequence[Shard]) -> list[np.ndarray]:
+    """Which messages of each shard, (n,) each, have no copy further on in the mail."""
+    digests = np.concatenate([shard.digests for shard in shards])
+    positions = np.concatenate([shard.positions for shard in shards])
+    halves = np.ascontiguousarray(digests).view(">u8").reshape(-1, 2)
+    order = np.lexsort((positions, halves[:, 1], halves[:, 0]))
+    last = np.ones(len(order), bool)
+    last[:-1] = (halves[order][1:] != halves[order][:-1]).any(axis=1)
+    keep = np.empty(len(order), bool)
+    keep[order] = last
+    return np.split(keep, np.cumsum([len(shard.positions) for shard in shards])[:-1])
+
+
+def _file(shard: Shard) -> Path:
+    assert isinstance(shard.cells, Path), "only files are handed from one process to another"
+    return shard.cells
 
 
 def _small(values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
@@ -26,6 +26,9 @@ from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, position
 from spamnb.store.store import Store, open_store
 from spamnb.store.token_months import months_taught
 from spamnb.training import LeaveOneOutResult, train_file
+
+if TYPE_CHECKING:
+    from spamnb.engines.cluster import Cluster
 
 
 class Rebuilt(NamedTuple):
@@ -155,11 +158,12 @@ def rebuild(
     one_class: bool = False,
     names: list[str] | None = None,
     check: Callable[[TrainingSet], None] = lambda training_set: None,
+    cluster: Cluster | None = None,
 ) -> Rebuilt:
     """Make the model at ``path`` of labelled mail and lessons; the one that was there stays whole until then.
 
     ``origin`` is kept in the file's meta; ``names`` is filled with the messages' names; ``check`` may raise SpamnbError
-    for what was counted; scratch files lie in ``folder``.
+    for what was counted; scratch files lie in ``folder``. Where there is a ``cluster`` it does the work.
     """
     sources = 0
 
@@ -180,21 +184,22 @@ def rebuild(
         store.put_meta(origin)
         lessons.write(store)
 
+    how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
-        training_set = count_parallel(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers)
-        check(training_set)
-        # Where one process counted, one process trains.
-        with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
-            left_out = train_file(
-                path,
-                training_set,
-                settings,
-                force=force,
-                one_class=one_class,
-                executor=executor,
-                finish=finish,
-                catch_up=lessons.catch_up,
+        if cluster is not None:
+            from spamnb.engines.cluster_training import train_on_cluster
+
+            training_set, left_out = train_on_cluster(
+                cluster, path, noted(entries()), settings, on_unreadable, on_progress, **how
             )
+        else:
+            training_set = count_parallel(
+                noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers
+            )
+            check(training_set)
+            # Where one process counted, one process trains.
+            with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+                left_out = train_file(path, training_set, settings, executor=executor, **how)
     overlap = _overlap(training_set, lessons.labels, sources)
     return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
 

@@ -26,31 +26,56 @@ from spamnb.tokens.csr_rows import CsrRows
 def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
     """Class numbers (n,) and scores (n, C) of all messages, in the order of the training set's batches; no scores where
     there is one class alone."""
-    counts, totals = training_set.counts, training_set.counts.totals()
+    counts = training_set.counts
+    if len(counts.classes) < 2:
+        return np.zeros(0, np.intp), np.zeros((0, len(counts.classes)))
+    frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
+    return scores_left_out(settings, training_set, count_table(counts, settings), counts.totals(), frequencies)
+
+
+def scores_left_out(
+    settings: Settings,
+    training_set: TrainingSet,
+    table: np.ndarray,
+    totals: ClassTotals,
+    frequencies: Sequence[Mapping[int, int]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same by sums of which the training set's messages may be a part only: ``table`` holds those of its tokens, as
+    ``count_table`` has them, ``totals`` and ``frequencies`` those of all tokens of all messages."""
     labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
-    if len(totals.classes) > 1:
-        table, groups = count_table(counts, settings), training_set.tokens.groups
-        if settings.top_words is None:
-            np.putmask(groups, counts.document_frequency() == 1, -1)
-        frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
-        for shard in training_set.shards:
-            # Ids of the process that counted these messages: it numbered common tokens first, so that the rows of the
-            # table that are read most lie together in memory.
-            own = training_set._replace(shards=(shard.with_local_ids(),))
-            own_table, own_groups = np.take(table, shard.columns, axis=0), np.take(groups, shard.columns)
-            for batch in own.batches():
-                labels.append(batch.labels)
-                scores.append(loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
+    groups = training_set.tokens.groups
+    if settings.top_words is None:
+        np.putmask(groups, table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64) == 1, -1)
+    for shard in training_set.shards:
+        # Ids of the process that counted these messages: it numbered common tokens first, so that the rows of the
+        # table that are read most lie together in memory.
+        own = training_set._replace(shards=(shard.with_local_ids(),))
+        own_table, own_groups = np.take(table, shard.columns, axis=0), np.take(groups, shard.columns)
+        for batch in own.batches():
+            labels.append(batch.labels)
+            scores.append(loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
     return np.concatenate(labels), np.concatenate(scores)
 
 
 def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
     """Class numbers (n,) and scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no
     part. Both have the same columns; every one of these occurs in ``others``."""
-    counts, totals = others.counts, others.counts.totals()
+    counts = others.counts
+    frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
+    return scores_by_sums(settings, asked, count_table(counts, settings), counts.totals(), frequencies)
+
+
+def scores_by_sums(
+    settings: Settings,
+    asked: TrainingSet,
+    table: np.ndarray,
+    totals: ClassTotals,
+    frequencies: Sequence[Mapping[int, int]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same by the sums of the tokens of ``asked``, and the totals and frequencies of all tokens."""
     classes = len(totals.classes)
-    table, groups = count_table(counts, settings), others.tokens.groups
-    start = intercept(settings, totals, frequencies_of(counts) if settings.model_type == "bernoulli" else ())
+    groups = asked.tokens.groups
+    start = intercept(settings, totals, frequencies)
     labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, classes))]
     for batch in asked.batches():
         found = np.ascontiguousarray(np.take(table, batch.rows.ids, axis=0).T)

@@ -54,6 +54,11 @@ class TokenArray(Sequence[str]):
         """The group of each token, (k,) int8."""
         return token_groups(self.text, self.offsets, self.lengths)
 
+    def __sizeof__(self) -> int:
+        """Bytes of its arrays too: by this a cluster knows when a worker's memory is full."""
+        arrays = (self.text, self.offsets, self.lengths, self._hashes)
+        return object.__sizeof__(self) + sum(values.nbytes for values in arrays if values is not None)
+
     def __len__(self) -> int:
         return len(self.lengths)
 

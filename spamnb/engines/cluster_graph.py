@@ -1,0 +1,156 @@
+"""The tasks of a training on a cluster, and which of them need what others gave (engines/parts.py says what each does).
+
+With N parts and R ranges there are some 4·N·R of them, small; what is not asked for any more is let go of at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spamnb.counts.newest import newest_places
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines import parts
+from spamnb.engines.cluster import Cluster
+from spamnb.settings import Settings
+
+RANGE_TOKENS = 1 << 20  # of all parts' vocabularies: what is summed at a time, some 60 MB
+MERGED_AT_ONCE = 64  # pieces that one task adds up; of more parts sums are added up in turn
+
+Future = Any  # distributed's, which is imported only where there is a cluster
+
+
+class CountedParts(NamedTuple):
+    """What was handed out and counted."""
+
+    counted: list[Future]  # of parts.count_part, one a part
+    places: list[slice]  # of each part's messages in the whole of the mail
+    seals: list[bytes]
+    tokens: int  # of all parts' vocabularies together
+
+
+class NewestPlan(NamedTuple):
+    """The newest messages and who scores them."""
+
+    since: int  # when the first of them was received, in seconds since 1970
+    rows: np.ndarray  # (m,) which messages they are, in the order of all left-out scores
+    scores: list[Future]  # of parts.score_newest, one a part that holds some
+
+
+class Plan(NamedTuple):
+    """The futures of what the client asks for."""
+
+    merged: list[Future]  # the sums of each range, ascending
+    figures: Future  # of all ranges
+    scores: list[Future]  # of parts.score, one a part; none where there is one class
+    newest: NewestPlan | None
+
+
+class _Graph:
+    def __init__(self, cluster: Cluster, settings: Settings, ranges: int) -> None:
+        self._submit = cluster.submit
+        self._settings = settings
+        self._ranges = range(ranges)
+
+    def pieces(self, name: str, messages: Sequence[Future]) -> list[list[Future]]:
+        """[part][range]"""
+        n = len(self._ranges)
+        return [
+            [self._submit(f"{name}-{p}-{r}", parts.cut, of, r, n) for r in self._ranges]
+            for p, of in enumerate(messages)
+        ]
+
+    def merged(self, name: str, pieces: Sequence[Sequence[Future]]) -> list[Future]:
+        """Of each range the sum of the parts' pieces."""
+        return [self._sum(f"{name}-{r}", [of_part[r] for of_part in pieces]) for r in self._ranges]
+
+    def _sum(self, name: str, pieces: list[Future]) -> Future:
+        level = 0
+        while len(pieces) > MERGED_AT_ONCE:
+            firsts = range(0, len(pieces), MERGED_AT_ONCE)
+            groups = [pieces[first : first + MERGED_AT_ONCE] for first in firsts]
+            pieces = [self._submit(f"{name}-{level}-{g}", parts.merge, group) for g, group in enumerate(groups)]
+            level += 1
+        return self._submit(name, parts.merge, pieces)
+
+    def figures(self, name: str, merged: Sequence[Future], documents: np.ndarray) -> Future:
+        """Of all ranges."""
+        of_ranges = [self._submit(f"{name}-{r}", parts.figures_of, merged[r]) for r in self._ranges]
+        return self._submit(name, parts.add_figures, of_ranges, documents)
+
+    def answers(self, name: str, of_part: Sequence[Future], merged: Sequence[Future]) -> list[Future]:
+        """Of each range the sums of a part's tokens."""
+        return [self._submit(f"{name}-{r}", parts.ask, of_part[r], merged[r], self._settings) for r in self._ranges]
+
+
+def plan(cluster: Cluster, counted: CountedParts, kept: TrainingSet, settings: Settings) -> Plan:
+    """Hand out all tasks of a model of the messages ``kept``, of which ``kept`` knows no tokens."""
+    graph = _Graph(cluster, settings, 1 + counted.tokens // RANGE_TOKENS)
+    classes = kept.counts.classes
+    copies = _left_out(kept, counted.places)
+    settled = [
+        cluster.submit(f"settle-{p}", parts.settle, of, copies[places], seal, classes)
+        for p, (of, places, seal) in enumerate(zip(counted.counted, counted.places, counted.seals))
+    ]
+    pieces = graph.pieces("cut", settled)
+    merged = graph.merged("merge", pieces)
+    figures = graph.figures("figures", merged, kept.counts.documents)
+    if len(classes) < 2:
+        return Plan(merged, figures, [], None)
+    scores = [
+        cluster.submit(f"score-{p}", parts.score, of, graph.answers(f"ask-{p}", own, merged), figures, settings)
+        for p, (of, own) in enumerate(zip(settled, pieces))
+    ]
+    return Plan(merged, figures, scores, _newest(cluster, graph, counted, kept, settings, settled, merged))
+
+
+def _left_out(kept: TrainingSet, places: Sequence[slice]) -> np.ndarray:
+    """A mask over all places in the mail: the messages that are counted and not learned."""
+    left_out = np.zeros(places[-1].stop, bool)
+    for shard in kept.shards:
+        left_out[shard.positions[~shard.included]] = True
+    return left_out
+
+
+def _newest(
+    cluster: Cluster,
+    graph: _Graph,
+    counted: CountedParts,
+    kept: TrainingSet,
+    settings: Settings,
+    settled: Sequence[Future],
+    merged: Sequence[Future],
+) -> NewestPlan | None:
+    """The newest messages scored by the older ones, whose sums are those of all less those of the newest."""
+    if (found := newest_places(kept, settings.spam)) is None:
+        return None
+    # The mask ends with the last message that could be read.
+    newest = np.append(found.places, np.zeros(counted.places[-1].stop - len(found.places), bool))
+    labels = np.concatenate([own.labels[own.included & newest[own.positions]] for own in kept.shards])
+    documents = kept.counts.documents - np.bincount(labels, minlength=len(kept.counts.classes))
+    own = {
+        p: cluster.submit(f"newest-{p}", parts.newest_of, of, newest[places])
+        for p, (of, places) in enumerate(zip(settled, counted.places))
+        if newest[places].any()
+    }
+    pieces = graph.pieces("cut-newest", list(own.values()))
+    of_newest = graph.merged("merge-newest", pieces)
+    of_older = [
+        cluster.submit(f"older-{r}", parts.subtract_newest, whole, part)
+        for r, (whole, part) in enumerate(zip(merged, of_newest))
+    ]
+    figures = graph.figures("figures-older", of_older, documents)
+    scores = [
+        cluster.submit(
+            f"score-newest-{p}",
+            parts.score_newest,
+            of,
+            graph.answers(f"ask-older-{p}", piece, of_older),
+            figures,
+            settings,
+        )
+        for (p, of), piece in zip(own.items(), pieces)
+    ]
+    return NewestPlan(found.since, found.rows, scores)
