@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -36,3 +36,15 @@ def vectors_of(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:
     if not np.isfinite(np.frombuffer(b"".join(vector for _, vector in found), VECTOR)).all():
         raise Damaged("vectors that hold no numbers")
     return {token: np.frombuffer(vector, VECTOR) for token, vector in found}
+
+
+def dense_vectors(found: Mapping[str, np.ndarray], tokens: Iterable[str]) -> np.ndarray | None:
+    """The vectors of ``tokens`` as the rows of one array (V, d), 0 where one has none; None where no token has any."""
+    if not found:
+        return None
+    every = list(tokens)
+    vectors = np.zeros((len(every), max(map(len, found.values()))), VECTOR)
+    for j, token in enumerate(every):
+        if token in found:
+            vectors[j, : len(found[token])] = found[token]
+    return vectors

@@ -17,7 +17,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.naming import SERVER_SCHEMES
-from spamnb.store.arrays import VECTOR
+from spamnb.store.arrays import dense_vectors
 from spamnb.store.correction_sums import CorrectionSums
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
@@ -136,22 +136,11 @@ def read_snapshot(store: Store, lessons: bool = False) -> Snapshot:
             store.messages(),
             sorted(store.calibration()),
             store.arrays(),
-            _vectors(store, tokens),
+            dense_vectors(store.vectors(), tokens),
             store.autolearned_messages(),
             [lesson for _, lesson in kept_lessons(store)] if lessons else (),
             store.corrections.whole() if store.meta().get("model_type") == "corrected" else None,
         )
-
-
-def _vectors(store: Store, tokens: TokenArray) -> np.ndarray | None:
-    found = store.vectors()
-    if not found:
-        return None
-    vectors = np.zeros((len(tokens), max(map(len, found.values()))), VECTOR)
-    for j, token in enumerate(tokens):
-        if token in found:
-            vectors[j, : len(found[token])] = found[token]
-    return vectors
 
 
 def check_replaceable(path: str | Path, *, force: bool) -> None:
