@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassCounts
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
@@ -64,3 +65,11 @@ def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
             (one.occurrences.toarray(), other.occurrences.toarray()),
         ]
     )
+
+
+def learned_model(path: Path) -> Path:
+    """A model file at ``path`` that learned 30 messages of each class, one by one."""
+    with Classifier.create(path) as classifier:
+        for label, raw in mail(30):
+            classifier.learn(label, raw)
+    return path

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import done, run
-from mail import mail, message, sums
+from mail import learned_model, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -25,11 +25,7 @@ from spamnb.sources import maildir
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    path = tmp_path / "model.spamnb"
-    with Classifier.create(path) as classifier:
-        for label, raw in mail(30):
-            classifier.learn(label, raw)
-    return path
+    return learned_model(tmp_path / "model.spamnb")
 
 
 def judged(classifier: Classifier, raw: bytes, **more: str) -> Verdict:

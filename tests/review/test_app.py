@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from mail import mail, message
+from mail import learned_model, message
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
@@ -27,11 +27,7 @@ SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    path = tmp_path / "model.spamnb"
-    with Classifier.create(path) as classifier:
-        for label, raw in mail(30):
-            classifier.learn(label, raw)
-    return path
+    return learned_model(tmp_path / "model.spamnb")
 
 
 def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", place: str = "", points: float = 5.5) -> None:
