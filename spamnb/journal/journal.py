@@ -162,6 +162,9 @@ class Journal(Database):
                 position += size
             self.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", verdicts)
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
+            # Of two processes the one that took the lesson may write before the one that judged.
+            late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"
+            self.executemany(late, [(entry.verdict, entry.digest, entry.at) for entry in entries])
             self._until_tidy -= len(entries)
             if self._until_tidy < 0:
                 self._until_tidy = TIDY_EVERY

@@ -72,6 +72,17 @@ def test_filter_sort_and_watch_write_it_where_they_are_told_to(model, tmp_path):
         assert directions(kept, 0)._asdict() == dict(rescued=1, caught=0, settled=0, confirmed=0, unknown=0)
 
 
+def test_a_correction_that_is_written_before_its_verdict_knows_it_all_the_same():
+    now = int(time.time())
+    with Journal.at(":memory:") as journal:
+        for number in range(3):
+            journal.correct([noted(number.to_bytes(16, "little"), "ham", False, "client")._replace(at=now)])
+        # The first was judged before it was taught, the second only afterwards, the third never.
+        journal.add([made_up(now, number=0), made_up(now + 5, number=1)])
+        journal.add([made_up(now, verdict="unsure", number=0)])
+        assert [made.verdict for made in journal.corrections(0)] == ["", "", "spam"]
+
+
 def test_a_journal_that_cannot_be_written_costs_no_mail(model, tmp_path):
     plain = done("filter", "-m", model, stdin=message("spam", 900))
     told = run("filter", "-m", model, "--journal", tmp_path / "none" / "journal", stdin=message("spam", 900))
