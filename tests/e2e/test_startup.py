@@ -51,13 +51,13 @@ finally:
 
 @functools.cache
 def bare() -> set[str]:
-    ran = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, timeout=120)
     return {name.partition(".")[0] for name in ran.stdout.decode().split()}
 
 
 def imported(*arguments: str, stdin: bytes = b"") -> set[str]:
     """Top-level packages that a run has imported, beyond those that Python itself starts with."""
-    ran = subprocess.run([sys.executable, "-c", REPORT, *arguments], input=stdin, capture_output=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", REPORT, *arguments], input=stdin, capture_output=True, timeout=120)
     assert ran.returncode == 0, ran.stderr.decode()
     return set(ran.stderr.decode().splitlines()[-1].split()) - bare()
 
@@ -104,7 +104,7 @@ def test_a_page_imports_little(model: str) -> None:
 def test_no_threads_are_started_for_a_message(model: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     ran = subprocess.run(
-        [sys.executable, "-c", THREADS, "info", "-m", model], capture_output=True, timeout=60, env=environment
+        [sys.executable, "-c", THREADS, "info", "-m", model], capture_output=True, timeout=120, env=environment
     )
     assert ran.stderr.decode().splitlines()[-1] == "True 1"
 
@@ -171,6 +171,6 @@ main()
 def test_ctrl_c_while_a_module_is_imported_ends_quietly(model: str, module: str) -> None:
     program = "import sys; started = set(sys.modules)\n" + INTERRUPTED
     command = [sys.executable, "-c", program, module, "classify", "-m", model]
-    ran = subprocess.run(command, input=message("spam", 77), capture_output=True, timeout=60)
+    ran = subprocess.run(command, input=message("spam", 77), capture_output=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (130, b"")
     assert ran.stderr in (b"", b"\nspamnb: interrupted\n")

@@ -214,7 +214,7 @@ for number, _ in parallel_map(echo, iter(large), 2):  # left early, while chunks
 
 def test_chunks_and_replies_may_both_be_larger_than_a_pipe_holds() -> None:
     """In a process of its own, which is ended where both sides wait for each other."""
-    subprocess.run([sys.executable, "-c", ECHOES_WHAT_NO_PIPE_HOLDS], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", ECHOES_WHAT_NO_PIPE_HOLDS], check=True, timeout=120)
 
 
 def test_a_chunk_that_cannot_be_sent_is_an_error() -> None:
@@ -322,11 +322,11 @@ def test_no_worker_outlives_the_one_that_started_it(sent: signal.Signals, tmp_pa
             os.killpg(process.pid, sent)  # as a terminal does: the workers get it too
         else:
             process.kill()
-        _, complaint = process.communicate(timeout=30)
+        _, complaint = process.communicate(timeout=120)
         if sent is signal.SIGINT:
             assert complaint.count(b"Traceback") == 1
             assert b"KeyboardInterrupt" in complaint
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while left := {pid for pid in workers if Path(f"/proc/{pid}").exists() and not zombie(pid)}:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)

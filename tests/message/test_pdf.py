@@ -142,6 +142,6 @@ def test_a_forked_process_asks_a_process_of_its_own() -> None:
     queue = context.Queue()
     child = context.Process(target=_read_in_child, args=(queue,))
     child.start()
-    assert queue.get(timeout=60) == ("child", True)
+    assert queue.get(timeout=120) == ("child", True)
     child.join()
     assert pdf.read_pdf(made([page(b"parent")]), [])[0].strip() == "parent"

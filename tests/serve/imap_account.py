@@ -177,7 +177,7 @@ class Server:
     def person(self) -> Iterator[Person]:
         """Another client of the account."""
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
-        client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=30)
+        client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=120)
         try:
             client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
             yield Person(client)

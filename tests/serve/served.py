@@ -84,7 +84,7 @@ class Server:
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, stderr=log, **popen)  # type: ignore[call-overload]
         self.addresses: list[str] = []
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not any(line["event"] == "ready" for line in self.lines()):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(self.log.read_text())
@@ -111,7 +111,7 @@ class Server:
     def port(self) -> int:
         return int(self.addresses[0].rpartition(":")[2])
 
-    def connect(self, timeout: float = 20) -> socket.socket:
+    def connect(self, timeout: float = 120) -> socket.socket:
         address = self.addresses[0]
         if address.startswith("/"):
             client = socket.socket(socket.AF_UNIX)
@@ -140,7 +140,7 @@ class Server:
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
 
 def receive(client: socket.socket) -> bytes:

@@ -35,7 +35,7 @@ def program(name: str) -> str:
 
 def spamc(server: Server, *options: str, raw: bytes = SPAM) -> subprocess.CompletedProcess[bytes]:
     command = [program("spamc"), "-d", "127.0.0.1", "-p", str(server.port), *options]
-    return subprocess.run(command, input=raw, capture_output=True, timeout=30)
+    return subprocess.run(command, input=raw, capture_output=True, timeout=120)
 
 
 def test_spamc_checks(server: Server):
@@ -94,7 +94,7 @@ def test_spamc_on_a_unix_socket_as_a_user(serve, model, tmp_path):
     path = tmp_path / "socket"
     server = serve(model, "--socket", str(path))
     command = [program("spamc"), "-U", str(path), "-u", "ann", "-c"]
-    assert subprocess.run(command, input=SPAM, capture_output=True, timeout=30).returncode == 1
+    assert subprocess.run(command, input=SPAM, capture_output=True, timeout=120).returncode == 1
     assert server.requests()[0]["user"] == "ann"
 
 
@@ -108,7 +108,7 @@ def test_procmail_with_spamc(server: Server, tmp_path):
     )
     for raw in (SPAM, HAM):
         command = [program("procmail"), "-m", str(tmp_path / "rc")]
-        subprocess.run(command, input=raw, check=True, timeout=30, env={**os.environ, "HOME": str(tmp_path)})
+        subprocess.run(command, input=raw, check=True, timeout=120, env={**os.environ, "HOME": str(tmp_path)})
     (junk,) = (maildir / ".Junk" / "new").iterdir()
     (inbox,) = (maildir / "new").iterdir()
     # procmail ends every message with an empty line, as mboxes need it
@@ -168,7 +168,7 @@ def smtp(exim: tuple[list[str], dict[str, str]], configuration: Path, raw: bytes
     talk = b"EHLO client.example\r\nMAIL FROM:<a@client.example>\r\nRCPT TO:<b@test.example>\r\nDATA\r\n"
     talk += text.removesuffix(b"\r\n") + b"\r\n.\r\nQUIT\r\n"
     command = [*start, "-C", str(configuration), "-bs", "-oMa", "192.0.2.1"]
-    done = subprocess.run(command, input=talk, env=env, capture_output=True, timeout=60)
+    done = subprocess.run(command, input=talk, env=env, capture_output=True, timeout=120)
     answers = [line for line in done.stdout.split(b"\r\n") if line[:4] not in (b"250-", b"")]
     return answers[5] if len(answers) > 5 else done.stdout + done.stderr
 

@@ -154,7 +154,7 @@ def test_lessons_that_wait_are_bounded_and_what_is_not_learned_is_not_told_as_le
     logged: list[dict] = []
 
     def when_told(spamd: Spamd, *lesson: str) -> None:
-        go_on.wait(30)
+        go_on.wait(120)
         learn(spamd, *lesson)  # type: ignore[arg-type]
 
     async def asked(spamd: Spamd, raw: bytes) -> bytes:

@@ -183,7 +183,7 @@ def test_two_sorts_at_once_move_each_message_once(made, model):
     drop(server, range(500, 540))
     command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    told = [process.communicate(timeout=60)[1] for process in processes]
+    told = [process.communicate(timeout=120)[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], told
     with server.person() as person:
         assert person.where() == sides(range(500, 540))

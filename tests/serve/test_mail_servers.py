@@ -90,7 +90,7 @@ def test_postfix_with_spamass_milter(server: Server, overlaid: list[str], place:
         (place / "milter").chmod(0o666)
         postfix = ["/usr/lib/postfix/sbin/master", "-c", f"{place}/conf", "-d"]
         with running([*overlaid, *postfix], port=port):
-            with smtplib.SMTP("127.0.0.1", port, timeout=30) as client:
+            with smtplib.SMTP("127.0.0.1", port, timeout=120) as client:
                 client.sendmail("a@client.example", ["b@test.example"], HAM)
                 with pytest.raises(smtplib.SMTPDataError) as refusal:
                     client.sendmail("a@client.example", ["b@test.example"], SPAM)
@@ -144,7 +144,7 @@ def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, over
             return classifier.learned(SPAM)
 
     with dovecot(place, "Trash", IMAPSIEVE_CONF.format(place=place)) as port:
-        client = imaplib.IMAP4("127.0.0.1", port, timeout=30)
+        client = imaplib.IMAP4("127.0.0.1", port, timeout=120)
         client.login("ann", "secret")
         client.append("INBOX", "", "", SPAM.replace(b"\n", b"\r\n"))
         client.select("INBOX")

@@ -82,7 +82,7 @@ class Server:
     """Dovecot's side, and a person who works there."""
 
     def __init__(self, port: int) -> None:
-        self.client = imaplib.IMAP4("127.0.0.1", port, timeout=30)
+        self.client = imaplib.IMAP4("127.0.0.1", port, timeout=120)
         self.client.login("ann", "secret")
 
     def deliver(self, raw: bytes, flags: str = "", folder: str = "INBOX") -> None:
@@ -311,7 +311,7 @@ def test_sort_and_watch_while_mail_is_synchronised(program: str, server: tuple[S
         stop.set()
         pool.shutdown()
         watch.terminate()
-        told = watch.communicate(timeout=30)[0]
+        told = watch.communicate(timeout=120)[0]
     assert watch.returncode == 0 and told == b""  # nobody but sort moved mail
     synchronised()
     synchronised.spamnb("sort")

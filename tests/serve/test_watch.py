@@ -191,7 +191,7 @@ def test_watch_runs_until_it_is_told_to_end(box, model):
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         places = path_of(box) / "spamnb-places.sqlite"
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not (places.exists() and seen(path_of(box))):
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -200,7 +200,7 @@ def test_watch_runs_until_it_is_told_to_end(box, model):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        assert process.communicate(timeout=20)[0].startswith(b"learned\tspam\t") and process.returncode == 0
+        assert process.communicate(timeout=120)[0].startswith(b"learned\tspam\t") and process.returncode == 0
     finally:
         process.kill()
         process.wait()

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,17 +30,19 @@ def test_sigterm_answers_what_is_open_and_ends(serve, model):
     clients = [server.connect() for _ in range(6)]
     for client in clients:
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM))
+    assert server.ask(b"PING SPAMC/1.5\r\n\r\n")  # so the six before it were taken from the queue too
     time.sleep(0.2)
     server.process.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
+    deadline = time.monotonic() + 120
     with pytest.raises(ConnectionError):
-        server.ask(b"PING SPAMC/1.5\r\n\r\n")
+        while time.monotonic() < deadline:
+            server.ask(b"PING SPAMC/1.5\r\n\r\n")
     assert server.process.poll() is None
     for client in clients:
         client.sendall(SPAM)
         assert receive(client).startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: True")
         client.close()
-    assert server.process.wait(10) == 0
+    assert server.process.wait(120) == 0
 
 
 def test_an_idle_connection_does_not_hold_the_end_up(serve, model):
@@ -82,9 +85,13 @@ def test_sighup_reopens_the_model_that_learns_too(serve, model, tmp_path):
 
 
 def events_are(server: Server, event: str, count: int) -> None:
-    deadline = time.monotonic() + 30
-    while sum(line["event"] == event for line in server.lines()) < count:
-        assert time.monotonic() < deadline, server.log.read_text()
+    wait_until(lambda: sum(line["event"] == event for line in server.lines()) >= count)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
@@ -110,15 +117,17 @@ def test_a_killed_worker_is_replaced_and_nothing_learned_is_lost(serve, model):
     teachers = [threading.Thread(target=teach, args=(10_000 * number,)) for number in (1, 2, 3)]
     for teacher in teachers:
         teacher.start()
-    for _ in range(4):
+    for kills in range(4):
+        wait_until(lambda least=5 * kills: len(told) > least and server.workers())
         time.sleep(0.4)
         os.kill(server.workers()[0], signal.SIGKILL)
-    time.sleep(0.4)
+    wait_until(lambda: len(told) > 25)
     done.set()
     for teacher in teachers:
         teacher.join()
-    assert not failures and len(told) > 10
-    assert server.verdict(SPAM).startswith("Spam: True") and len(server.workers()) == 2
+    assert not failures
+    assert server.verdict(SPAM).startswith("Spam: True")
+    wait_until(lambda: len(server.workers()) == 2)
     assert server.stop() == 0
     with Classifier.open(model) as classifier:
         assert all(classifier.learned(raw) == "spam" for raw in told)
@@ -134,7 +143,7 @@ def test_workers_end_with_their_parent(serve, model):
     assert len(workers) == 2 and all(map(alive, workers))
     server.process.kill()
     server.process.wait()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while any(alive(worker) for worker in workers):
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -151,7 +160,7 @@ def test_mail_is_judged_whatever_becomes_of_the_log(model, tmp_path, log):
     command = f"{shlex.join([sys.executable, '-m', 'spamnb', 'serve', '-m', str(model), '--socket', str(path)])} {log}"
     process = subprocess.Popen(["sh", "-c", command], start_new_session=True)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         for _ in range(2):
             with socket.socket(socket.AF_UNIX) as client:
                 while client.connect_ex(str(path)):
@@ -204,7 +213,7 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
 def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
         told.bind(str(tmp_path / "notify"))
-        told.settimeout(20)
+        told.settimeout(120)
         # The shell puts its own process number where sd_listen_fds(3) wants it, and becomes the server.
         script = 'exec 3<&"$0"; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
         command = [sys.executable, "-m", "spamnb", "serve", "-m", str(model)]
@@ -223,7 +232,7 @@ def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
             assert told.recv(100) == b"STOPPING=1"
         finally:
             process.terminate()
-            assert process.communicate(timeout=20) and process.returncode == 0
+            assert process.communicate(timeout=120) and process.returncode == 0
 
 
 def test_metrics_are_summed_over_the_workers(serve, model):
@@ -231,7 +240,7 @@ def test_metrics_are_summed_over_the_workers(serve, model):
     url = next(f"http://{line['address']}" for line in server.lines() if line["event"] == "metrics")
 
     def metrics() -> dict[str, float]:
-        with urllib.request.urlopen(url + "/metrics", timeout=10) as reply:
+        with urllib.request.urlopen(url + "/metrics", timeout=120) as reply:
             assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
             lines = reply.read().decode("ascii").splitlines()
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
@@ -253,7 +262,7 @@ def test_metrics_are_summed_over_the_workers(serve, model):
     assert buckets == sorted(buckets) and counts["spamnb_request_seconds_sum"] > 0
     assert counts["spamnb_connections"] == 0
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(url + "/", timeout=10)
+        urllib.request.urlopen(url + "/", timeout=120)
 
 
 def test_without_prometheus_client_only_metrics_are_refused(serve, model, tmp_path):
@@ -276,7 +285,7 @@ def test_the_command_line_learns_beside_the_server(serve, model, tmp_path):
     beside = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     for raw in mails[20:]:
         assert b"DidSet" in server.about("TELL", raw, "1.5", "Message-class: spam", "Set: local")
-    assert beside.wait(30) == 0
+    assert beside.wait(120) == 0
     with Classifier.open(model) as classifier:
         assert all(classifier.learned(raw) == "spam" for raw in mails)
         assert dict(zip(classifier.store.totals().classes, classifier.store.totals().documents.tolist())) == {

@@ -122,7 +122,7 @@ def answers(port: int | None) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None = None) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline and (process is None or process.poll() is None)
         time.sleep(0.05)
