@@ -5,6 +5,7 @@
 
 ``soak`` lets mail arrive while ``spamnb watch --sort`` runs, moves some as a person would, kills the server now and
 then with SIGKILL, and looks every minute whether each message is in exactly one folder, and how much memory watch has.
+At the end each message that no person touched must lie where the verdict on it in the journal of watch sends it.
 ``kills`` runs ``spamnb sort`` and kills the server in the middle of its moves, again and again.
 SPAMNB_MAIL_ROOT names the folder that Dovecot was unpacked into, as for the tests; both need root.
 """
@@ -33,8 +34,10 @@ from imap_account import Server, account, key, key_of  # noqa: E402
 from served import mail  # noqa: E402
 
 from spamnb.classifier import Classifier  # noqa: E402
+from spamnb.journal.journal import Journal  # noqa: E402
 from spamnb.message.parse import digest  # noqa: E402
 from spamnb.serve.imap_record import AccountRecord  # noqa: E402
+from spamnb.serve.score import score_message  # noqa: E402
 from spamnb.sources.imap_url import parsed  # noqa: E402
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
@@ -111,9 +114,14 @@ class Soak:
         self.server, self.chance = server, random.Random(19)
         self.expected: set[str] = set()
         self.put: dict[str, str] = {}  # where a person put a message
+        self.touched: set[str] = set()  # what a person moved, or tried to
+        self.model = model.with_name("before.spamnb")
+        shutil.copy(model, self.model)
+        self.journal = folder / "journal.sqlite"
         self.counts: Counter[str] = Counter()
         self.log = folder / "watch.log"
-        command = [sys.executable, "-u", "-m", "spamnb", "watch", "--sort", "-m", str(model), server.url]
+        more = ["-m", str(model), "--journal", str(self.journal)]
+        command = [sys.executable, "-u", "-m", "spamnb", "watch", "--sort", *more, server.url]
         with self.log.open("wb") as log:
             self.watch = subprocess.Popen(command, stdout=log, stderr=log)
         self.seed = 10_000
@@ -145,23 +153,38 @@ class Soak:
             time.sleep(self.chance.expovariate(2.0))
         time.sleep(20)
         where, last = settled(self.server, self.expected)
-        stray = [
-            f"{name}: {folder}"
-            for name, folder in where.items()
-            if name not in self.put and folder != ("Junk" if ".spam@" in name else "INBOX")
-        ]
-        with AccountRecord.of(parsed(self.server.url)) as record:
-            unjudged = [
-                line for line in stray if not record.judged(digest(mail(line[line.index(".") + 1 : line.index("@")],
-                                                                        int(line[1 : line.index(".")]))))
-            ]
-        last += [f"{line}: never judged" for line in unjudged]
-        print(f"at the end: {len(where):,} messages, {len(stray)} judged wrongly by the model")
+        last += misplaced(where, self.put) + self.not_as_judged(where)
         self.watch.send_signal(signal.SIGTERM)
         print("watch ended with", self.watch.wait(60), "and said", Counter(
             line.split("\t")[0].split(":")[0] for line in self.log.read_text().splitlines()
         ))
         return wrong + last
+
+    def not_as_judged(self, where: dict[str, str]) -> list[str]:
+        """What no person touched and lies elsewhere than its verdict says; who judged wrongly is printed."""
+        wrong: list[str] = []
+        counts: Counter[str] = Counter()
+        with (
+            Journal.at(self.journal) as journal,
+            AccountRecord.of(parsed(self.server.url)) as record,
+            Classifier.open(self.model) as before,
+        ):
+            for name in where.keys() - self.touched:
+                seed, label = name[1 : name.index("@")].split(".")
+                raw = mail(label, int(seed))
+                noted = journal.of_message(digest(raw))
+                counts["messages that no person touched"] += 1
+                if noted is None:  # the connection was lost when it had been moved
+                    counts["of them without a note"] += 1
+                    wrong += [] if record.judged(digest(raw)) else [f"{name}: in {where[name]}, never judged"]
+                elif where[name] != ("Junk" if noted.entry.verdict == "spam" else "INBOX"):
+                    wrong.append(f"{name}: in {where[name]}, judged {noted.entry.verdict}")
+                elif noted.entry.verdict != label:
+                    counts[f"{label} that the model judged wrongly when it came"] += 1
+                    said = score_message(before, raw).verdict
+                    counts[f"{label} of these that it judged {said} before the hour's lessons"] += 1
+        print("at the end:", dict(counts))
+        return wrong
 
     def arrive(self) -> None:
         self.seed += 1
@@ -180,6 +203,7 @@ class Soak:
             return
         if name not in self.expected:
             return
+        self.touched.add(name)
         try:
             with self.server.person() as person:
                 for source in ("INBOX", "Junk", "Work"):

@@ -23,6 +23,10 @@ class Notes:
         self._classifier, self._journal = classifier, journal
         self._read: dict[int, tuple[bytes, ReadMessage]] = {}  # messages between their verdict and its note
 
+    def begin(self) -> None:
+        """Drop messages whose moves were not made: they are judged again."""
+        self._read.clear()
+
     def judge(self, raw: bytes) -> Score:
         """The verdict on a message, which is read once for it and its note."""
         from spamnb.serve.score import score_message

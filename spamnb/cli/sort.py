@@ -153,6 +153,8 @@ class _Sorting:
         say: Callable[[Sorted, str], None] = _say
         if sys.stdout is not None and sys.stdout.isatty():
             say = _terminal_line(self.classifier, folders)
+        if self.notes:
+            self.notes.begin()
         judge = self.notes.judge if self.notes else partial(score_message, self.classifier)
         for one in sort_mail(
             box,

@@ -136,6 +136,8 @@ class Watching:
         folders = {"spam": self.box.locate(self.target.junk)}
         if self.target.unsure is not None:
             folders["unsure"] = self.box.locate(self.target.unsure)
+        if self._notes:
+            self._notes.begin()
         judge = self._notes.judge if self._notes else partial(score_message, self._classifier)
         moved = "would move" if self._dry_run else "moved"
         for one in sort_mail(self.box, self.memory, judge, folders, self._unreadable, dry_run=self._dry_run):

@@ -9,17 +9,19 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
-from spamnb.sources.imap_connection import Denied, Unreachable, told
+from spamnb.sources.imap_connection import SECONDS, Denied, Unreachable, told
 from spamnb.sources.imap_reading import ImapReader
 from spamnb.sources.mailbox import Folder, MailboxMessage
 
 if TYPE_CHECKING:
     from imapclient import IMAPClient
 
+_PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice
 _LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
 _CHANGES = (b"EXISTS", b"EXPUNGE", b"VANISHED")
 
@@ -42,8 +44,7 @@ class ImapMailbox(ImapReader):
         folder, uids = messages[0].folder, [message.place.uid for message in messages]
         if not self.can_move():
             raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
-        client = self.client
-        try:
+        with self._changing() as client:
             with told(self._url):
                 self._select(client, folder, messages[0].place.validity, writable=True)
             with told(self._url, f"{into.name}: cannot move to it"):
@@ -53,21 +54,28 @@ class ImapMailbox(ImapReader):
                     client.copy(uids, into.place)
             if not client.has_capability("MOVE"):
                 self._expunge(client, uids)
-        except Unreachable:
-            self.close()
-            raise
         return []  # not every server says which numbers they have now
 
     def take_out(self, message: MailboxMessage) -> None:
         """Remove one message from its folder: the second half of a move whose first half is known to be done."""
-        client = self.client
-        try:
+        with self._changing() as client:
             with told(self._url):
                 self._select(client, message.folder, message.place.validity, writable=True)
             self._expunge(client, [message.place.uid])
+
+    @contextmanager
+    def _changing(self) -> Iterator[IMAPClient]:
+        """The connection, for what is not to be done twice: a server that is busy is waited for longer."""
+        client = self.client
+        try:
+            client.socket().settimeout(_PATIENCE)
+            yield client
         except Unreachable:
             self.close()
             raise
+        finally:
+            if self._client is not None:
+                self._client.socket().settimeout(SECONDS)
 
     def _expunge(self, client: IMAPClient, uids: Iterable[int]) -> None:
         if not client.has_capability("UIDPLUS"):
@@ -79,8 +87,7 @@ class ImapMailbox(ImapReader):
     def make(self, folder: Folder) -> None:
         """Make a folder where it is missing."""
         if all(known.place != folder.place for known in self.folders()):
-            client = self.client
-            with told(self._url, f"{folder.name}: cannot be made"):
+            with self._changing() as client, told(self._url, f"{folder.name}: cannot be made"):
                 client.create_folder(folder.place)
                 client.subscribe_folder(folder.place)
 

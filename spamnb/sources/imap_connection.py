@@ -60,6 +60,8 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
         ) from None
     except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
         raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
+    except TimeoutError:
+        raise Unreachable(f"{where}: the server takes too long to answer") from None
     except (OSError, EOFError) as error:
         raise Unreachable(f"{where}: {escape(reason(error)) or 'no answer'}") from None
 

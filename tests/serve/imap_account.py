@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from served import mail
-from unpacked import answers, command_of_unpacked, free_port, wait_until
+from unpacked import PATIENCE, answers, command_of_unpacked, free_port, wait_until
 
 from spamnb.cli import cli
 
@@ -132,6 +132,15 @@ class Server:
         shutil.chown(path, "nobody", "nogroup")
         path.rename(box / "new" / name)
 
+    def pause(self) -> None:
+        """Let every process of the server stand still until it is to go on."""
+        for pid in self.processes():
+            os.kill(pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        for pid in self.processes():
+            os.kill(pid, signal.SIGCONT)
+
     def kill(self) -> None:
         """End every process of the server at once, whatever it was doing."""
         assert self._process is not None
@@ -143,6 +152,8 @@ class Server:
         self._process.wait()
         wait_until(lambda: not self.processes())
         (self.place / "run" / "master.pid").unlink(missing_ok=True)
+        for path in (self.place / "mail").rglob("*.lock"):  # for one of the dead Dovecot waits two minutes
+            path.unlink()
 
     def processes(self) -> list[int]:
         """The server's processes: its master's session, and those that left it, by their configuration."""
@@ -177,7 +188,7 @@ class Server:
     def person(self) -> Iterator[Person]:
         """Another client of the account."""
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
-        client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=120)
+        client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=PATIENCE)
         try:
             client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
             yield Person(client)

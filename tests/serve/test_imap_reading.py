@@ -87,6 +87,25 @@ def test_reading_marks_nothing_as_read(server: Server):
         assert len(places) == 122 and {flags for _, flags in places} == {""}
 
 
+def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Server):
+    told: list[str] = []
+
+    def again(error: Exception, tries: int) -> None:
+        told.append(str(error))
+        server.go_on()
+
+    box = ImapMailbox(parsed(server.url), Login(), again)
+    try:
+        inbox = box.folders()[0]
+        box.client.socket().settimeout(0.1)
+        server.pause()
+        assert box.state(inbox).messages == 60
+        assert told == [f"{server.url}: the server takes too long to answer"]
+    finally:
+        server.go_on()
+        box.close()
+
+
 def test_a_folder_of_very_many_messages_is_listed_in_parts(server: Server, monkeypatch):
     url = parsed(f"{server.url}/Unerw%C3%BCnscht")
     box = ImapMailbox(url, Login())

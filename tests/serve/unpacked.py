@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -121,13 +122,21 @@ def answers(port: int | None) -> bool:
     return False
 
 
+PATIENCE = 120.0  # seconds: machines that test are slow at times, and only what fails waits so long
+
+
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen | None = None) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline and (process is None or process.poll() is None)
         time.sleep(0.05)
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
+    """A port below those that the system gives to clients, so that none has it while its server is started anew."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    chance = random.SystemRandom()  # pytest-randomly and the like give all processes the same seed
+    while True:
+        port = chance.randrange(min(10_000, first - 1), first)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
