@@ -63,6 +63,30 @@ def test_few_messages_are_counted_by_one_process_unless_they_are_large(
         assert made.counts.documents.tolist() == [20, 20]
 
 
+def test_a_few_large_files_are_counted_by_several_processes(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = list(entries([str(folder)], never))
+    size = sum(os.stat(entry.path).st_size for entry in found)
+    monkeypatch.setattr(counting, "SIZES_ASKED", len(found) + 1)
+    for most, shards in ((size, 1), (size - 1, 2)):
+        monkeypatch.setattr(counting, "MAX_ALONE_BYTES", most)
+        (tmp_path / str(most)).mkdir()
+        made = count_parallel(found, TokenOptions(), tmp_path / str(most), never, workers=2)
+        assert len(made.shards) == shards
+    monkeypatch.setattr(counting, "SIZES_ASKED", 32)
+    monkeypatch.setattr(counting, "MAX_ALONE_BYTES", size // 2)
+    assert len(count_parallel(found, TokenOptions(), tmp_path, never, workers=2).shards) == 2
+    assert len(count_parallel(found, TokenOptions(), tmp_path, never, workers=1).shards) == 1
+
+
+def test_a_file_that_is_gone_has_no_size(tmp_path: Path) -> None:
+    gone = [Entry("ham", "gone", str(tmp_path / "gone"))]
+    told: list[str] = []
+    made = count_parallel(gone, TokenOptions(), tmp_path, lambda name, error: told.append(name), workers=2)
+    assert (told, len(made.shards[0].positions)) == (["gone"], 0)
+
+
 def test_one_process_lists_no_messages_ahead(tmp_path: Path) -> None:
     listed = 0
 
