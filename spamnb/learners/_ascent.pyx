@@ -71,8 +71,10 @@ def ascend(const int64_t[::1] indptr, const int32_t[::1] columns, const double[:
            int64_t[:, ::1] brought, int64_t[:, ::1] weights):
     cdef Py_ssize_t classes = offsets.shape[1], i, j, n, begin, end
     cdef int k, y, done = 0, number
-    cdef int64_t moved, rest, largest
-    cdef double margin, scale
+    cdef int64_t moved, rest, largest, first, second
+    cdef double scale
+    cdef const int32_t* cell
+    cdef int64_t* weight = &weights[0, 0] if weights.shape[0] else NULL
     cdef double[::1] of_message = np.zeros(classes), parts = np.zeros(classes)
     cdef int64_t[::1] sums = np.zeros(classes, np.int64), change = np.zeros(classes, np.int64)
     cdef double worst
@@ -83,11 +85,19 @@ def ascend(const int64_t[::1] indptr, const int32_t[::1] columns, const double[:
             for n in range(order.shape[0]):
                 i = order[n]
                 begin, end, y = indptr[i], indptr[i + 1], <int> labels[i]
+                cell = &columns[0] + begin if begin < end else NULL
                 for k in range(classes):
                     sums[k] = (begin - end) * brought[i, k]
-                for j in range(begin, end):
-                    for k in range(classes):
-                        sums[k] += weights[columns[j], k]
+                if classes == 2:  # units of both sum to 0: half of the work, and no loop within the loop
+                    first = 0
+                    for j in range(end - begin):
+                        first += weight[2 * cell[j]]
+                    sums[0] += first
+                    sums[1] -= first
+                else:
+                    for j in range(end - begin):
+                        for k in range(classes):
+                            sums[k] += weight[classes * cell[j] + k]
                 scale = values[i] * UNIT
                 for k in range(classes):
                     of_message[k] = offsets[i, k] + scale * sums[k]
@@ -106,9 +116,15 @@ def ascend(const int64_t[::1] indptr, const int32_t[::1] columns, const double[:
                 largest = max(largest, change[y], -change[y])
                 if largest:
                     worst = max(worst, largest / scale)
-                    for j in range(begin, end):
-                        for k in range(classes):
-                            weights[columns[j], k] += change[k]
+                    if classes == 2:
+                        first, second = change[0], change[1]
+                        for j in range(end - begin):
+                            weight[2 * cell[j]] += first
+                            weight[2 * cell[j] + 1] += second
+                    else:
+                        for j in range(end - begin):
+                            for k in range(classes):
+                                weight[classes * cell[j] + k] += change[k]
             if worst < TOLERANCE:
                 break
     return done

@@ -75,7 +75,7 @@ class Corrected(Learner):
             return found
         classes = len(others.counts.classes)
         solved = _solve(others, labels, scores, (PASSES if classes == 2 else MANY_PASSES)[0])
-        every = np.ones(len(others.tokens), bool)
+        every = np.arange(len(others.tokens), dtype=np.int32)
         problem = _problem(asked, every, np.zeros(len(found), np.int64), offset_of(classes) * found)
         lengths = np.concatenate([shard.lengths[shard.included] for shard in asked.shards])
         problem = problem._replace(values=1 / np.sqrt(np.maximum(lengths, 1)))  # with the tokens that no other holds
@@ -161,7 +161,7 @@ class _Solved(NamedTuple):
     """A solved problem, over the columns that two messages or more hold."""
 
     problem: Problem
-    shared: np.ndarray  # (V,) which columns of the training set these are
+    columns: np.ndarray  # (V,) int32, where each of the training set's columns is among them; -1: one message's alone
     order: np.ndarray  # (n,) of the visits
     brought: np.ndarray  # (n, C) in units
     weights: np.ndarray  # (columns, C) in units
@@ -170,24 +170,29 @@ class _Solved(NamedTuple):
 def _solve(training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, passes: int) -> _Solved:
     """The correction of naive Bayes' left-out ``scores`` (n, C)."""
     classes = scores.shape[1]
-    shared = training_set.counts.document_frequency() >= MIN_HOLDERS
-    problem = _problem(training_set, shared, labels, fitted_offset_of(classes) * scores)
+    held = training_set.counts.document_frequency()
+    shared = np.flatnonzero(held >= MIN_HOLDERS)
+    # The commonest first, so that the weights that are read most lie together in memory.
+    columns = np.full(len(held), -1, np.int32)
+    columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
+    problem = _problem(training_set, columns, labels, fitted_offset_of(classes) * scores)
     digests = np.concatenate([shard.digests[shard.included] for shard in training_set.shards])
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(labels), classes), np.int64)
-    weights = np.zeros((int(shared.sum()), classes), np.int64)
+    weights = np.zeros((len(shared), classes), np.int64)
     ascend(*problem, order, PENALTY, passes, brought, weights)
-    return _Solved(problem, shared, order, brought, weights)
+    return _Solved(problem, columns, order, brought, weights)
 
 
-def _problem(training_set: TrainingSet, shared: np.ndarray, labels: np.ndarray, offsets: np.ndarray) -> Problem:
-    """The messages of a training set, in the order of its batches, over the columns (V,) that are ``shared``."""
-    column = (np.cumsum(shared) - 1).astype(np.int32)
+def _problem(training_set: TrainingSet, column: np.ndarray, labels: np.ndarray, offsets: np.ndarray) -> Problem:
+    """The messages of a training set, in the order of its batches; column j of it becomes ``column[j]``, or is left out
+    where that is -1."""
     columns, lengths, values = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for batch in training_set.batches():
         rows = batch.rows
-        here = shared[rows.ids]
-        columns.append(column[rows.ids[here]])
+        found = column[rows.ids]
+        here = found >= 0
+        columns.append(found[here])
         ends = np.append(0, np.cumsum(here))[rows.indptr]
         lengths.append(np.diff(ends))
         values.append(1 / np.sqrt(np.maximum(np.diff(rows.indptr), 1)))
@@ -216,12 +221,13 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
 
 def _whole(solved: _Solved, training_set: TrainingSet) -> Correction:
     """The correction over all columns (V,): also those that one message alone holds."""
-    units = np.zeros((len(solved.shared), solved.weights.shape[1]), np.int64)
-    units[solved.shared] = solved.weights
+    units = np.zeros((len(solved.columns), solved.weights.shape[1]), np.int64)
+    shared = solved.columns >= 0
+    units[shared] = solved.weights[solved.columns[shared]]
     first = 0
     for batch in training_set.batches():
         rows = np.repeat(np.arange(first, first + len(batch.labels)), np.diff(batch.rows.indptr))
-        alone = ~solved.shared[batch.rows.ids]
+        alone = ~shared[batch.rows.ids]
         units[batch.rows.ids[alone]] = solved.brought[rows[alone]]
         first += len(batch.labels)
     return Correction(_narrow(solved.brought), _narrow(units))
