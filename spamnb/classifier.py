@@ -281,8 +281,8 @@ class Classifier:
 
     def _take_back(self, digest: bytes, known: LearnedMessage, counted: Mapping[str, int]) -> None:
         label, _, bins = known
+        self.learner.forget(self.store, self.store.totals(), label, counted, digest)
         self.store.add(label, counted, -1)
-        self.learner.forget(self.store, label, counted, digest)
         self._count_score(label, bins_by_class(self._scores(label, counted)) if bins is None else bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)

@@ -25,7 +25,7 @@ from spamnb.tokens.token_array import TokenArray
 
 
 class PrunedView:
-    """A model as a learner sees it once ``survey``'s tokens are gone; a corrected model is not pruned."""
+    """A model as a learner sees it once ``survey``'s tokens are gone."""
 
     def __init__(self, store: Store, survey: Survey) -> None:
         self.path = store.path
@@ -126,6 +126,9 @@ def _judge(
         read = classifier.read(raw)
         counted: Mapping[str, int] = read.counts
         known = store.learned(read.digest)
+        own: dict[str, int] = {}  # what it brought to the correction
+        if known is not None and settings.model_type == "corrected":
+            own = store.corrections.brought(read.digest)
         if known is not None:
             if store.totals().documents[store.totals().classes.index(known.label)] < 2:
                 return  # without it the class would hold nothing
@@ -133,6 +136,8 @@ def _judge(
             store.add(known.label, counted, -1)
         ids, rows = read.row.renumbered()
         tokens = TokenIds(read.vocabulary, ids)
+        if own:
+            store.corrections.add(tokens, {name: -n for name, n in own.items()})
         cost.truth.append(label)
         pruned = PrunedView(store, survey)
         models: list[tuple[ModelFile, ClassTotals]] = [(store, store.totals()), (pruned, pruned.totals())]
@@ -145,3 +150,5 @@ def _judge(
             cost.spam_scores[which].append(float(margins(scores)[0, of_spam]))
         if known is not None:
             store.add(known.label, counted)
+        if own:
+            store.corrections.add(tokens, own)

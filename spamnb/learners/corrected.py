@@ -36,7 +36,7 @@ from spamnb.learners.learner import (
 )
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
-from spamnb.tokens.csr_rows import CsrRows
+from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
@@ -132,9 +132,11 @@ class Corrected(Learner):
             corrections.put_brought(hard.digest, _sum(brought, changed))
             corrections.put_changed(digest, hard.number, changed)
 
-    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes) -> None:
-        corrections = store.corrections
-        corrections.add(store.in_vocabulary(list(token_counts)), _minus(corrections.brought(digest)))
+    def forget(
+        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
+    ) -> None:
+        corrections, tokens = store.corrections, store.in_vocabulary(list(token_counts))
+        own = _minus(corrections.brought(digest))
         if changed := corrections.changed(digest):
             number, units = changed
             if hard := corrections.hard.get(number):
@@ -142,6 +144,22 @@ class Corrected(Learner):
                 corrections.put_brought(hard.digest, _sum(corrections.brought(hard.digest), _minus(units)))
         corrections.drop_brought(digest)
         corrections.hard.drop(digest)
+        if "pruned" in store.meta():
+            tokens, last = _there(store, totals, label, tokens)
+            corrections.add(tokens, own)
+            corrections.clear(last)  # one that was pruned and came back had not what this message brought to it
+        else:
+            corrections.add(tokens, own)
+
+
+def _there(
+    store: ModelFile, totals: ClassTotals, label: str, tokens: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Those of a message's ``tokens`` from whose counts forgetting it takes one, and those whose last count that is."""
+    found = store.look_up(tokens)
+    own = found.document_counts[list(totals.classes).index(label)] > 0
+    last = own & (found.document_counts.sum(axis=0) == 1)
+    return take_tokens(tokens, found.positions[own]), take_tokens(tokens, found.positions[last])
 
 
 def _part(corrections: CorrectionFile, tokens: Sequence[str], classes: list[str]) -> np.ndarray:

@@ -147,7 +147,9 @@ class EmbeddedModel(Learner):
     def forgets(self) -> bool:
         return self._sums
 
-    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes) -> None:
+    def forget(
+        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
+    ) -> None:
         if not self._sums:
             return
         names, arrays = self._stored(store)

@@ -21,6 +21,7 @@ class CorrectionFile(Protocol):
 
     def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray: ...
     def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None: ...
+    def clear(self, tokens: Sequence[str]) -> None: ...
     def brought(self, digest: bytes) -> dict[str, int]: ...
     def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None: ...
     def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None: ...
@@ -186,8 +187,11 @@ class Learner:
         """Whether what is kept beside the sums is a sum too, so that a message can be taken out of it."""
         return True
 
-    def forget(self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes) -> None:
-        """Take one message, {token: occurrences}, out of what is kept beside the sums. Gradient steps stay."""
+    def forget(
+        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
+    ) -> None:
+        """Take one message, {token: occurrences}, out of what is kept beside the sums; these hold it still, and
+        ``totals`` too. Gradient steps stay."""
 
 
 def learner_for(settings: Settings) -> Learner:

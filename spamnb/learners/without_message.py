@@ -99,6 +99,9 @@ class _CorrectionWithout:
     def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
         raise TypeError(_ASKING)
 
+    def clear(self, tokens: Sequence[str]) -> None:
+        raise TypeError(_ASKING)
+
     def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
         return None if digest == self._digest else self._file.changed(digest)
 

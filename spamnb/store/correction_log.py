@@ -108,13 +108,25 @@ class CorrectionLog:
         if oldest > self._summed:
             if self._size <= MAX_LOG:
                 return
-            self._summed, self._merged = self._last, FIRST_KEY
-            self._keep_state()
-            self._read = self._read_cells()
+            self._begin_round()
         steps = 2 * (self._pages // MERGED_PAGES + 1) * appended // max(MAX_LOG, 1) + 1
         for _ in range(steps):
             if self._merge_part():
                 return
+
+    def fold(self) -> None:
+        """Write all of the log to the pages. Inside ``writing``."""
+        self._cells()
+        while self._size:
+            if self._tables.execute("SELECT min(sequence) FROM corrected").fetchone()[0] > self._summed:
+                self._begin_round()
+            while not self._merge_part():
+                pass
+
+    def _begin_round(self) -> None:
+        self._summed, self._merged = self._last, FIRST_KEY
+        self._keep_state()
+        self._read = self._read_cells()
 
     def _merge_part(self) -> bool:
         """Write the next few pages; whether they were the last."""

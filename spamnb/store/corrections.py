@@ -36,11 +36,14 @@ from spamnb.store.correction_sums import (
 from spamnb.store.hard_messages import HardMessages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
+from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
 
 PAGES = "SELECT keys, weights FROM corrections ORDER BY first"
 PAGES_OF = """SELECT keys, weights FROM corrections WHERE first IN
 (SELECT (SELECT max(first) FROM corrections WHERE first <= value) FROM json_each(?)) ORDER BY first"""
+PAGES_BETWEEN = """SELECT keys, weights FROM corrections
+WHERE first BETWEEN coalesce((SELECT max(first) FROM corrections WHERE first <= ?1), ?1) AND ?2 ORDER BY first"""
 
 MAX_PENDING = 65_536  # tokens whose changes wait for the end of a transaction
 
@@ -127,6 +130,16 @@ class CorrectionTables:
                 if self._waiting > MAX_PENDING:
                     self.write_changes()
 
+    def clear(self, tokens: Sequence[str]) -> None:
+        """Leave ``tokens``, which no message holds any more, no weight, whatever it was."""
+        with self._tables.writing():
+            self.hard.drop_holding(tokens)
+            cache, ids = self._load(tokens)
+            for id_ in ids[cache.table[:, ids].any(axis=0)].tolist():
+                key = TokenIds(cache.vocabulary, np.array([id_])).hashes
+                self._pending.append((key, -cache.table[:, id_]))
+                cache.table[:, id_] = 0
+
     def write_changes(self) -> None:
         """Write what ``add`` changed; once a transaction is enough."""
         pending, self._pending, self._waiting = self._pending, [], 0
@@ -203,6 +216,36 @@ class CorrectionTables:
             found = from_brought(rows, len(self._tables.class_ids()))
             some = np.flatnonzero(found.units.any(axis=1))
             return MessageUnits([found.digests[i] for i in some.tolist()], found.units[some])
+
+    # -- pruning ---------------------------------------------------------------------------------------------
+
+    def written_bytes(self, low: int, high: int, keys: np.ndarray) -> int:
+        """How many bytes the pages hold of the tokens with these ``keys`` (k,), all from ``low`` to ``high``."""
+        pages = self._between(low, high)
+        here = np.isin(pages.keys, keys, assume_unique=True)
+        return int(here.sum()) * (KEY.itemsize + UNITS.itemsize * max(pages.units.shape[1] - 1, 0))
+
+    def take_out(self, low: int, high: int, tokens: TokenArray) -> None:
+        """Take out the weights of these tokens, all of them with keys from ``low`` to ``high``, and let go of the hard
+        messages that held one: what was brought to a token that is gone is not there to be changed."""
+        with self._tables.writing():
+            self.write_changes()
+            self._log.read_anew()
+            self._log.fold()
+            pages = self._between(low, high)
+            stays = ~np.isin(pages.keys, tokens.hashes, assume_unique=True)
+            if not stays.all():
+                first, last = int(pages.keys[0]), int(pages.keys[-1])
+                self._tables.execute("DELETE FROM corrections WHERE first BETWEEN ? AND ?", (first, last))
+                kept = TokenUnits(pages.keys[stays], pages.units[stays])
+                self._tables.executemany("INSERT INTO corrections VALUES (?, ?, ?)", pages_of(kept))
+            self._cache = self._pages = None
+            self._log.read_anew()
+            self.hard.drop_holding(tokens)
+
+    def _between(self, low: int, high: int) -> TokenUnits:
+        """The pages that hold the keys from ``low`` to ``high``, and maybe others."""
+        return from_pages(self._tables.execute(PAGES_BETWEEN, (low, high)), len(self._tables.class_ids()))
 
     # -- the whole -------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from spamnb.learners.learner import HardMessage
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
+from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
@@ -91,6 +92,14 @@ class HardMessages:
             gone = "UPDATE hard SET digest = NULL, offsets = '', tokens = '' WHERE digest = ?"
             if self._tables.execute(gone, (digest,)).rowcount:
                 self._numbers, self._known = None, {}
+
+    def drop_holding(self, tokens: Sequence[str]) -> None:
+        """Keep those no longer that hold one of these tokens."""
+        keys = (tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)).hashes
+        with self._tables.writing():
+            for hard in [self.get(number) for number in self._all()]:
+                if hard and isinstance(hard.tokens, TokenIds) and np.isin(hard.tokens.hashes, keys).any():
+                    self.drop(hard.digest)
 
 
 def _scores(found: object, classes: int) -> list[float | None]:

@@ -79,9 +79,9 @@ def check_prunable(store: Store) -> None:
     """SpamnbError where the model has tokens that belong to more than sums."""
     meta = store.meta()
     kind = meta.get("model_type")
-    if kind not in COUNT_MODELS or meta.get("embedding") is not None:
+    if kind not in (*COUNT_MODELS, "corrected") or meta.get("embedding") is not None:
         what = f"a {kind} model" if meta.get("embedding") is None else "a model of embedded messages"
-        raise SpamnbError(f"{store.path}: {what} cannot be pruned: its tokens have weights beside their counts")
+        raise SpamnbError(f"{store.path}: {what} cannot be pruned: what its tokens weigh is no sum")
     if meta.get("top_words") is not None:
         raise SpamnbError(f"{store.path}: a model of chosen words is not pruned; 'train --top-words' chooses fewer")
 
@@ -89,6 +89,7 @@ def check_prunable(store: Store) -> None:
 def survey(store: Store, rule: Rule) -> Survey:
     """What ``rule`` takes out; the model stays as it is."""
     check_prunable(store)
+    corrected = store.meta()["model_type"] == "corrected"
     with store.reading():
         found = Survey(rule, *_nothing(store))
         candidates = [found.candidates]
@@ -101,6 +102,9 @@ def survey(store: Store, rule: Rule) -> Survey:
             near = _taken_out(tokens, counts, rule.messages + 1, recent)
             candidates.append(tokens.hashes[near])
             found = _counted(found, tokens, counts, gone)
+            if corrected:
+                weights = store.corrections.written_bytes(low, high, tokens.hashes[gone])
+                found = found._replace(bytes=found.bytes + weights)
             if high == LAST_KEY:
                 return found._replace(candidates=np.concatenate(candidates))
             low = high + 1
@@ -174,6 +178,8 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     stays[gone] = False
     kept = np.flatnonzero(stays)
     write_part(store, low, high, tokens.take(kept), counts.reindex(inverse_index(kept, len(tokens)), len(kept)))
+    if store.meta()["model_type"] == "corrected":
+        store.corrections.take_out(low, high, tokens.take(gone))
     store.executemany(
         "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
         zip(found.document_counts.tolist(), found.occurrences.tolist(), range(len(found.frequencies))),

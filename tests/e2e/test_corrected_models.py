@@ -117,14 +117,20 @@ def test_merged_models_hold_what_both_were_taught(model: Path, tmp_path: Path) -
     assert "model_type differs" in run("merge", model, tmp_path / "plain", "-m", tmp_path / "never").output
 
 
-def test_pruning_is_refused_in_one_line(model: Path) -> None:
-    before = content(model)
-    result = run("prune", "--yes", "-m", model)
-    assert result.exit_code == 1
-    assert result.output == (
-        f"Error: {model}: a corrected model cannot be pruned: its tokens have weights beside their counts\n"
-    )
-    assert content(model) == before
+def test_a_pruned_model_answers_learns_and_forgets_all_it_knows(model: Path, tmp_path: Path) -> None:
+    rare = [("spam", message("spam", n) + f"rare{n}x of{n}y\n".encode()) for n in range(40)]
+    with Classifier.open(model, writable=True) as classifier:
+        for label, raw in rare:
+            classifier.learn(label, raw)
+    told = done("prune", "--yes", "--months", "0", "-m", model, tmp_path / "mail")
+    assert "tokens taken out" in told and "on 40 messages, 40 of them learned and left out" in told
+    with Classifier.open(model, writable=True) as classifier:
+        assert classifier.classify(message("spam", 600)).verdict == "spam"
+        assert classifier.classify(message("ham", 600)).verdict == "ham"
+        for label, raw in [*mail(20), *LESSONS, *rare]:
+            classifier.forget(classifier.learned(raw) or label, raw)
+        whole = classifier.store.corrections.whole()
+        assert not len(whole.weights.keys) and not len(whole.brought.digests)
 
 
 def test_an_older_spamnb_is_told_that_a_newer_one_made_the_file(tmp_path: Path) -> None:

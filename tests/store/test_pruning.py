@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import compaction
@@ -117,9 +118,70 @@ def test_a_reader_sees_at_once_that_tokens_are_gone(tmp_path: Path) -> None:
         assert give_room_back(writer)
 
 
+def letter(words: list[str]) -> bytes:
+    return f"Subject: {words[0] if words else 'none'}\n\n{' '.join(words)}\n".encode()
+
+
+LETTER = st.tuples(st.sampled_from(["ham", "spam"]), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
+
+
+def weights_of(store: Store) -> dict[int, list[int]]:
+    weights = store.corrections.whole().weights
+    return dict(zip(weights.keys.tolist(), weights.units.tolist()))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(LETTER, min_size=4, max_size=14), st.lists(LETTER, max_size=6), st.sampled_from([0, 60, 100_000]))
+def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list, log: int) -> None:
+    """What stays is as it was, what is forgotten afterwards leaves, and after the last message nothing is left."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spamnb.store.correction_log.MAX_LOG", log)
+        patch.setattr("spamnb.store.correction_log.MERGED_PAGES", 1)
+        patch.setattr("spamnb.store.correction_sums.PAGE_BYTES", 60)
+        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
+        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
+        classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
+        store, known = classifier.store, {}
+        for label, words in first:
+            known[letter(words)] = label
+            classifier.learn(label, letter(words))
+        before, brought = weights_of(store), store.corrections.all_brought()
+        told = survey(store, Rule(1, 0))
+        assert prune(store, Rule(1, 0)) == told.pruned
+        kept = set(read_snapshot(store).tokens.hashes.tolist())
+        assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
+        assert str(store.corrections.all_brought()) == str(brought), "what messages brought is kept once a message"
+        for number in range(1, 20):
+            hard = store.corrections.hard.get(number)
+            assert hard is None or set(hard.tokens.hashes.tolist()) <= kept  # type: ignore[attr-defined]
+        for label, words in then:
+            known[letter(words)] = label
+            classifier.learn(label, letter(words))
+        for raw, label in known.items():
+            classifier.forget(label, raw)
+            assert set(weights_of(store)) <= set(read_snapshot(store).tokens.hashes.tolist())
+        assert not weights_of(store) and not len(store.corrections.all_brought().digests)
+
+
+def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:
+    classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
+    store = classifier.store
+    for n in range(3):
+        classifier.learn("ham", letter(["a", "b", f"h{n}"]))
+        classifier.learn("spam", letter(["c", "d", f"s{n}"]))
+    old = letter(["a", "c", "rare"])
+    classifier.learn("spam", old)
+    assert prune(store, Rule(1, 0))
+    assert not store.corrections.look_up(["rare"], ("ham", "spam")).any()
+    classifier.learn("ham", letter(["b", "d", "rare"]))
+    came_back = store.corrections.look_up(["rare"], ("ham", "spam")).tolist()
+    assert any(map(any, came_back))
+    classifier.forget("spam", old)
+    assert store.corrections.look_up(["rare"], ("ham", "spam")).tolist() == came_back
+
+
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
-    kinds = {"logistic model": "logistic", "corrected model": "corrected"}
-    refused = {says: {"model_type": kind} for says, kind in kinds.items()} | {"chosen words": {"top_words": 5}}
+    refused = {"logistic model": {"model_type": "logistic"}, "chosen words": {"top_words": 5}}
     for says, chosen in refused.items():
         with pytest.raises(SpamnbError, match=says):
             survey(filled([], Settings(**chosen).as_meta()), Rule(1, 0))  # type: ignore[arg-type]
