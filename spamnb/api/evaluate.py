@@ -48,6 +48,7 @@ def evaluate(
     label_column: str | None = None,
     login: Login | None = None,
     workers: int | None = None,
+    dask: str | None = None,
     progress: bool | None = None,
     tell: Tell = warn,
     command: str = "spamnb.evaluate in Python",
@@ -74,6 +75,8 @@ def evaluate(
       for ``Evaluation.write_page``
     - ``recursive``, ``text_column``, ``label_column``, ``login``, ``workers``, ``progress``, ``tell``: as for
       ``train``
+    - ``dask``: a Dask cluster reads the mail, as for ``train``; models are made and asked here. It goes with ``folds``,
+      ``split`` and ``leave_one_out``
     - ``command``: what the page names as its origin
     - ``settings``: of the models that are trained, under their names on the command line
 
@@ -96,6 +99,12 @@ def evaluate(
     if model is not None and settings:
         raise SpamnbError(f"{', '.join(settings)}: model takes the model as it was trained")
     check_least(1, workers=workers)
+    if dask is not None:
+        from spamnb.api.clusters import check_dask
+
+        if online or model is not None:
+            raise SpamnbError("--dask: with --online and --model one message is judged after the other, on one machine")
+        check_dask(dask, workers)
     check_least(0, seed=seed, doubtful=doubtful)
     from spamnb.sources.notes import notes
 
@@ -105,7 +114,7 @@ def evaluate(
     for spec in specs:
         for note in notes(spec, recursive):
             tell(note)
-    mail = _Mail(specs, options, left_out, progress)
+    mail = _Mail(specs, options, left_out, progress, tell)
     if online:
         from spamnb.evaluation.online import Feedback
 
@@ -115,7 +124,7 @@ def evaluate(
         result, own = mail.as_it_is(path)
     else:
         way = _way(leave_one_out, split, 10 if folds is None else folds, seed, by_date, doubtful)
-        result = mail.held_out(own, way, subjects, workers)
+        result = mail.held_out(own, way, subjects, workers, dask)
     doubts = mislabelled(specs, options, result, doubtful)
     return Evaluation(figures(result, seed=seed), result, own, path, left_out.count, doubts, command)
 
@@ -149,8 +158,10 @@ def _way(
 class _Mail:
     """The labelled mail that a filter is measured on."""
 
-    def __init__(self, specs: Sequence[str], options: ReadOptions, left_out: LeftOut, shown: bool | None) -> None:
-        self._specs, self._options, self._left_out, self._shown = specs, options, left_out, shown
+    def __init__(
+        self, specs: Sequence[str], options: ReadOptions, left_out: LeftOut, shown: bool | None, tell: Tell
+    ) -> None:
+        self._specs, self._options, self._left_out, self._shown, self._tell = specs, options, left_out, shown, tell
 
     def _entries(self) -> Iterator[Entry]:
         from spamnb.sources.spec import entries
@@ -176,19 +187,22 @@ class _Mail:
         with Classifier.open(model) as classifier, progress("Classifying", self._shown) as show:
             return _some(judged(self._entries(), classifier, self._left_out, show)), classifier.settings
 
-    def held_out(self, settings: Settings, way: Way, with_subjects: bool, workers: int | None) -> Result:
+    def held_out(
+        self, settings: Settings, way: Way, with_subjects: bool, workers: int | None, dask: str | None
+    ) -> Result:
         """The mail counted once, and parts of it judged by models of others."""
+        from spamnb.api.clusters import chosen_cluster
         from spamnb.api.progress import progress
         from spamnb.api.scratch import scratch
-        from spamnb.engines.counting import count_parallel
+        from spamnb.engines.counting import counted
         from spamnb.evaluation.held_out import mail_of
         from spamnb.evaluation.protocols import no_subjects
 
         names: list[str] = []
         named = noting_names(self._entries(), names)
         with scratch() as folder:
-            with progress("Reading", self._shown) as show:
-                training_set = count_parallel(named, settings.tokens, folder, self._left_out, show, workers)
+            with chosen_cluster(dask, workers, folder, self._tell) as cluster, progress("Reading", self._shown) as show:
+                training_set = counted(named, settings.tokens, folder, self._left_out, show, workers, cluster)
             mail = mail_of(training_set, names)
             if not len(mail.positions):
                 raise SpamnbError("no messages in the sources: nothing to evaluate on")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.engines.cluster import Cluster
     from spamnb.evaluation.result import Result
     from spamnb.settings import Settings
     from spamnb.sources.one_class import ReadOptions
@@ -42,6 +40,7 @@ def make_model(
     ``command`` is kept in the file as what it was made by, ``check`` may raise SpamnbError for what was counted, and
     ``shown`` is whether progress is. ``dask`` names a cluster that does the work.
     """
+    from spamnb.api.clusters import chosen_cluster
     from spamnb.api.mislabelled import conflicts, mislabelled
     from spamnb.api.progress import progress
     from spamnb.api.scratch import scratch
@@ -52,7 +51,11 @@ def make_model(
     left_out = LeftOut(tell)
     names: list[str] | None = [] if doubtful else None
     lessons = Lessons(None if not_kept is None else model, keep_lessons, left_out)
-    with scratch() as folder, _cluster(dask, workers, folder, tell) as cluster, progress("Reading", shown) as show:
+    with (
+        scratch() as folder,
+        chosen_cluster(dask, workers, folder, tell) as cluster,
+        progress("Reading", shown) as show,
+    ):
         made = rebuild(
             model,
             entries(sources, left_out, options),
@@ -85,18 +88,6 @@ def make_model(
         mislabelled(sources, options, suspects, doubtful) if suspects is not None else None,
         conflicts(sources, options, training_set, made.messages),
     )
-
-
-@contextmanager
-def _cluster(dask: str | None, workers: int | None, folder: Path, tell: Tell) -> Iterator[Cluster | None]:
-    """The cluster that was asked for, if any."""
-    if dask is None:
-        yield None
-        return
-    from spamnb.engines.cluster import cluster
-
-    with cluster(dask, workers, folder, tell) as found:
-        yield found
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:

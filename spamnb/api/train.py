@@ -12,7 +12,6 @@ from spamnb.sources.one_class import ReadOptions
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from spamnb.settings import Settings
     from spamnb.sources.imap_login import Login
 
 
@@ -70,6 +69,7 @@ def train(
     ...     classifier.settings.alpha
     0.5
     """
+    from spamnb.api.clusters import check_dask
     from spamnb.api.making import make_model
     from spamnb.sources.notes import notes
     from spamnb.store.snapshot import check_replaceable
@@ -79,7 +79,7 @@ def train(
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
     if dask is not None:
-        _check_dask(dask, chosen, workers, doubtful)
+        check_dask(dask, workers)
     for spec in specs:
         for note in notes(spec, recursive):
             tell(note)
@@ -98,15 +98,3 @@ def train(
         doubtful=doubtful,
         shown=progress,
     )
-
-
-def _check_dask(dask: str, settings: Settings, workers: int | None, doubtful: int) -> None:
-    """SpamnbError where a cluster cannot do what is asked of it: told before a message is read."""
-    from spamnb.engines.cluster_training import check_settings
-    from spamnb.errors import SpamnbError
-
-    check_settings(settings)
-    if workers is not None and dask != "local":
-        raise SpamnbError("--workers is for processes of this machine; a cluster has the workers that it has")
-    if doubtful:
-        raise SpamnbError("--dask: --doubtful needs the evidence of each message, which a cluster does not send back")

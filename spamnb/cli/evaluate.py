@@ -11,6 +11,7 @@ from spamnb.cli.options import (
     SOURCE,
     ModelPath,
     command_line,
+    dask_option,
     doubtful_option,
     format_option,
     read_options,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
 @doubtful_option
 @settings_options
 @workers_option
+@dask_option("Let a Dask cluster read the mail")
 def evaluate_command(
     sources: tuple[str, ...],
     folds: int | None,
@@ -95,6 +97,7 @@ def evaluate_command(
     doubtful: int,
     settings: SettingsOptions,
     workers: int | None,
+    dask: str | None,
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
 
@@ -138,6 +141,7 @@ def evaluate_command(
         doubtful=doubtful,
         subjects=report is not None,
         workers=workers,
+        dask=dask,
         progress=True,
         tell=tell_of_ours,
         command=command_line(),

@@ -97,6 +97,13 @@ workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
 )
 
+
+def dask_option(what: str) -> Callable[..., Any]:
+    """The option that names a cluster, which does ``what``."""
+    forms = "tcp://… or tls://… of its scheduler, a scheduler file, or 'local'."
+    return click.option("--dask", metavar="ADDRESS", help=f"{what}: {forms}")
+
+
 _READ_OPTIONS = "spamnb.read_options"  # where a command's context keeps them
 
 

@@ -10,6 +10,7 @@ import click
 from spamnb.cli.options import (
     SOURCE,
     command_line,
+    dask_option,
     doubtful_option,
     keep_lessons_option,
     model_option,
@@ -34,11 +35,7 @@ if TYPE_CHECKING:
 @keep_lessons_option
 @settings_options
 @workers_option
-@click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Let a Dask cluster do the work: tcp://… or tls://… of its scheduler, a scheduler file, or 'local'.",
-)
+@dask_option("Let a Dask cluster do the work")
 def train_command(
     sources: tuple[str, ...],
     model: Path,

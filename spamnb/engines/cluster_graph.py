@@ -48,11 +48,17 @@ class Plan(NamedTuple):
     newest: NewestPlan | None
 
 
+class GatheringPlan(NamedTuple):
+    """The futures of what the client asks for where it fits a model itself."""
+
+    merged: list[Future]  # the sums of each range, ascending
+    rows: list[Future]  # of parts.part_rows, one a part
+
+
 class _Graph:
-    def __init__(self, cluster: Cluster, settings: Settings, ranges: int) -> None:
+    def __init__(self, cluster: Cluster, tokens: int) -> None:
         self._submit = cluster.submit
-        self._settings = settings
-        self._ranges = range(ranges)
+        self._ranges = range(1 + tokens // RANGE_TOKENS)
 
     def pieces(self, name: str, messages: Sequence[Future]) -> list[list[Future]]:
         """[part][range]"""
@@ -80,30 +86,46 @@ class _Graph:
         of_ranges = [self._submit(f"{name}-{r}", parts.figures_of, merged[r]) for r in self._ranges]
         return self._submit(name, parts.add_figures, of_ranges, documents)
 
-    def answers(self, name: str, of_part: Sequence[Future], merged: Sequence[Future]) -> list[Future]:
+    def answers(
+        self, name: str, of_part: Sequence[Future], merged: Sequence[Future], settings: Settings
+    ) -> list[Future]:
         """Of each range the sums of a part's tokens."""
-        return [self._submit(f"{name}-{r}", parts.ask, of_part[r], merged[r], self._settings) for r in self._ranges]
+        return [self._submit(f"{name}-{r}", parts.ask, of_part[r], merged[r], settings) for r in self._ranges]
 
 
 def plan(cluster: Cluster, counted: CountedParts, kept: TrainingSet, settings: Settings) -> Plan:
     """Hand out all tasks of a model of the messages ``kept``, of which ``kept`` knows no tokens."""
-    graph = _Graph(cluster, settings, 1 + counted.tokens // RANGE_TOKENS)
+    graph = _Graph(cluster, counted.tokens)
     classes = kept.counts.classes
-    copies = _left_out(kept, counted.places)
-    settled = [
-        cluster.submit(f"settle-{p}", parts.settle, of, copies[places], seal, classes)
-        for p, (of, places, seal) in enumerate(zip(counted.counted, counted.places, counted.seals))
-    ]
+    settled = _settled(cluster, counted, _left_out(kept, counted.places), classes)
     pieces = graph.pieces("cut", settled)
     merged = graph.merged("merge", pieces)
     figures = graph.figures("figures", merged, kept.counts.documents)
     if len(classes) < 2:
         return Plan(merged, figures, [], None)
-    scores = [
-        cluster.submit(f"score-{p}", parts.score, of, graph.answers(f"ask-{p}", own, merged), figures, settings)
-        for p, (of, own) in enumerate(zip(settled, pieces))
-    ]
+    scores = []
+    for p, (of, own) in enumerate(zip(settled, pieces)):
+        answers = graph.answers(f"ask-{p}", own, merged, settings)
+        scores.append(cluster.submit(f"score-{p}", parts.score, of, answers, figures, settings))
     return Plan(merged, figures, scores, _newest(cluster, graph, counted, kept, settings, settled, merged))
+
+
+def gathering(cluster: Cluster, counted: CountedParts, classes: tuple[str, ...]) -> GatheringPlan:
+    """Hand out the tasks that put all parts together, copies included."""
+    graph = _Graph(cluster, counted.tokens)
+    settled = _settled(cluster, counted, np.zeros(counted.places[-1].stop, bool), classes)
+    merged = graph.merged("merge", graph.pieces("cut", settled))
+    return GatheringPlan(merged, [cluster.submit(f"rows-{p}", parts.part_rows, of) for p, of in enumerate(settled)])
+
+
+def _settled(
+    cluster: Cluster, counted: CountedParts, left_out: np.ndarray, classes: tuple[str, ...]
+) -> list[Future]:
+    """The parts without the messages that are ``left_out`` (a mask over all places in the mail)."""
+    return [
+        cluster.submit(f"settle-{p}", parts.settle, of, left_out[places], seal, classes)
+        for p, (of, places, seal) in enumerate(zip(counted.counted, counted.places, counted.seals))
+    ]
 
 
 def _left_out(kept: TrainingSet, places: Sequence[slice]) -> np.ndarray:
@@ -147,7 +169,7 @@ def _newest(
             f"score-newest-{p}",
             parts.score_newest,
             of,
-            graph.answers(f"ask-older-{p}", piece, of_older),
+            graph.answers(f"ask-older-{p}", piece, of_older, settings),
             figures,
             settings,
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.chunks import Chunk, take_chunk
@@ -19,6 +19,9 @@ from spamnb.engines.workers import cores, parallel_map
 from spamnb.errors import reason
 from spamnb.sources.entries import Entry
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+
+if TYPE_CHECKING:
+    from spamnb.engines.cluster import Cluster
 
 MAX_CHUNK = 64  # messages handed out at a time: small enough that no process is left with much at the end
 MAX_CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
@@ -31,6 +34,23 @@ MAX_LISTED_BYTES = 1 << 24  # … or so much mail, where entries carry their byt
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
 NumberedEntry = tuple[int, Entry]
+
+
+def counted(
+    entries: Iterable[Entry],
+    options: TokenOptions,
+    folder: Path,
+    on_unreadable: Callable[[str, Exception], None],
+    on_progress: Progress,
+    workers: int | None,
+    cluster: Cluster | None,
+) -> TrainingSet:
+    """The training set of all messages: counted by the ``cluster`` where there is one, else as ``count_parallel``."""
+    if cluster is None:
+        return count_parallel(entries, options, folder, on_unreadable, on_progress, workers)
+    from spamnb.engines.cluster_counting import count_on_cluster
+
+    return count_on_cluster(cluster, entries, options, folder, on_unreadable, on_progress)
 
 
 def count_parallel(

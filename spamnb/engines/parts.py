@@ -6,6 +6,7 @@ is pure: the same arguments give the same result on any machine, so what was los
     count_part   a part of the mail            → its training set, rows in memory
     part_head    that                          → what tells copies: digests, classes, dates
     settle       that, less its copies         → the part as it is learned
+    part_rows    a settled part                → its messages' rows, for whoever fits a model of all of them
     cut          a settled part and a range    → its tokens and sums in this range
     merge        all pieces of a range         → the sums of the range, as they stand in the model
     figures_of   the sums of a range           → their totals
@@ -79,6 +80,14 @@ class Piece(NamedTuple):
 
     tokens: TokenArray
     counts: ClassCounts
+
+
+class PartRows(NamedTuple):
+    """The rows of a part's n messages."""
+
+    hashes: np.ndarray  # (k,) of its tokens, ascending
+    cells: np.ndarray  # (nnz, 2) int32: place among these tokens, occurrences
+    lengths: np.ndarray  # (n,) cells of each message
 
 
 class RangeFigures(NamedTuple):
@@ -183,6 +192,14 @@ def settle(counted: Counted, copies: np.ndarray, seal: bytes, classes: tuple[str
 
 def _packed_places(tokens: TokenArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.cumsum(tokens.lengths, dtype=np.int64) - tokens.lengths, tokens.lengths, tokens.hashes
+
+
+def part_rows(settled: TrainingSet) -> PartRows:
+    """The rows of all messages of a part, none of which may be left out."""
+    (shard,) = settled.shards
+    assert isinstance(shard.cells, np.ndarray)
+    cells = np.stack([shard.columns[shard.cells[:, 0]].astype(np.int32), shard.cells[:, 1]], axis=1)
+    return PartRows(settled.tokens.hashes, cells, shard.lengths)
 
 
 def newest_of(settled: TrainingSet, places: np.ndarray) -> TrainingSet:

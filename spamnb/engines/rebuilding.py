@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.counting import Progress, count_parallel
+from spamnb.engines.counting import Progress, counted
 from spamnb.engines.side_process import SideProcess
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
@@ -186,15 +186,15 @@ def rebuild(
 
     how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
-        if cluster is not None:
+        if cluster is not None and names is None and _in_parts(settings):
             from spamnb.engines.cluster_training import train_on_cluster
 
             training_set, left_out = train_on_cluster(
                 cluster, path, noted(entries()), settings, on_unreadable, on_progress, **how
             )
         else:
-            training_set = count_parallel(
-                noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers
+            training_set = counted(
+                noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
             )
             check(training_set)
             # Where one process counted, one process trains.
@@ -202,6 +202,12 @@ def rebuild(
                 left_out = train_file(path, training_set, settings, executor=executor, **how)
     overlap = _overlap(training_set, lessons.labels, sources)
     return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
+
+
+def _in_parts(settings: Settings) -> bool:
+    from spamnb.engines.cluster_training import is_made_in_parts
+
+    return is_made_in_parts(settings)
 
 
 def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: int) -> tuple[int, int]:

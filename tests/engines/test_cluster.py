@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 import pytest
 from mail import folders, mail, message
 
+from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
 from spamnb.classifier import Classifier
 from spamnb.engines import cluster as module
-from spamnb.engines import cluster_training, parts
+from spamnb.engines import cluster_counting, parts
 from spamnb.engines.cluster import Cluster
 from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
@@ -79,11 +80,27 @@ def test_workers_in_any_order_make_the_model_of_one_machine(
         return count(*arguments)
 
     monkeypatch.setattr(parts, "count_part", in_any_order)
-    monkeypatch.setattr(cluster_training, "FIRST_PART", 40)
+    monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
     other = train(folder, tmp_path / "parts", dask=scheduler.cluster.scheduler_address, tell=quiet)
     assert sums(tmp_path / "one") == sums(tmp_path / "parts")
     assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
     assert other.conflicts == one.conflicts and other.conflicts.groups
+
+
+def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
+    folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
+    address = scheduler.cluster.scheduler_address
+    one = train(folder, tmp_path / "one", workers=1, model_type="corrected", doubtful=2)
+    other = train(folder, tmp_path / "parts", dask=address, model_type="corrected", doubtful=2, tell=quiet)
+    assert sums(tmp_path / "one") == sums(tmp_path / "parts")
+    assert str(other).splitlines()[1:] == str(one).splitlines()[1:] and other.mislabelled == one.mislabelled
+    ways: list[dict[str, Any]] = [{"folds": 3, "model_type": "boolean"}, {"leave_one_out": True, "doubtful": 2}]
+    for way in ways:
+        alone, shared = evaluate(folder, workers=1, **way), evaluate(folder, dask=address, tell=quiet, **way)
+        assert shared.to_dict() == alone.to_dict()
+        assert shared.mislabelled == alone.mislabelled
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:
@@ -171,12 +188,12 @@ def test_without_the_extra_it_says_what_to_install(
 
 def test_what_a_cluster_cannot_do_is_refused_before_it_is_asked(folder: Path, tmp_path: Path) -> None:
     nowhere = "tcp://127.0.0.1:1"
-    with pytest.raises(SpamnbError, match="a corrected model is no sum"):
-        train(folder, tmp_path / "model", dask=nowhere, model_type="corrected")
-    with pytest.raises(SpamnbError, match="--doubtful needs the evidence"):
-        train(folder, tmp_path / "model", dask=nowhere, doubtful=3)
     with pytest.raises(SpamnbError, match="--workers is for processes of this machine"):
         train(folder, tmp_path / "model", dask=nowhere, workers=2)
+    with pytest.raises(SpamnbError, match="--workers is for processes of this machine"):
+        evaluate(folder, dask=nowhere, workers=2)
+    with pytest.raises(SpamnbError, match="--dask: with --online and --model one message is judged after the other"):
+        evaluate(folder, dask=nowhere, online=True)
 
 
 def test_ctrl_c_leaves_the_cluster_nothing_to_do_and_the_old_model_whole(
@@ -186,7 +203,7 @@ def test_ctrl_c_leaves_the_cluster_nothing_to_do_and_the_old_model_whole(
     train(folder, model, workers=1)
     before = model.read_bytes()
     monkeypatch.setattr(parts, "count_part", lambda *arguments: time.sleep(1))
-    monkeypatch.setattr(cluster_training, "FIRST_PART", 2)
+    monkeypatch.setattr(cluster_counting, "FIRST_PART", 2)
     presser = Timer(1.5, signal.pthread_kill, (get_ident(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         presser.start()
@@ -235,7 +252,7 @@ def ending(monkeypatch: pytest.MonkeyPatch, name: str, end: Callable[[], Any]) -
 
     with monkeypatch.context() as patch:
         patch.setattr(Cluster, "submit", watched)
-        patch.setattr(cluster_training, "FIRST_PART", 40)
+        patch.setattr(cluster_counting, "FIRST_PART", 40)
         yield
 
 

@@ -14,8 +14,9 @@ import pytest
 from mail import mail, message, never
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
-from spamnb.engines import cluster_graph, cluster_training, parts
-from spamnb.engines.cluster_training import check_settings, part_sizes
+from spamnb.engines import cluster_counting, cluster_graph, parts
+from spamnb.engines.cluster_counting import count_on_cluster, part_sizes
+from spamnb.engines.counting import count_parallel
 from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.errors import SpamnbError
 from spamnb.settings import MODELS, Settings
@@ -97,8 +98,8 @@ def made_by(
 
 def in_parts_of(monkeypatch: pytest.MonkeyPatch, size: int, tokens: int) -> None:
     """Parts of so many messages, and a range for each so many tokens."""
-    monkeypatch.setattr(cluster_training, "FIRST_PART", size)
-    monkeypatch.setattr(cluster_training, "LARGEST_PART", size)
+    monkeypatch.setattr(cluster_counting, "FIRST_PART", size)
+    monkeypatch.setattr(cluster_counting, "LARGEST_PART", size)
     monkeypatch.setattr(cluster_graph, "RANGE_TOKENS", tokens)
     monkeypatch.setattr(cluster_graph, "MERGED_AT_ONCE", 3)
 
@@ -192,15 +193,52 @@ def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path)
     assert exports[0] == exports[1]
 
 
-@pytest.mark.parametrize("model_type", [name for name in MODELS if name not in ("boolean", "multinomial", "bernoulli")])
-def test_models_that_are_no_sums_are_refused(model_type: str) -> None:
-    with pytest.raises(SpamnbError, match=f"a {model_type} model is no sum over messages"):
-        check_settings(Settings(model_type=model_type))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *(Settings(model_type=name) for name in MODELS if name not in ("boolean", "multinomial", "bernoulli")),
+        Settings(model_type="boolean", top_words=200),
+        Settings(model_type="corrected", top_words=200),
+    ],
+    ids=lambda settings: f"{settings.model_type}{settings.top_words or ''}",
+)
+def test_what_is_more_than_sums_is_fitted_here_to_what_the_cluster_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    entries = mixed(60)
+    one, alone = made_by(tmp_path / "one", entries, settings)
+    in_parts_of(monkeypatch, 17, 400)
+    other, shared = made_by(tmp_path / "parts", entries, settings, Here())
+    assert other == one
+    assert alone.left_out.verdicts == shared.left_out.verdicts and len(shared.left_out.verdicts) > 100
 
 
-def test_chosen_words_are_refused() -> None:
-    with pytest.raises(SpamnbError, match="--top-words"):
-        check_settings(Settings(top_words=10))
+def test_a_training_set_that_a_cluster_counted_is_that_of_one_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [*mixed(60), Entry("ham", "gone", str(tmp_path / "gone"))]
+    random.Random(3).shuffle(entries)
+    in_parts_of(monkeypatch, 17, 400)
+    (tmp_path / "parts").mkdir()
+    told: list[str] = []
+    given = (TokenOptions(), tmp_path, LeftOut(told.append), lambda done, total: None)
+    alone = count_parallel(iter(entries), *given, workers=1)
+    shared = count_on_cluster(Here(), iter(entries), *given[:1], tmp_path / "parts", *given[2:])  # type: ignore
+    assert list(alone.tokens) == list(shared.tokens)
+    assert alone.counts.classes == shared.counts.classes == ("ham", "lost", "spam")
+    assert (alone.counts.occurrences != shared.counts.occurrences).nnz == 0
+    assert (alone.counts.document_counts != shared.counts.document_counts).nnz == 0
+    assert alone.counts.documents.tolist() == shared.counts.documents.tolist()
+    for a, b in zip(alone.batches(), shared.batches(), strict=True):
+        assert a.labels.tolist() == b.labels.tolist() and a.positions.tolist() == b.positions.tolist()
+        assert a.rows.indptr.tolist() == b.rows.indptr.tolist()
+        for row in range(len(a.labels)):
+            cells = slice(*a.rows.indptr[row : row + 2].tolist())
+            assert dict(zip(a.rows.ids[cells].tolist(), a.rows.counts[cells].tolist())) == dict(
+                zip(b.rows.ids[cells].tolist(), b.rows.counts[cells].tolist())
+            )
+    assert told == ["gone: No such file or directory; left out"]
+    assert not count_on_cluster(Here(), iter([]), *given).shards  # type: ignore[arg-type]
 
 
 def test_a_part_that_was_counted_again_must_be_the_same() -> None:
