@@ -68,11 +68,6 @@ def _begin_log(store: ModelTables, sequence: int) -> int:
     return sequence
 
 
-def classes_of(store: ModelTables) -> list[str]:
-    """The names of all classes, by their numbers."""
-    return list(store.class_ids())
-
-
 def _state(store: ModelTables) -> tuple[int, int, int]:
     """``summed``, ``merged`` and ``merges`` of table ``compaction``."""
     rows = store.execute("SELECT summed, merged, merges FROM compaction")
@@ -117,7 +112,7 @@ def _summed(tokens: TokenArray, label: np.ndarray, cells: SparseRow, classes: li
     return ClassCounts.from_cells(classes, np.zeros(len(classes), np.int64), len(tokens), label, cells)
 
 
-def _of_changes(changes: list[Change], classes: list[str]) -> tuple[TokenArray, ClassCounts]:
+def sum_changes(changes: list[Change], classes: list[str]) -> tuple[TokenArray, ClassCounts]:
     """The sum of changes; tokens ascending by hash."""
     tokens, places = merge_vocabularies([change.tokens for change in changes])
     cells = [change.cells for change in changes]
@@ -145,7 +140,7 @@ def _learned(store: ModelTables, low: int, high: int, classes: list[str]) -> tup
 def log_sums(store: ModelTables) -> tuple[TokenArray, ClassCounts] | None:
     """What the log adds, tokens ascending by key; None where there is no log."""
     changes = logged(store)
-    return _of_changes(changes, classes_of(store)) if changes else None
+    return sum_changes(changes, list(store.class_ids())) if changes else None
 
 
 def sums(
@@ -156,7 +151,7 @@ def sums(
 ) -> tuple[TokenArray, ClassCounts]:
     """The tokens with keys from ``low`` to ``high``, ascending by key, and their counts by class number: what training
     wrote, what was learned since, and ``log``, of ``log_sums``."""
-    classes = classes_of(store)
+    classes = list(store.class_ids())
     statement = "SELECT {} FROM trained WHERE first BETWEEN ? AND ? ORDER BY first"
     pages = Pages.of(store.execute(statement.format("first, keys, held, cells"), (low, high)), len(classes))
     tokens = tokens_of(store.execute(statement.format("lengths, text"), (low, high)), pages.hashes)
@@ -167,11 +162,16 @@ def sums(
     if log:
         here = np.flatnonzero((log[0].hashes >= low) & (log[0].hashes <= high))
         parts.append((log[0].take(here), log[1].reindex(inverse_index(here, len(log[0])), len(here))))
+    return add_up(parts, keep_all=store.meta().get("top_words") is not None)
+
+
+def add_up(parts: list[tuple[TokenArray, ClassCounts]], keep_all: bool) -> tuple[TokenArray, ClassCounts]:
+    """The sum of parts, each ascending by key; but for ``keep_all`` without tokens that no message holds."""
     if len(parts) == 1:
         return parts[0]
     tokens, places = merge_vocabularies([part for part, _ in parts])
     counts = ClassCounts.sum([part.reindex(at, len(tokens)) for (_, part), at in zip(parts, places)])
-    if store.meta().get("top_words") is None:
+    if not keep_all:
         held = np.flatnonzero(counts.document_frequency())
         tokens, counts = tokens.take(held), counts.reindex(inverse_index(held, len(tokens)), len(held))
     return tokens, counts
@@ -188,7 +188,7 @@ def compact(store: ModelTables, log: ChangeLog, cells: int, most: int) -> bool:
     for _ in range(steps):
         if log.parts:
             part = log.parts[0]
-            _add_to_learned(store, part.tokens, _of_changes([part], classes_of(store))[1])
+            _add_to_learned(store, part.tokens, sum_changes([part], list(store.class_ids()))[1])
             store.execute("DELETE FROM changes WHERE sequence = ?", (part.sequence,))
             log.drop_parts(part.sequence + 1)
         elif merges := _state(store)[2]:
@@ -205,7 +205,7 @@ def compact(store: ModelTables, log: ChangeLog, cells: int, most: int) -> bool:
 def _sum_up(store: ModelTables, log: ChangeLog) -> None:
     """Put parts in the place of all rows; they have the last of their numbers."""
     changes = [*log.parts, *log.lessons]
-    tokens, counts = _of_changes(changes, classes_of(store))
+    tokens, counts = sum_changes(changes, list(store.class_ids()))
     token = np.concatenate([row.columns for row in counts.rows])
     order = np.argsort(token, kind="stable")
     cells, token = np.zeros(len(token), CHANGE), token[order]
@@ -231,7 +231,7 @@ def _sum_up(store: ModelTables, log: ChangeLog) -> None:
 def fold(store: ModelTables) -> None:
     """Add the whole log to table ``learned``, inside ``writing``."""
     changes = logged(store)
-    _add_to_learned(store, *_of_changes(changes, classes_of(store)))
+    _add_to_learned(store, *sum_changes(changes, list(store.class_ids())))
     remember_rare(store, changes)
     store.execute("DELETE FROM changes")
     _begin_log(store, changes[-1].sequence + 1)

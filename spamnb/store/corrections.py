@@ -15,7 +15,7 @@ Only a corrected model has these tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -163,7 +163,7 @@ class CorrectionTables:
         """Keep what a message brought, by class."""
         with self._tables.writing():
             self._tables.execute(
-                "INSERT INTO brought VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET units = excluded.units",
+                "INSERT INTO brought VALUES (?, ?, NULL) ON CONFLICT (digest) DO UPDATE SET units = excluded.units",
                 (digest, self._blob(units)),
             )
 
@@ -183,7 +183,7 @@ class CorrectionTables:
         """Keep what learning a message added to what a hard message brings."""
         with self._tables.writing():
             self._tables.execute(
-                "INSERT INTO brought VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET changed = excluded.changed",
+                "INSERT INTO brought VALUES (?, ?, ?) ON CONFLICT (digest) DO UPDATE SET changed = excluded.changed",
                 (digest, self._blob({}), np.array([number], KEY).tobytes() + self._blob(units)),
             )
 
@@ -201,13 +201,15 @@ class CorrectionTables:
     def put_all_brought(self, brought: MessageUnits) -> None:
         """Keep what messages brought, the columns in the order of the classes' numbers."""
         with self._tables.writing():
-            if np.abs(brought.units).max(initial=0) > MAX_UNITS:
-                raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
-            some = np.flatnonzero(brought.units.any(axis=1))
-            rows = np.ascontiguousarray(brought.units[some, 1:], UNITS)
-            blobs = [row.tobytes() for row in rows]
-            digests = [brought.digests[i] for i in some.tolist()]
-            self._tables.executemany("INSERT OR REPLACE INTO brought VALUES (?, ?, NULL)", zip(digests, blobs))
+            self._tables.executemany("INSERT OR REPLACE INTO brought VALUES (?, ?, NULL)", self._rows_brought(brought))
+
+    def _rows_brought(self, brought: MessageUnits) -> Iterator[tuple[bytes, bytes]]:
+        """What messages brought as rows, without those that brought nothing."""
+        if np.abs(brought.units).max(initial=0) > MAX_UNITS:
+            raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
+        some = np.flatnonzero(brought.units.any(axis=1))
+        blobs = [row.tobytes() for row in np.ascontiguousarray(brought.units[some, 1:], UNITS)]
+        return zip([brought.digests[i] for i in some.tolist()], blobs)
 
     def all_brought(self) -> MessageUnits:
         """What all messages brought, the columns in the order of the classes' numbers."""

@@ -35,7 +35,7 @@ class HardMessages:
 
     def _all(self) -> list[int]:
         if self._numbers is None:
-            rows = self._tables.execute("SELECT sequence FROM hard WHERE digest NOT NULL ORDER BY sequence")
+            rows = self._tables.execute("SELECT sequence FROM hard WHERE digest IS NOT NULL ORDER BY sequence")
             self._numbers = [number for (number,) in checked_rows("hard", rows, sequence=int_between(MAX_SUM))]
         return self._numbers
 
@@ -52,7 +52,7 @@ class HardMessages:
             if known and isinstance(known.tokens, TokenIds) and known.tokens.vocabulary is vocabulary:
                 return known
             rows = self._tables.execute(
-                "SELECT digest, class, offsets, tokens FROM hard WHERE sequence = ? AND digest NOT NULL", (number,)
+                "SELECT digest, class, offsets, tokens FROM hard WHERE sequence = ? AND digest IS NOT NULL", (number,)
             )
             names = list(self._tables.class_ids())
             kinds = {"class": int_between(len(names) - 1), "offsets": is_text, "tokens": is_text}
@@ -76,11 +76,8 @@ class HardMessages:
             scores = json.dumps([offsets.get(name) for name in ids])
             words = json.dumps(list(tokens), ensure_ascii=False)
             self.drop(digest)
-            cursor = tables.execute(
-                "INSERT INTO hard (digest, class, offsets, tokens) VALUES (?, ?, ?, ?)",
-                (digest, ids[label], scores, words),
-            )
-            newest = cursor.lastrowid or 0
+            newest = tables.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()[0]
+            tables.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", (newest, digest, ids[label], scores, words))
             tables.execute("DELETE FROM hard WHERE sequence <= ?", (newest - MAX_HARD,))
             if self._numbers is not None:
                 self._numbers = [number for number in [*self._numbers, newest] if number > newest - MAX_HARD]

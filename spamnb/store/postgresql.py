@@ -1,42 +1,56 @@
 """A model on a PostgreSQL server: a schema with one row a token, behind the same methods as a model file.
 
-What a message's tokens need is one question, for those that are not in memory. A lesson writes the new sums of its
-tokens, and one row of table ``changes`` that says what it changed: others who have the model open add that to what they
-have in memory. The last KEPT_CHANGES rows stay; whoever is further behind reads anew. The last row's number is the
-model's version.
+What a message's tokens need is one question, for those that are not in memory. A lesson is one row of table
+``changes``: others who have the model open add that to what they have in memory, and many rows are added to those of
+the tokens together (server_changes.py). The last row's number is the model's version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, SparseRow
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.counts.class_counts import ClassCounts
+from spamnb.errors import SpamnbError
 from spamnb.settings import COUNT_MODELS
-from spamnb.store.changes import CHANGE, Change, changes_between, join
+from spamnb.store.changes import Change, join
 from spamnb.store.compaction import this_month
-from spamnb.store.database import checked_rows, int_between, is_blob
+from spamnb.store.correction_sums import TokenUnits
+from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.frequencies import write_moved
 from spamnb.store.learned import LearnedMessage, messages_rows
-from spamnb.store.pages import CELL, MAX_COUNT, Pages, tokens_of
+from spamnb.store.pages import Pages, read_frequencies
 from spamnb.store.server import ServerDatabase, check_format
+from spamnb.store.server_changes import (
+    KEPT_CHANGES,
+    ServerChange,
+    ServerLog,
+    moved_cells,
+    moved_since,
+    no_change,
+    read_rows,
+)
+from spamnb.store.server_tokens import TokenRows, add_log, all_weights, copy_tokens, index_tokens, look_up, sums_between
 from spamnb.store.store import Store
+from spamnb.store.token_months import remember_rare
 from spamnb.tokens.token_array import TokenArray
 
 if TYPE_CHECKING:
     from spamnb.store.corrections import CorrectionTables
+    from spamnb.store.server_corrections import ServerCorrections
 
-KEPT_CHANGES = 500
-_PUT = """INSERT INTO tokens SELECT * FROM unnest(%s::bigint[], %b::bytea[], %b::bytea[])
-ON CONFLICT (key) DO UPDATE SET cells = excluded.cells"""
+SERVER_MODELS = (*COUNT_MODELS, "corrected")
 
 
 class PostgresStore(ServerDatabase, Store):
     """A model on a server, open: ``with PostgresStore.open("postgresql://db/spam") as store: ...``."""
+
+    _log: ServerLog | None
+    _corrections: ServerCorrections | None
+    _bare = False  # a new model whose tokens were copied and have no index yet
 
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Self:
@@ -52,22 +66,115 @@ class PostgresStore(ServerDatabase, Store):
             raise
         return store
 
-    # -- tokens ----------------------------------------------------------------------------------------------
+    # -- what is in memory -----------------------------------------------------------------------------------
+
+    def _drop_sums(self) -> None:
+        super()._drop_sums()
+        self._rows: TokenRows | None = None  # those that were read last
+        self._asked: np.ndarray | None = None  # and of which keys; None: all
+
+    def _drop_outdated(self) -> None:
+        kept = self._corrections
+        super()._drop_outdated()
+        self._corrections = kept
+        if kept is not None:
+            kept.others_taught()
 
     @property
     def corrections(self) -> CorrectionTables:
-        raise SpamnbError(f"{self.path}: {refusal('corrected')}")
+        from spamnb.store.server_corrections import ServerCorrections
+
+        if self._corrections is None:
+            self._corrections = ServerCorrections(self, lambda: self.vocabulary)
+        return self._corrections
 
     def _as_trained(self) -> bool:
-        return True  # the sums of training and of what was learned since are one
+        return True  # what was learned since is in the log, or in the sums
+
+    def _changes(self) -> ServerLog:
+        if self._log is None:
+            self._log = ServerLog.read(self, self._summed)
+        return self._log
+
+    def catch_up(self) -> None:
+        """Bring what is in memory up to what others wrote, or drop it."""
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        if self._behind:
+            self._behind = False
+            if not self._follow():
+                self._cache = self._log = self._corrections = None
+
+    def _follow(self) -> bool:
+        """Add to what is in memory what changed since; False where that cannot be known."""
+        log, cache, last = self._log, self._cache, self._data_version
+        if log is None or cache is None or last is None or log.sequence is None:
+            return False
+        if not 0 <= last - log.sequence <= KEPT_CHANGES or len(cache.table) != self._width():
+            return False
+        found = read_rows(self, log.sequence + 1, last) if last > log.sequence else []
+        if len(found) != last - log.sequence:
+            return False
+        for row in found:
+            log.add(row)
+            cache.add(cache.columns(list(row.change.tokens)), row.change.cells)
+            if self._corrections is not None:
+                self._corrections.follow(row.weights)
+        log.drop(self._summed)
+        return True
+
+    # -- tokens ----------------------------------------------------------------------------------------------
 
     def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
-        if keys is None:
-            found = self.execute("SELECT key, cells FROM tokens ORDER BY key")
-        else:
-            asked = "SELECT key, cells FROM tokens WHERE key = ANY(?::bigint[]) ORDER BY key"
-            found = self.execute(asked, (keys.tolist(),))
-        return _pages_of(found.fetchall(), self._width() // 2)
+        self.settle()
+        self._rows = look_up(self, keys, self._width() // 2)
+        self._asked = None if keys is None else np.sort(keys)
+        return self._rows.pages
+
+    def weights_of(self, keys: np.ndarray) -> np.ndarray:
+        """The weights of the tokens with these ``keys`` (k,), (k, C)."""
+        classes, rows = self._width() // 2, self._rows
+        if rows is None or not (self._asked is None or np.isin(keys, self._asked).all()):
+            self.settle()
+            rows = look_up(self, keys, classes)
+        return rows.weights(keys, classes) + self._changes().weights.look_up(keys, classes)
+
+    def all_weights(self) -> TokenUnits:
+        """The weights of all tokens."""
+        return all_weights(self, self._unsummed(), self._width() // 2)
+
+    def _unsummed(self) -> list[ServerChange]:
+        """The rows of the log that are not in the sums, with those that are held back."""
+        self._before_commit()
+        self.settle()
+        return read_rows(self, self._summed + 1)
+
+    def all_sums(self) -> tuple[TokenArray, ClassCounts]:
+        return sums_between(self, list(self.class_ids()), self._unsummed(), self._keeps_all())
+
+    def _keeps_all(self) -> bool:
+        """Do tokens stay that no message holds?"""
+        return self.meta().get("top_words") is not None
+
+    def frequencies(self) -> list[dict[int, int]]:
+        with self.reading():
+            self.totals()
+            self._before_commit()
+            if self._frequencies is None:
+                rows = self.execute("SELECT class, documents, tokens FROM frequencies").fetchall()
+                kinds = dict.fromkeys(("class", "documents", "tokens"), int_between(MAX_SUM))
+                checked_rows("frequencies", rows, **kinds)
+                held = {(c, n): tokens for c, n, tokens in rows}
+                for c, n, by in moved_since(self, self._summed).tolist():
+                    held[c, n] = held.get((c, n), 0) + by
+                every = read_frequencies(
+                    ((*cell, tokens) for cell, tokens in held.items() if tokens),
+                    self._of_classes,
+                    self.meta()["vocabulary_size"],
+                )
+                self._frequencies = [every[int(number)] for number in self._ids]
+            return self._frequencies
 
     def _width(self) -> int:
         return 2 * len(self.class_ids())
@@ -78,101 +185,72 @@ class PostgresStore(ServerDatabase, Store):
     def _add_columns(self, number: int) -> None:
         """A row has as many cells as its token has classes."""
 
-    def _catch_up(self) -> None:
-        if self._behind:
-            self._behind = False
-            if self._cache is not None and not self._follow(self._seen):
-                self._cache = None
-        self._seen = self._data_version
-
-    _seen: int | None = None  # the last change that is in the rows in memory
-
-    def _follow(self, seen: int | None) -> bool:
-        """Add to the rows in memory what changed after number ``seen``; False where that cannot be known."""
-        cache, last = self._cache, self._data_version
-        if seen is None or cache is None or last is None or not 0 <= last - seen <= KEPT_CHANGES:
-            return False
-        if len(cache.table) != self._width():
-            return False
-        found = changes_between(self, seen + 1, last)
-        if len(found) != last - seen:
-            return False
-        for change in found:
-            cache.add(cache.columns(list(change.tokens)), change.cells)
-        return True
+    # -- changes ---------------------------------------------------------------------------------------------
 
     def _before_commit(self) -> None:
-        """Write what ``add`` changed, and that something did."""
+        """Write what ``add`` changed as one row of the log, and that something did."""
+        weights = self._corrections.take_changes() if self._corrections is not None else []
+        sequence = (self._data_version or 0) + 1
+        change: Change | None = None
         if self._pending and self._cache is not None:
-            change = join(self._pending, self._cache, (self._data_version or 0) + 1, this_month())
-            self._pending = []
-            self._put_tokens(change.tokens)
-            write_moved(self, self._moved)
-            self.execute("DELETE FROM frequencies WHERE tokens = 0")  # of some thousand rows at most
-            self._moved = {}
-        elif self._wrote:
-            nothing = np.zeros(0, bool), np.zeros(0, CHANGE)
-            change = Change((self._data_version or 0) + 1, this_month(), TokenArray.of([]), *nothing)
-        else:
+            change = join(self._pending, self._cache, sequence, this_month())
+        elif weights or self._wrote:
+            change = no_change(sequence, this_month())
+        if change is None:
             return
-        self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", change.row())
-        self.execute("DELETE FROM changes WHERE sequence <= ?", (change.sequence - KEPT_CHANGES,))
-        self._wrote = False
-        self._data_version = change.sequence
-        if not self._behind:  # else what others changed before is still to be added to the rows in memory
-            self._seen = change.sequence
+        row = ServerChange(change, moved_cells(self._moved), weights)
+        log = None if self._behind else self._changes()  # as it was before this row
+        self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row.row())
+        self._pending, self._moved, self._wrote = [], {}, False
+        self._data_version = sequence
+        if log is not None:  # else what others changed before is still to be added to what is in memory
+            log.add(row)
+            if log.is_full():
+                self.sum_up()
 
-    def _put_tokens(self, tokens: TokenArray) -> None:
-        """Write the sums that the rows in memory hold of these tokens."""
-        assert self._cache is not None and self._server is not None
-        columns = self._cache.columns(list(tokens))
-        table = self._cache.table[:, columns]
-        if table.max(initial=0) > MAX_COUNT:
-            raise SpamnbError(f"{self.path}: a token was counted more than {MAX_COUNT:,} times")
-        here = self._cache.in_vocabulary[columns]
-        keys = tokens.hashes
-        kept = np.flatnonzero(here)
-        cells = _cells_of(table[:, kept])
-        self._wrote = True
-        if len(kept):
-            text = [token.encode() for token in tokens.take(kept)]
-            self._server.execute(_PUT, (keys[kept].tolist(), text, cells))
-        if len(gone := keys[~here].tolist()):
-            self.execute("DELETE FROM tokens WHERE key = ANY(?::bigint[])", (gone,))
+    def sum_up(self) -> None:
+        """Add the log to the sums."""
+        rows = read_rows(self, self._summed + 1)
+        if not rows:
+            return
+        self.settle()
+        add_log(self, rows, list(self.class_ids()), self._keeps_all())
+        remember_rare(self, [row.change for row in rows])
+        moved: dict[int, dict[int, int]] = {}
+        for row in rows:
+            for c, n, by in row.moved.tolist():
+                of_class = moved.setdefault(c, {})
+                of_class[n] = of_class.get(n, 0) + by
+        write_moved(self, moved)
+        self.execute("DELETE FROM frequencies WHERE tokens = 0")  # of some thousand rows at most
+        self._summed = rows[-1].change.sequence
+        self.execute("UPDATE summed SET sequence = ?", (self._summed,))
+        self.execute("DELETE FROM changes WHERE sequence <= ?", (self._summed - KEPT_CHANGES,))
+        self._wrote = False  # all of it was told before
+        self._rows = self._trained = None
+        if self._log is not None:
+            self._log.drop(self._summed)
+
+    def settle(self, with_weights: bool = False) -> None:
+        """Tokens of a new model were copied: make a table of it in which they are looked up."""
+        if self._bare or with_weights:
+            self._bare = False
+            index_tokens(self, with_weights)
 
     def finish(self) -> None:
         """Write what was held back, inside a change that goes on."""
         self._before_commit()
+        self.settle()
 
     def begin_at(self, sequence: int) -> None:
-        """The log of a new model begins with a row of this number."""
-        self._data_version = self._seen = sequence
+        """The log of a new model, which has no index yet, begins after a row of this number."""
+        self._data_version = self._summed = sequence
+        self._bare = True
 
     # -- the model whole -------------------------------------------------------------------------------------
 
-    def all_sums(self) -> tuple[TokenArray, ClassCounts]:
-        rows = self.execute("SELECT key, cells, token FROM tokens ORDER BY key").fetchall()
-        checked_rows("tokens", ((token,) for *_, token in rows), token=is_blob)
-        pages = _pages_of([row[:2] for row in rows], self._width() // 2)
-        text = [token for *_, token in rows]
-        tokens = tokens_of([(np.array(list(map(len, text)), "<u2").tobytes(), b"".join(text))], pages.hashes)
-        cells = SparseRow(pages.columns, pages.cells["documents"], pages.cells["occurrences"])
-        classes, label = list(self.class_ids()), pages.cells["class"].astype(np.intp)
-        return tokens, ClassCounts.from_cells(classes, np.zeros(len(classes), np.int64), len(tokens), label, cells)
-
     def put_sums(self, tokens: TokenArray, counts: ClassCounts) -> None:
-        if any(values.max(initial=0) > MAX_COUNT for row in counts.rows for values in row[1:]):
-            raise OverflowError(f"a token was counted more than {MAX_COUNT:,} times")
-        column = np.concatenate([np.zeros(0, np.intp), *(row.columns for row in counts.rows)])
-        order = np.argsort(column, kind="stable")
-        cells = np.zeros(len(column), CELL)
-        cells["class"] = np.repeat(np.arange(len(counts.rows)), [len(row.columns) for row in counts.rows])
-        for i, name in enumerate(("documents", "occurrences"), 1):
-            cells[name] = np.concatenate([np.zeros(0, np.int64), *(row[i] for row in counts.rows)])
-        cells = cells[order]
-        held = np.bincount(column, minlength=len(tokens))
-        rows = zip(tokens.hashes.tolist(), (token.encode() for token in tokens), _cut(cells, held))
-        self.copy_rows("COPY tokens FROM STDIN (FORMAT BINARY)", rows, ("int8", "bytea", "bytea"))
+        copy_tokens(self, tokens, counts)
 
     def put_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
         rows = messages_rows(messages, self.class_ids())
@@ -192,34 +270,5 @@ class PostgresStore(ServerDatabase, Store):
 
 def refusal(kind: str) -> str:
     """Why a model of this kind is not kept on a server."""
-    types = ", ".join(COUNT_MODELS)
+    types = ", ".join(SERVER_MODELS)
     return f"a server holds sums, models of type {types} without an embedding; {kind} needs a file"
-
-
-def _cells_of(table: np.ndarray) -> list[bytes]:
-    """The cells of k tokens, whose counts are ``table`` (2 C, k)."""
-    held = (table[0::2] > 0) | (table[1::2] > 0)
-    token, label = np.nonzero(held.T)
-    cells = np.zeros(len(token), CELL)
-    cells["class"] = label
-    cells["documents"], cells["occurrences"] = table[2 * label, token], table[2 * label + 1, token]
-    return list(_cut(cells, held.sum(axis=0)))
-
-
-def _cut(cells: np.ndarray, held: np.ndarray) -> Iterator[bytes]:
-    """The bytes of each token's cells; ``held`` (k,) says how many it has."""
-    ends = (CELL.itemsize * np.cumsum([0, *held.tolist()])).tolist()
-    return map(cells.tobytes().__getitem__, map(slice, ends, ends[1:]))
-
-
-def _pages_of(rows: Sequence[tuple[int, bytes]], classes: int) -> Pages:
-    """Rows of key and cells, ascending by key. Damaged where they are no such thing."""
-    if not rows:
-        return Pages.of([], classes)
-    checked_rows("tokens", rows, key=int_between((1 << 63) - 1, -(1 << 63)), cells=is_blob)
-    keys, cells = zip(*rows)
-    held = np.fromiter(map(len, cells), np.int64, len(cells)) // CELL.itemsize
-    if held.max() > np.iinfo("<u2").max:
-        raise Damaged("tokens with more cells than there are classes")
-    page = keys[0], np.array(keys, "<i8").tobytes(), held.astype("<u2").tobytes(), b"".join(cells)
-    return Pages.of([page], classes)

@@ -45,20 +45,25 @@ CORRECTION = (
 )
 NOTHING_MERGED = "INSERT INTO correcting VALUES (1, 0, -9223372036854775808)"  # the first of all keys
 
-# On a PostgreSQL server a model is a schema with these tables: one row a token, and the last changes for others to
-# follow. Fewer rows than fit are put into a page of ``tokens``, so that a lesson's new rows find room in
-# the pages of the old ones and the index stays as it is.
-SERVER_FORMAT = 1
+# On a PostgreSQL server a model is a schema with these tables: one row a token, and the last changes. A token's row is
+# written when the log is added to the sums. Fewer rows than fit are put into a page of ``tokens``, so that their new
+# versions find room beside them and the index stays as it is; a table whose few rows change with each lesson has more
+# room, and is vacuumed often. Bytes that are dense already are not compressed.
+SERVER_FORMAT = 2
+_CHANGED_OFTEN = "WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0)"
 SERVER_TABLES = {
     "spamnb": "CREATE TABLE spamnb (format integer NOT NULL)",
-    "meta": "CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)",
-    "classes": """CREATE TABLE classes (id integer PRIMARY KEY, name text NOT NULL UNIQUE,
+    "meta": f"CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL) {_CHANGED_OFTEN}",
+    "classes": f"""CREATE TABLE classes (id integer PRIMARY KEY, name text NOT NULL UNIQUE,
         documents bigint NOT NULL DEFAULT 0, document_counts bigint NOT NULL DEFAULT 0,
-        occurrences bigint NOT NULL DEFAULT 0)""",
-    "tokens": """CREATE TABLE tokens (key bigint PRIMARY KEY, token bytea NOT NULL, cells bytea NOT NULL)
+        occurrences bigint NOT NULL DEFAULT 0) {_CHANGED_OFTEN}""",
+    "tokens": """CREATE TABLE tokens (key bigint NOT NULL, token bytea NOT NULL, cells bytea NOT NULL, units bytea)
         WITH (fillfactor = 85)""",
     "changes": """CREATE TABLE changes (sequence bigint PRIMARY KEY, month integer NOT NULL, keys bytea NOT NULL,
-        rare bytea NOT NULL, cells bytea NOT NULL, lengths bytea NOT NULL, text bytea NOT NULL)""",
+        rare bytea NOT NULL, cells bytea NOT NULL, lengths bytea NOT NULL, text bytea NOT NULL, moved bytea NOT NULL,
+        units bytea NOT NULL)""",
+    "summed": "CREATE TABLE summed (sequence bigint NOT NULL)",
+    "rare_tokens": "CREATE TABLE rare_tokens (month integer PRIMARY KEY, keys bytea NOT NULL)",
     "frequencies": """CREATE TABLE frequencies (class integer NOT NULL, documents bigint NOT NULL,
         tokens bigint NOT NULL, PRIMARY KEY (class, documents)) WITH (fillfactor = 50)""",
     "messages": """CREATE TABLE messages (digest bytea PRIMARY KEY, class integer NOT NULL, taught integer NOT NULL,
@@ -67,8 +72,17 @@ SERVER_TABLES = {
         identity bytea NOT NULL UNIQUE, digest bytea NOT NULL UNIQUE, tokens text NOT NULL)""",
     "kept_lessons": """CREATE TABLE kept_lessons (position bigint PRIMARY KEY, digest bytea NOT NULL UNIQUE,
         class integer NOT NULL, taught_at bigint NOT NULL, message bytea NOT NULL)""",
-    "calibration": """CREATE TABLE calibration (class integer NOT NULL, own integer NOT NULL, bin integer NOT NULL,
-        messages bigint NOT NULL, PRIMARY KEY (class, own, bin)) WITH (fillfactor = 50)""",
+    "calibration": f"""CREATE TABLE calibration (class integer NOT NULL, own integer NOT NULL, bin integer NOT NULL,
+        messages bigint NOT NULL, PRIMARY KEY (class, own, bin)) {_CHANGED_OFTEN}""",
     "arrays": """CREATE TABLE arrays (name text PRIMARY KEY, dtype text NOT NULL, shape text NOT NULL,
         content bytea NOT NULL)""",
+    "brought": "CREATE TABLE brought (digest bytea PRIMARY KEY, units bytea NOT NULL, changed bytea)",
+    "hard": """CREATE TABLE hard (sequence bigint PRIMARY KEY, digest bytea UNIQUE, class integer NOT NULL,
+        offsets text NOT NULL, tokens text NOT NULL)""",
 }
+_DENSE = {"changes": ("keys", "rare", "cells", "text", "moved", "units"), "kept_lessons": ("message",)}
+SERVER_STORAGE = [
+    f"ALTER TABLE {table} {', '.join(f'ALTER {column} SET STORAGE EXTERNAL' for column in columns)}"
+    for table, columns in _DENSE.items()
+]
+SERVER_INDEX = "ALTER TABLE tokens ADD PRIMARY KEY (key)"  # last: rows are copied in a third of the time without it

@@ -56,6 +56,7 @@ class ServerDatabase(Database):
         self._busy = False
         self._wrote = False
         self._data_version: int | None = None
+        self._summed = 0  # the number of the last change that is in the sums
         self._drop_cache()
 
     @classmethod
@@ -117,8 +118,8 @@ class ServerDatabase(Database):
         return True
 
     def has_log(self) -> bool:
-        """The sums are changed at once: nothing is to be added to them when they are read."""
-        return False
+        """A schema has one from the beginning."""
+        return True
 
     def overwrite_deleted(self) -> None:
         """The server's own vacuum does it, later; it knows nothing else."""
@@ -142,8 +143,8 @@ class ServerDatabase(Database):
     def _path_to(self, schema: str) -> str:
         return f"SET LOCAL search_path TO {quoted(schema)}, pg_temp"
 
-    def _begin(self, writing: bool) -> int:
-        """Begin a transaction; the number of the last change."""
+    def _begin(self, writing: bool) -> tuple[int, int]:
+        """Begin a transaction; the numbers of the last change, and of the last that is in the sums."""
         if writing and not self._writable:
             raise SpamnbError(f"{self.path}: opened to be read only")
         how = "ISOLATION LEVEL READ COMMITTED" if writing else "ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -151,11 +152,11 @@ class ServerDatabase(Database):
         if writing:
             locks = [f"SELECT pg_advisory_xact_lock({self._number('writer')})", *locks]
         waits = f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'"
-        last = "SELECT max(sequence) FROM changes"
+        last = "SELECT max(sequence), (SELECT sequence FROM summed) FROM changes"
         while True:
-            found = self._ask(f"BEGIN {how}", waits, self._path_to(self._name.schema), *locks, last)[0]
-            if found is not None:
-                return int(found)
+            found = self._ask(f"BEGIN {how}", waits, self._path_to(self._name.schema), *locks, last)
+            if found[0] is not None:
+                return int(found[0]), int(found[1])
             # What this transaction sees is older than the model that took the place of another while it waited.
             self._ask("ROLLBACK")
 
@@ -174,6 +175,11 @@ class ServerDatabase(Database):
     def run(self, statement: str) -> None:
         """Run a statement that names schemas, ``quoted``."""
         self._connected().execute(statement.encode())
+
+    def run_with(self, statement: str, values: Sequence[Any]) -> None:
+        """Run a statement with psycopg's own marks for its values, which say how each is sent."""
+        self._wrote = True
+        self._connected().execute(statement.encode(), values)
 
     def lock(self, which: str) -> None:
         """Wait until nobody else writes ("writer"), or until nobody has the model at all ("whole")."""
@@ -202,16 +208,17 @@ class ServerDatabase(Database):
         with self._told():
             writing = begin != "BEGIN"
             try:
-                version = self._begin(writing)
+                version, summed = self._begin(writing)
             except psycopg.OperationalError:
                 if self._server is None or not self._server.closed:
                     raise
-                version = self._begin(writing)  # the server was started anew, or a proxy let the connection go
+                version, summed = self._begin(writing)  # the server was started anew, or a proxy let the connection go
             self._busy, self._wrote = True, False
             try:
                 if version != self._data_version:
                     self._drop_outdated()
                     self._data_version = version
+                self._summed = summed
                 yield
                 self._before_commit()
                 self._ask("COMMIT")

@@ -7,15 +7,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from spamnb.errors import InTheWay, SpamnbError
-from spamnb.settings import COUNT_MODELS
-from spamnb.store.changes import CHANGE, Change, first_sequence
-from spamnb.store.postgresql import PostgresStore, refusal
-from spamnb.store.schema import SERVER_FORMAT, SERVER_TABLES
+from spamnb.store.changes import first_sequence
+from spamnb.store.postgresql import SERVER_MODELS, PostgresStore, refusal
+from spamnb.store.schema import SERVER_FORMAT, SERVER_STORAGE, SERVER_TABLES
 from spamnb.store.server import quoted
-from spamnb.tokens.token_array import TokenArray
+from spamnb.store.server_changes import ServerChange, moved_cells, no_change
 
 
 def is_there(path: str) -> bool:
@@ -51,7 +48,7 @@ def replace_model(
     """As snapshot.atomic_replace. All of it is one transaction: of what is ended on the way nothing stays, and the old
     model is read and taught until the last moment."""
     kind = "one with an embedding" if meta.get("embedding") else str(meta.get("model_type"))
-    if meta.get("embedding") or kind not in COUNT_MODELS:
+    if meta.get("embedding") or kind not in SERVER_MODELS:
         raise SpamnbError(f"{path}: {refusal(kind)}")
     check_in_the_way(path, force=force)
     with PostgresStore.connect(path, writable=True) as store:
@@ -70,16 +67,17 @@ def replace_model(
             store.execute("ANALYZE tokens")
             store.lock("whole")
             if there:
-                store.run(f"DROP TABLE {', '.join(quoted(store.schema, name) for name in SERVER_TABLES)}")
+                store.run(f"DROP TABLE IF EXISTS {', '.join(quoted(store.schema, name) for name in SERVER_TABLES)}")
                 store.run(f"DROP SCHEMA {quoted(store.schema)}")  # not where something else is in it
             store.run(f"ALTER SCHEMA {quoted(fresh)} RENAME TO {quoted(store.schema)}")
 
 
 def _make_tables(store: PostgresStore, meta: Mapping[str, Any]) -> None:
-    for statement in SERVER_TABLES.values():
+    for statement in (*SERVER_TABLES.values(), *SERVER_STORAGE):
         store.execute(statement)
     store.execute("INSERT INTO spamnb VALUES (?)", (SERVER_FORMAT,))
-    empty = Change(first_sequence(), 0, TokenArray.of([]), np.zeros(0, bool), np.zeros(0, CHANGE))
-    store.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", empty.row())
-    store.begin_at(empty.sequence)
+    first = ServerChange(no_change(first_sequence(), 0), moved_cells({}), [])
+    store.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", first.row())
+    store.execute("INSERT INTO summed VALUES (?)", (first.change.sequence,))
+    store.begin_at(first.change.sequence)
     store.put_meta({**meta, "vocabulary_size": 0})

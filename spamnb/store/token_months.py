@@ -18,7 +18,8 @@ def remember_rare(store: ModelTables, changes: list[Change]) -> None:
     for month in sorted({change.month for change in changes if len(change.cells)}):
         taught = [change.tokens.hashes[change.rare] for change in changes if change.month == month]
         keys = np.union1d(_short(np.concatenate(taught)), rare_tokens(store, month, month))
-        store.execute("INSERT OR REPLACE INTO rare_tokens VALUES (?, ?)", (month, keys.astype("<u4").tobytes()))
+        put = "INSERT INTO rare_tokens VALUES (?, ?) ON CONFLICT (month) DO UPDATE SET keys = excluded.keys"
+        store.execute(put, (month, keys.astype("<u4").tobytes()))
 
 
 def months_taught(store: ModelTables) -> list[tuple[int, np.ndarray]]:

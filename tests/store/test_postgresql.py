@@ -1,18 +1,13 @@
 """A model on a server is the same model: Debian's PostgreSQL, on a Unix socket."""
 
-import os
-import pwd
 import random
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -20,60 +15,12 @@ from spamnb.api.train import train
 from spamnb.classifier import Classifier
 from spamnb.errors import InTheWay, SpamnbError
 from spamnb.settings import Settings
+from spamnb.store import server_changes
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import open_store
 
-BIN = Path(os.environ.get("SPAMNB_POSTGRESQL_BIN", "/usr/lib/postgresql/15/bin"))
 WORDS = [f"word{n}" for n in range(60)] + ["nul\0in", "café", "pills", "meeting"]
-
-
-class Server:
-    """PostgreSQL in a folder of its own; it refuses root, so for root it runs as another user."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._user: list[str] = []
-        if os.getuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-            self._user = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
-        self._run("initdb", "--no-sync", "-A", "trust", "-U", "mail", "-E", "UTF8", "--locale=C", "-D", "data")
-        self.start()
-
-    def _run(self, program: str, *arguments: str) -> None:
-        command = [*self._user, str(BIN / program), *arguments]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr + done.stdout
-
-    def start(self) -> None:
-        options = f"-c listen_addresses='' -c fsync=off -k {self.folder}"  # only processes are killed here
-        command = [*self._user, str(BIN / "pg_ctl"), "-D", "data", "-o", options, "-l", "log", "-w", "start"]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run(command, cwd=self.folder, check=True, timeout=120, **quiet)
-
-    def stop(self, how: str = "immediate") -> None:
-        self._run("pg_ctl", "-D", "data", "-m", how, "-w", "stop")
-
-    def url(self, schema: str) -> str:
-        return f"postgresql://mail@/postgres?host={self.folder}&schema={schema}"
-
-
-@pytest.fixture(scope="module")
-def server():
-    if not (BIN / "initdb").exists():
-        pytest.skip(f"no PostgreSQL in {BIN} (Debian: apt-get install postgresql-15)")
-    pytest.importorskip("psycopg")
-    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path has at most 107 bytes
-    server = Server(folder)
-    yield server
-    server.stop()
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def url(server, request):
-    return server.url(f"s{abs(hash(request.node.name)) % 10**9}")
 
 
 def letter(chance: random.Random, number: int) -> bytes:
@@ -101,8 +48,10 @@ def run(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[byte
     return subprocess.run([sys.executable, "-m", "spamnb", *arguments], input=given, capture_output=True, timeout=120)
 
 
-@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
-def test_random_operations_leave_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, model_type):
+@pytest.mark.parametrize("log", [100, server_changes.MAX_LOG])
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli", "corrected"])
+def test_random_operations_leave_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, model_type, log, monkeypatch):
+    monkeypatch.setattr(server_changes, "MAX_LOG", log)
     settings = replace(Settings(), model_type=model_type)
     file = created(str(tmp_path / "m"), settings)
     created(url, settings)
@@ -128,6 +77,20 @@ def test_random_operations_leave_the_same_lines_in_a_file_and_on_a_server(url, t
     assert lines(url) == lines(file)
     with open_store(url) as store:
         read_snapshot(store, lessons=True)  # which checks that the sums add up
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "corrected"])
+def test_what_was_learned_and_forgotten_leaves_nothing(url, model_type, monkeypatch):
+    monkeypatch.setattr(server_changes, "MAX_ROWS", 7)
+    train("corpora/mail", url, model_type=model_type, workers=1)
+    before, chance = lines(url), random.Random(5)
+    more = [(chance.choice(["ham", "spam"]), letter(chance, n)) for n in range(30)]
+    with Classifier.open(url, writable=True) as first, Classifier.open(url, writable=True) as second:
+        assert all(classifier.learn(*lesson) for lesson in more for classifier in [chance.choice([first, second])])
+        assert lines(url) != before
+        chance.shuffle(more)
+        assert all(classifier.forget(*lesson) for lesson in more for classifier in [chance.choice([first, second])])
+    assert lines(url) == before
 
 
 def test_export_and_import_go_both_ways_byte_for_byte(server, url, tmp_path):
@@ -311,7 +274,7 @@ def test_a_message_asks_the_server_once_for_all_its_tokens(url, monkeypatch):
 
 
 def test_what_a_server_does_not_hold_is_refused_in_one_line(url, server, tmp_path):
-    for settings in (replace(Settings(), model_type="corrected"), replace(Settings(), model_type="logistic")):
+    for settings in (replace(Settings(), model_type="hybrid"), replace(Settings(), model_type="logistic")):
         with pytest.raises(SpamnbError, match="needs a file"):
             created(url, settings)
     with pytest.raises(SpamnbError, match=r"~/\.pgpass") as told:
@@ -328,7 +291,7 @@ def test_what_a_server_does_not_hold_is_refused_in_one_line(url, server, tmp_pat
     assert pruned.returncode == 1 and b"only a model's file is pruned" in pruned.stderr
 
 
-def add_foreign_table(server: Server) -> None:
+def add_foreign_table(server) -> None:
     import psycopg
 
     with psycopg.connect(f"host={server.folder} user=mail dbname=postgres", autocommit=True) as connection:
