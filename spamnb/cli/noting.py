@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
+    from spamnb.cli.mailboxes import Target
     from spamnb.journal.journal import Journal
     from spamnb.serve.moves import Lesson
     from spamnb.serve.score import Score
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """Judges messages and writes each verdict into a journal."""
+    """Judges messages of one mailbox and writes each verdict into a journal."""
 
-    def __init__(self, classifier: Classifier, journal: Journal) -> None:
-        self._classifier, self._journal = classifier, journal
+    def __init__(self, classifier: Classifier, journal: Journal, target: Target) -> None:
+        self._classifier, self._journal, self._target = classifier, journal, target
+        self._noted: set[str] = set()  # folders
         self._read: dict[int, tuple[bytes, ReadMessage]] = {}  # messages between their verdict and its note
 
     def begin(self) -> None:
@@ -36,13 +38,40 @@ class Notes:
         return score_message(self._classifier, message)
 
     def note(self, one: Sorted) -> None:
-        """Write the verdict down, with the message's file where it lies on this machine."""
+        """Write the verdict down, and where the message lies now."""
         from spamnb.journal.entries import entry_of
 
         _, message = self._read.pop(id(one.raw))
-        place = one.after.place if one.after is not None else None
-        where = str(place.absolute()) if isinstance(place, Path) else ""
-        self._journal.add([entry_of(message, one.found, self._classifier.settings, place=where)])
+        place = self._place(one)
+        self._note_folder(one, place)
+        self._journal.add([entry_of(message, one.found, self._classifier.settings, place=place)])
+
+    def _place(self, one: Sorted) -> str:
+        """Where the message lies now, as the journal keeps it."""
+        from spamnb.journal.whereabouts import place_in_account
+
+        account = self._target.account
+        if account is None:
+            return str(one.after.place.absolute()) if one.after is not None else ""
+        if one.into is not None:  # moved: which number it has there the server need not say
+            return place_in_account(account.url.account, one.into.place)
+        return place_in_account(account.url.account, one.message.folder.place, one.message.place)
+
+    def _note_folder(self, one: Sorted, place: str) -> None:
+        """Note once which mailbox the message's folder is of."""
+        from spamnb.journal.whereabouts import INBOX, JUNK, OTHER, FolderNoted, folder_of_place, note_folder
+
+        folder = folder_of_place(place)
+        if not place or folder in self._noted:
+            return
+        target = self._target
+        mailbox = str(target.path.absolute()) if target.path is not None else ""
+        if target.account is not None:
+            mailbox = target.account.url.account
+        role = INBOX if one.into is None else JUNK if one.found.spam else OTHER
+        name = (one.into or one.message.folder).name
+        note_folder(self._journal, FolderNoted(folder, name, role, mailbox, target.junk or ""))
+        self._noted.add(folder)
 
     def note_lesson(self, lesson: Lesson, label: str) -> None:
         """Write down what a person put right by moving a message."""
@@ -53,12 +82,12 @@ class Notes:
 
 
 @contextmanager
-def noting(classifier: Classifier | None, path: Path | None) -> Iterator[Notes | None]:
-    """What notes verdicts in the journal at ``path``; None where nothing is to be noted."""
+def noting(classifier: Classifier | None, path: Path | None, target: Target) -> Iterator[Notes | None]:
+    """What notes verdicts on a mailbox's mail in the journal at ``path``; None where nothing is to be noted."""
     if path is None or classifier is None:
         yield None
         return
     from spamnb.journal.journal import Journal
 
     with Journal.at(path) as journal:
-        yield Notes(classifier, journal)
+        yield Notes(classifier, journal, target)

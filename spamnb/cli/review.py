@@ -8,7 +8,15 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import ModelPath, default_model, model_option, on_command_line, tell
+from spamnb.cli.options import (
+    ModelPath,
+    default_model,
+    login_given,
+    login_options,
+    model_option,
+    on_command_line,
+    tell,
+)
 
 
 def default_passwords() -> Path:
@@ -33,6 +41,7 @@ def default_passwords() -> Path:
 )
 @click.option("--set-password", is_flag=True, help="Ask for a password, keep it and end.")
 @click.option("--user", default="admin", show_default=True, help="Whose password is set; admin sees all mail.")
+@login_options
 def review_command(
     model: Path,
     journal: Path | None,
@@ -89,7 +98,7 @@ def review_command(
     for file in (certificate, key):
         if file is not None:
             file.open("rb").close()
-    app = Review(journal, Teacher(model, models), known, secure=certificate is not None).app()
+    app = Review(journal, Teacher(model, models, login_given()), known, secure=certificate is not None).app()
     scheme = "http" if certificate is None else "https"
     tell(f"spamnb: {scheme}://{f'[{host}]' if ':' in host else host}:{port}/ shows {journal}; Ctrl-C ends it")
     uvicorn.run(

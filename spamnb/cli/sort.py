@@ -79,7 +79,7 @@ def sort_command(
         try:
             with (
                 nullcontext() if from_now_on else Classifier.open(target.model) as classifier,
-                noting(classifier, None if dry_run else journal) as notes,
+                noting(classifier, None if dry_run else journal, target) as notes,
             ):
                 _Sorting(target, classifier, unreadable, tag, everything, dry_run, quiet, notes).run()
         except SpamnbError as error:

@@ -165,7 +165,7 @@ def watched(
         if classifier is None:
             classifier = stack.enter_context(Classifier.open(target.model, writable=not dry_run))
         box, memory = stack.enter_context(opened(target, unreadable, dry_run))
-        notes = stack.enter_context(noting(classifier, None if dry_run else journal))
+        notes = stack.enter_context(noting(classifier, None if dry_run else journal, target))
         yield Watching(target, classifier, box, memory, unreadable, dry_run, stop, notes)
 
 

@@ -20,7 +20,7 @@ from spamnb.journal.entries import Verdict, compressed, expanded
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 1
+VERSION = 2
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
@@ -39,6 +39,11 @@ _TABLES = (
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
     " before TEXT NOT NULL, before_taught INTEGER NOT NULL, batch TEXT NOT NULL, undone INTEGER NOT NULL)",
+    # Folders that mail was seen in: the mailbox that each is of, how its folder of spam is called, and what it is for.
+    "CREATE TABLE folders (folder TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, mailbox TEXT NOT NULL,"
+    " junk TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE moves (batch TEXT NOT NULL, position INTEGER NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL,"
+    " PRIMARY KEY (batch, position)) WITHOUT ROWID",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt)",
     "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",
@@ -140,6 +145,8 @@ class Journal(Database):
         version = self.execute("PRAGMA user_version").fetchone()[0]
         if application == APPLICATION_ID and version > VERSION:
             raise SpamnbError(f"{self.path}: made by a newer spamnb; upgrade spamnb")
+        if application == APPLICATION_ID and version < VERSION:
+            raise SpamnbError(f"{self.path}: a journal of a version before this one; remove it: a new one is begun")
         others = application == 0 and self.execute("SELECT 1 FROM sqlite_schema").fetchone()
         if others or application not in (0, APPLICATION_ID):
             raise SpamnbError(f"{self.path}: no journal, but another program's database; name another file")
@@ -180,14 +187,17 @@ class Journal(Database):
             first = max(end - most, *(self.execute(last, (oldest,)).fetchone() or (0,)))
             self.execute("DELETE FROM tokens WHERE position < ?", (first,))
             self.execute("DELETE FROM verdicts WHERE position < ?", (first,))
-            self.execute("DELETE FROM corrections WHERE at < ?", (oldest,))
+            for table in ("corrections", "moves"):
+                self.execute(f"DELETE FROM {table} WHERE at < ?", (oldest,))  # noqa: S608 (one of these two)
 
     def drop(self, digest: bytes) -> int:
         """Let go of all that is kept of a message; how many verdicts that were."""
         with self.writing():
             self.execute("PRAGMA secure_delete = ON")
             one = (digest,)
-            self.execute("DELETE FROM tokens WHERE position IN (SELECT position FROM verdicts WHERE digest = ?)", one)
+            for table in ("tokens", "moves"):
+                of_message = "WHERE position IN (SELECT position FROM verdicts WHERE digest = ?)"
+                self.execute(f"DELETE FROM {table} {of_message}", one)  # noqa: S608 (one of these two)
             self.execute("DELETE FROM corrections WHERE digest = ?", one)
             return self.execute("DELETE FROM verdicts WHERE digest = ?", one).rowcount
 

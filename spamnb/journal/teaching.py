@@ -13,13 +13,20 @@ from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.message.parse import digest
 from spamnb.sources import maildir
 from spamnb.sources.entries import contents
+from spamnb.sources.spec import is_account
 from spamnb.store.learned import LearnedMessage
 from spamnb.tokens.vectorizer import RecalledMessage
 
 
 def mail_at(entry: Verdict) -> bytes | None:
-    """The mail, where it still lies where it lay: in its folder, perhaps with other flags. None where it does not."""
-    if not entry.place:
+    """The mail, where it still lies in the folder of this machine where it lay. None where it does not."""
+    found = file_of(entry)
+    return found[1] if found is not None else None
+
+
+def file_of(entry: Verdict) -> tuple[Path, bytes] | None:
+    """The file of the mail and what is in it, where it still lies in its folder, perhaps with other flags."""
+    if not entry.place or is_account(entry.place):
         return None
     path = Path(entry.place)
     folder, name = path.parent.parent, maildir.delivered(path)
@@ -29,7 +36,7 @@ def mail_at(entry: Verdict) -> bytes | None:
         except OSError:  # moved, or removed, or not ours to read: its tokens are left
             continue
         if digest(raw) == entry.digest:
-            return raw
+            return candidate, raw
     return None
 
 
@@ -41,17 +48,20 @@ def _named(part: Path, name: str) -> list[Path]:
         return []
 
 
-def teach(journal: Journal, classifier: Classifier, row: Noted, label: str, batch: str, source: str = "page") -> bool:
+def teach(
+    journal: Journal, classifier: Classifier, row: Noted, label: str, batch: str, raw: bytes | None = None
+) -> bool:
     """Teach a message of the journal as ``label`` and note it; False where it was learned as that already.
 
+    ``raw`` is the mail, where that is known; without it the mail is looked for on this machine.
     A lesson by the mail is kept whole in the model, as ``spamnb learn`` keeps it; one by its tokens alone is not.
     Raises SpamnbError where only tokens are left and the model makes other tokens now.
     """
     entry = row.entry
-    message = mail_at(entry) or _recalled(journal, classifier, row)
+    message = raw or mail_at(entry) or _recalled(journal, classifier, row)
     known = classifier.store.learned(entry.digest)
     changed = classifier.learn(label, message)
-    journal.correct([correction_of(entry, label, label == classifier.settings.spam, known, batch, source)])
+    journal.correct([correction_of(entry, label, label == classifier.settings.spam, known, batch, "page")])
     return changed
 
 
@@ -70,15 +80,15 @@ def noted(digest: bytes, label: str, spam: bool, source: str, user: str = "") ->
     return Teaching(int(time.time()), field_text(user), digest, label, spam, "", source, "", False, "")
 
 
-def undo(journal: Journal, classifier: Classifier, correction: Teaching) -> bool:
-    """Take a correction back: the model is as it was before it. False where it no longer held it.
+def undo(journal: Journal, classifier: Classifier, correction: Teaching, raw: bytes | None = None) -> bool:
+    """Take a correction back: the model is as it was before it. False where it no longer held it. ``raw`` as above.
 
     Raises SpamnbError where that needs the mail or its tokens and neither is left, or the model cannot forget.
     """
     row = journal.of_message(correction.digest, correction.user)
     if row is None:
         raise SpamnbError("the journal no longer holds this message; 'spamnb forget' takes it out of the model")
-    message = mail_at(row.entry) or _recalled(journal, classifier, row)
+    message = raw or mail_at(row.entry) or _recalled(journal, classifier, row)
     if correction.before == correction.label:
         changed = True  # it had been learned as that before
     else:

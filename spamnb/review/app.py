@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
+from spamnb.journal.whereabouts import INBOX, JUNK
 from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
@@ -74,6 +75,7 @@ class Review:
             Route("/logout", self._form(self._log_out), methods=["POST"]),
             Route("/teach", self._form(self._teach), methods=["POST"]),
             Route("/undo", self._form(self._undo), methods=["POST"]),
+            Route("/move", self._form(self._move), methods=["POST"]),
             Mount("/static", StaticFiles(packages=[("spamnb.review", "static")])),
         ]
         handlers: dict[Any, Any] = {Refused: self._refuse, SpamnbError: self._refuse}
@@ -171,6 +173,7 @@ class Review:
         batch = request.query_params.get("done", "")
         with Journal.at(self.journal) as journal:
             values = pages.doubtful_mail(journal, _viewer(user), number, batch)
+        values["stay"] = request.query_params.get("stay", "") == "1"
         return self._render(request, "doubtful.html", **values)
 
     def _message(self, request: Request, user: str) -> Response:
@@ -178,7 +181,7 @@ class Review:
             row = journal.row(min(request.path_params["position"], 1 << 62), _viewer(user))
             if row is None:
                 raise Refused(404, "There is no such message in the journal, or no longer.")
-            values = pages.message(journal, row, _viewer(user))
+            values = pages.message(journal, row, _viewer(user), self.teacher.mail(journal, row))
         return self._render(request, "message.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:
@@ -197,22 +200,33 @@ class Review:
             raise Refused(400, "Say whether it is spam or good.")
         if not chosen:
             raise Refused(400, "No message was chosen. Go back and tick some first.")
-        if not all(each.isascii() and each.isdigit() and len(each) < 19 for each in chosen):
+        if not all(map(_is_position, chosen)):
             raise Refused(400, "That is no message of the journal.")
         with Journal.at(self.journal) as journal:
-            taught = self.teacher.teach(journal, list(dict.fromkeys(map(int, chosen))), as_what == "spam", viewer)
-        return self._answered(request, taught)
+            rows = list(dict.fromkeys(map(int, chosen)))
+            taught = self.teacher.teach(journal, rows, as_what == "spam", viewer, "move" in fields)
+        return self._answered(taught, "" if "move" in fields or "movable" not in fields else "stay=1")
 
     def _undo(self, request: Request, fields: Fields) -> Response:
         viewer = _viewer(self._logged_in(request))
         with Journal.at(self.journal) as journal:
             taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
-        return self._answered(request, taught)
+        return self._answered(taught)
 
-    def _answered(self, request: Request, taught: Taught) -> Response:
+    def _move(self, request: Request, fields: Fields) -> Response:
+        viewer = _viewer(self._logged_in(request))
+        role, _, position = _first(fields, "to").partition(":")
+        if role not in (INBOX, JUNK) or not _is_position(position):
+            raise Refused(400, "Say which message goes where.")
+        with Journal.at(self.journal) as journal:
+            self.teacher.move(journal, int(position), role, viewer)
+        return RedirectResponse(f"/message/{int(position)}", 303)
+
+    def _answered(self, taught: Taught, more: str = "") -> Response:
         if taught.problems:
             raise Refused(409, "; ".join(taught.problems))
-        return RedirectResponse(f"/?done={taught.batch}" if taught.batch.isalnum() else "/", 303)
+        query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
+        return RedirectResponse(f"/?{query}" if query else "/", 303)
 
 
 class _WithHeaders:
@@ -233,6 +247,11 @@ class _WithHeaders:
 def _viewer(user: str) -> str | None:
     """Whose mail a user sees: None is everybody's."""
     return None if user == ADMIN else user
+
+
+def _is_position(text: str) -> bool:
+    """Can that be where a verdict stands in the journal?"""
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 def _first(fields: Fields, name: str) -> str:

@@ -1,4 +1,5 @@
-"""Corrections that were asked for on a page, and how they are undone: each in the model of the mail's user."""
+"""Corrections that were asked for on a page, and how they are undone: each in the model of the mail's user; and mail
+that is moved with them."""
 
 from __future__ import annotations
 
@@ -11,8 +12,13 @@ from pathlib import Path
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal import teaching
-from spamnb.journal.journal import Journal
+from spamnb.journal.journal import Journal, Noted
+from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted, moves_of
+from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
+from spamnb.sources.imap_login import Login
+
+NO_LOGIN = Login()  # as the file of accounts says, or ~/.netrc and the like
 
 
 @dataclass(frozen=True)
@@ -26,21 +32,26 @@ class Taught:
 
 @dataclass(frozen=True)
 class Teacher:
-    """The models that corrections go to: ``shared``, or where ``users`` is their folder each user's own."""
+    """The models that corrections go to: ``shared``, or where ``users`` is their folder each user's own; ``login`` is
+    how the accounts are entered in which mail lies."""
 
     shared: Path
     users: Path | None
+    login: Login = NO_LOGIN
 
     def check(self, viewer: str | None) -> None:
         """SpamnbError where ``viewer``, None for the admin, has no model to teach."""
         if viewer is not None and self.users is None:
             raise SpamnbError("one model serves all users here, and the admin alone corrects it")
 
-    def teach(self, journal: Journal, positions: Sequence[int], spam: bool, viewer: str | None) -> Taught:
-        """Teach messages of the journal as spam or as good mail; others' mail is as if it were not there."""
+    def teach(
+        self, journal: Journal, positions: Sequence[int], spam: bool, viewer: str | None, move: bool = False
+    ) -> Taught:
+        """Teach messages of the journal as spam or as good mail, and with ``move`` put each where such mail belongs if
+        its mailbox is known; others' mail is as if it were not there."""
         self.check(viewer)
         batch, changed, problems = secrets.token_hex(8), 0, []
-        with self._models() as models:
+        with self._models() as models, Moving(journal, self.login) as moving:
             for position in positions:
                 row = journal.row(position, viewer)
                 if row is None:
@@ -49,22 +60,47 @@ class Teacher:
                 try:
                     model = self._model(models, row.entry.user)
                     label = class_of_label(model, "spam" if spam else "ham")
-                    changed += teaching.teach(journal, model, row, label, batch)
-                except SpamnbError as error:
+                    changed += teaching.teach(journal, model, row, label, batch, _mail(moving, row))
+                    if move and folder_noted(journal, row.entry.place) is not None:
+                        moving.to(row, JUNK if spam else INBOX, batch)
+                except (SpamnbError, OSError) as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
 
     def undo(self, journal: Journal, batch: str, viewer: str | None) -> Taught:
-        """Take back what was taught at once."""
+        """Take back what was taught at once, and put back what was moved with it."""
         self.check(viewer)
         changed, problems = 0, []
-        with self._models() as models:
+        with self._models() as models, Moving(journal, self.login) as moving:
             for made in journal.batch(batch, viewer):
                 try:
-                    changed += teaching.undo(journal, self._model(models, made.user), made)
-                except SpamnbError as error:
+                    row = journal.of_message(made.digest, made.user)
+                    raw = _mail(moving, row) if row is not None else None
+                    changed += teaching.undo(journal, self._model(models, made.user), made, raw)
+                except (SpamnbError, OSError) as error:
+                    problems.append(str(error))
+            for position, before in moves_of(journal, batch):
+                row = journal.row(position, viewer)
+                try:
+                    if row is not None:
+                        moving.back(row, before)
+                except (SpamnbError, OSError) as error:
                     problems.append(str(error))
         return Taught(batch, changed, tuple(dict.fromkeys(problems)))
+
+    def move(self, journal: Journal, position: int, role: str, viewer: str | None) -> None:
+        """Move a message to the inbox or to the folder of spam; that teaches nothing."""
+        self.check(viewer)
+        row = journal.row(position, viewer)
+        if row is None:
+            raise SpamnbError("the message is no longer in the journal")
+        with Moving(journal, self.login) as moving:
+            moving.to(row, role)
+
+    def mail(self, journal: Journal, row: Noted) -> bytes | None:
+        """The message itself, where it still lies where it lay."""
+        with Moving(journal, self.login) as moving:
+            return _mail(moving, row) or teaching.mail_at(row.entry)
 
     @contextmanager
     def _models(self) -> Iterator[Models]:
@@ -79,3 +115,11 @@ class Teacher:
         if not models.may_teach(user):
             raise SpamnbError("this mail's user has a name that no model can have")
         return models.for_learning(user)
+
+
+def _mail(moving: Moving, row: Noted) -> bytes | None:
+    """The mail where it can be had; its tokens in the journal stand in for it otherwise."""
+    try:
+        return moving.mail(row)
+    except (SpamnbError, OSError):  # a server that is away, mostly: the lesson is the same without it
+        return None

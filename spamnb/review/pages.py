@@ -12,7 +12,7 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.journal import figures
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal, Noted, Teaching
-from spamnb.journal.teaching import mail_at
+from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -123,6 +123,7 @@ def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str) -
     just = journal.batch(batch, viewer) if batch else []
     return {
         "lines": [line_of(row) for row in found[:PER_PAGE]],
+        "movable": any(folder_noted(journal, row.entry.place) is not None for row in found[:PER_PAGE]),
         "page": page,
         "more": len(found) > PER_PAGE,
         "just": _told(just),
@@ -133,12 +134,12 @@ def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str) -
     }
 
 
-def message(journal: Journal, row: Noted, viewer: str | None) -> dict[str, Any]:
-    """The page *Message*: evidence, and the text as the filter read it beside what it hid."""
+def message(journal: Journal, row: Noted, viewer: str | None, raw: bytes | None) -> dict[str, Any]:
+    """The page *Message*: evidence, and the text as the filter read it beside what it hid. ``raw`` is the mail where it
+    is still there."""
     entry = row.entry
     texts, hidden = "", ""
     left_out: tuple[str, ...] = ()
-    raw = mail_at(entry)
     if raw is not None:
         from spamnb.message.parse import parse
 
@@ -147,6 +148,7 @@ def message(journal: Journal, row: Noted, viewer: str | None) -> dict[str, Any]:
     standing = [made for made in journal.corrections(0, viewer, 500) if made.digest == entry.digest]
     return {
         "line": line_of(row),
+        "lies": _lies(journal, row),
         "message_id": displayed(entry.message_id),
         "bars": bars(entry),
         "middle": MAX_BAR,
@@ -206,6 +208,16 @@ def _without_gaps(text: str) -> str:
 
 def _when(at: float) -> str:
     return time.strftime("%a %d %b %H:%M", time.localtime(at))
+
+
+def _lies(journal: Journal, row: Noted) -> tuple[str, list[tuple[str, str]]]:
+    """Where a message lies, for people, and where it can be moved: (role, what a button says)."""
+    known = folder_noted(journal, row.entry.place)
+    if known is None:
+        return "", []
+    name = "the inbox" if known.role == INBOX else displayed(known.name, 80)
+    others = [(INBOX, "Move to the inbox"), (JUNK, "Move to Junk")]
+    return f"{name} of {displayed(known.mailbox, 120)}", [other for other in others if other[0] != known.role]
 
 
 def _name(journal: Journal, made: Teaching) -> str:

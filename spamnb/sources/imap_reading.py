@@ -200,6 +200,17 @@ class ImapReader:
         found = {uid for each in ranges for uid in client.search(["UID", each, *criteria])}
         return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
 
+    def with_message_id(self, folder: Folder, text: str) -> list[MailboxMessage]:
+        """The messages of a folder in whose Message-ID a printable text of ASCII stands, the oldest first."""
+
+        def ask(client: IMAPClient) -> list[MailboxMessage]:
+            self._open = None
+            state = self._select(client, folder, None)
+            found = client.search(["UNDELETED", "HEADER", "Message-ID", text])
+            return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found)]
+
+        return self._reading(ask)
+
     def message(self, folder: Folder, place: Uid) -> MailboxMessage:
         """A message of this account by its number."""
         return MailboxMessage(folder, f"{place.validity}.{place.uid}", f"{self.shown}/{folder.name}#{place.uid}", place)

@@ -18,10 +18,11 @@ function teach(as) {
 const keys = {
   j: () => go(at + 1),
   k: () => go(at - 1),
-  x: () => rows[at]?.querySelector("input[type=checkbox]")?.click(),
+  x: () => rows[at]?.querySelector("input[name=entry]")?.click(),
   s: () => teach("spam"),
   g: () => teach("good"),
   o: () => rows[at]?.querySelector("a.subject")?.click(),
+  m: () => document.getElementById("move")?.click(),
   u: () => document.getElementById("undo")?.click(),
 };
 document.addEventListener("keydown", (event) => {
