@@ -152,6 +152,18 @@ def unpack_tokens(packed: bytes) -> dict[str, int]:
     return dict(zip(tokens, occurrences))
 
 
+def holds(packed: bytes, token: str) -> bool:
+    """Whether a token is among those of `pack_tokens`, told without unpacking them.
+
+    >>> [holds(pack_tokens(["tea", "cup"], np.array([2, 1])), token) for token in ("tea", "cup", "te", "ea")]
+    [True, True, False, False]
+    """
+    if len(packed) < 4:
+        return False
+    text = packed[4 + 4 * int.from_bytes(packed[:4], "little") :]
+    return b"\0" + token.encode("utf-8", "surrogatepass") + b"\0" in b"\0" + text + b"\0"
+
+
 def compressed(packed: bytes) -> bytes:
     """The bytes of `pack_tokens`, 2 for 5."""
     return zlib.compress(packed, LEVEL)

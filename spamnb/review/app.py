@@ -24,6 +24,7 @@ from spamnb.review import pages
 from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
 from spamnb.review.sessions import HOURS, Attempts, Sessions
+from spamnb.review.words import MAX_TYPED, WordLists
 
 COOKIE = "spamnb_session"
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
@@ -63,12 +64,14 @@ class Review:
     secure: bool = False
     sessions: Sessions = field(default_factory=Sessions)
     attempts: Attempts = field(default_factory=Attempts)
+    word_lists: WordLists = field(default_factory=WordLists)
 
     def app(self) -> ASGIApp:
         """The application, for any server of ASGI."""
         routes = [
             Route("/", self._page(self._doubtful), name="doubtful"),
             Route("/message/{position:int}", self._page(self._message)),
+            Route("/words", self._page(self._words)),
             Route("/figures", self._page(self._figures)),
             Route("/login", self._log_in_page),
             Route("/login", self._form(self._log_in), methods=["POST"]),
@@ -183,6 +186,12 @@ class Review:
                 raise Refused(404, "There is no such message in the journal, or no longer.")
             values = pages.message(journal, row, _viewer(user), self.teacher.mail(journal, row))
         return self._render(request, "message.html", **values)
+
+    def _words(self, request: Request, user: str) -> Response:
+        begin, word = (request.query_params.get(name, "")[:MAX_TYPED] for name in ("begin", "word"))
+        with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
+            values = pages.words(journal, model, self.word_lists, begin, word, _viewer(user))
+        return self._render(request, "words.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:
         with Journal.at(self.journal) as journal:

@@ -18,6 +18,7 @@ from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
 from spamnb.sources.imap_login import Login
 
+ENOUGH = 50  # messages of each class that a user's own model holds before it answers, as with 'serve'
 NO_LOGIN = Login()  # as the file of accounts says, or ~/.netrc and the like
 
 
@@ -101,6 +102,15 @@ class Teacher:
         """The message itself, where it still lies where it lay."""
         with Moving(journal, self.login) as moving:
             return _mail(moving, row) or teaching.mail_at(row.entry)
+
+    @contextmanager
+    def model_of(self, viewer: str | None) -> Iterator[Classifier]:
+        """The model that answers for a user, to be asked."""
+        models = Models(self.shared, self.users, ENOUGH, writable=False)
+        try:
+            yield models.for_classifying(viewer or "")
+        finally:
+            models.close()
 
     @contextmanager
     def _models(self) -> Iterator[Models]:

@@ -13,9 +13,12 @@ from spamnb.journal import figures
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
+from spamnb.review.words import MAX_TYPED, MOST, PER_WEEK, Week, Word, WordLists, weeks_of_word, words_of_model
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from spamnb.classifier import Classifier
 
 WEEK = 7 * 86_400
 PER_PAGE = 50
@@ -106,7 +109,7 @@ def bars(entry: Verdict) -> list[Bar]:
     return [
         Bar(
             displayed(token, 60),
-            f"{weight:+.2f}".replace("-", "−"),
+            _nats(weight),
             round(MAX_BAR + min(0.0, weight) / most * MAX_BAR, 1),
             round(abs(weight) / most * MAX_BAR, 1),
             "spam" if weight > 0 else "good",
@@ -160,6 +163,59 @@ def message(journal: Journal, row: Noted, viewer: str | None, raw: bytes | None)
     }
 
 
+def words(
+    journal: Journal, model: Classifier, lists: WordLists, begin: str, word: str, viewer: str | None
+) -> dict[str, Any]:
+    """The page *Words*: those that begin as was typed, and one of them over the weeks."""
+    begin, tokens = begin.strip().lower(), []
+    if begin:
+        tokens = lists.beginning(model, begin)
+        if begin not in tokens:  # it may have been learned since the list was made
+            tokens = [begin, *tokens]
+    found = words_of_model(model, list(dict.fromkeys(tokens))[:MOST])
+    of_word = words_of_model(model, [word]) if word else []
+    classes = list(found[0].held) if found else []
+    return {
+        "begin": displayed(begin, MAX_TYPED),
+        "classes": [displayed(name, 40) for name in classes],
+        "found": [_word_line(each) for each in found],
+        "word": displayed(word, MAX_TYPED),
+        "of_word": [(displayed(name, 40), held) for each in of_word for name, held in each.held.items()],
+        "nats": _nats(of_word[0].weight) if of_word else "",
+        "weeks": _weeks(weeks_of_word(journal, word, viewer)) if word else [],
+        "per_week": PER_WEEK,
+    }
+
+
+def _word_line(word: Word) -> tuple[str, str, list[str], str, str]:
+    """(what it links to, the word, messages by class, nats, towards)."""
+    towards = "spam" if word.weight > 0 else "good"
+    held = [f"{number:,}" for number in word.held.values()]
+    return word.token, displayed(word.token, 60), held, _nats(word.weight), towards
+
+
+def _weeks(weeks: list[Week]) -> list[tuple[str, list[tuple[str, str, float]]]]:
+    """For each week its first day, and for each verdict (kind, share in words, its part of a bar)."""
+    lines = []
+    for week in weeks:
+        shares = []
+        for verdict in ("ham", UNSURE, "spam"):
+            seen, holding = week.seen[verdict], week.holding[verdict]
+            told = f"{holding} of {seen} ({in_percent_of(holding, seen)})" if seen else "none"
+            shares.append((called(verdict), told, round(100 * holding / seen, 1) if seen else 0.0))
+        lines.append((time.strftime("%d %b", time.localtime(week.begins)), shares))
+    return lines
+
+
+def in_percent_of(part: int, whole: int) -> str:
+    """A share that was counted.
+
+    >>> in_percent_of(1, 8), in_percent_of(0, 8)
+    ('12 %', '0 %')
+    """
+    return f"{100 * part / whole:.0f} %"
+
+
 def how_it_does(journal: Journal, viewer: str | None) -> dict[str, Any]:
     """The page *How it does*: thirty days."""
     counted = figures.days(journal, 30, viewer)
@@ -185,6 +241,10 @@ def how_it_does(journal: Journal, viewer: str | None) -> dict[str, Any]:
         "made": made,
         "wrong_share": f"{100 * wrong / total:.2f} %" if total else "–",
     }
+
+
+def _nats(weight: float) -> str:
+    return f"{weight:+.2f}".replace("-", "−")
 
 
 def render(template: str, **values: Any) -> str:

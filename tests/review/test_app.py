@@ -76,7 +76,7 @@ def send(client: TestClient, where: str, **fields: object) -> tuple[int, str]:
 def test_without_a_password_nothing_is_shown(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     client = TestClient(review.app(), follow_redirects=False)
-    for path in ("/", "/message/0", "/figures"):
+    for path in ("/", "/message/0", "/figures", "/words"):
         assert client.get(path).status_code == 303 and client.get(path).headers["location"] == "/login"
     form = client.get("/login")
     for user, password in (("admin", "wrong"), ("nobody", PASSWORD), ("", ""), ("ann", PASSWORD + "admin")):
@@ -113,7 +113,8 @@ def test_passwords_can_be_tried_a_few_times_only(review):
 def test_each_reply_has_the_policy_and_no_page_needs_an_exception(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     client = browser(review)
-    for path in ("/", "/message/0", "/figures", "/login", "/none", "/static/style.css", "/static/keys.js"):
+    shown = ["/", "/message/0", "/figures", "/words?begin=p&word=prize", "/login"]
+    for path in (*shown, "/none", "/static/style.css", "/static/keys.js"):
         reply = client.get(path)
         policy = reply.headers["content-security-policy"]
         assert policy.startswith("default-src 'none'") and "unsafe" not in policy and "*" not in policy
@@ -216,6 +217,22 @@ def test_what_was_hidden_stands_apart_from_what_was_read(review, tmp_path, model
     assert "unseen words" in tree.css_first("pre.hidden").text() and "unseen" not in tree.css_first("pre.text").text()
     (box / "new" / "1").unlink()
     assert "is not here to be shown" in client.get("/message/0").text
+
+
+def test_words_are_looked_up_by_their_beginning_and_nothing_typed_is_more_than_text(review, tmp_path, model):
+    note(tmp_path, model, message("spam", 900), message("ham", 900), points=6)
+    client = browser(review)
+    tree = LexborHTMLParser(client.get("/words", params={"begin": "Pri"}).text)
+    found = [node.text() for node in tree.css("table.words td a")]
+    assert found[0] == "prize" and len(found) > 5 and all(word.startswith("pri") for word in found)
+    link = tree.css_first("table.words td a").attributes["href"] or ""
+    page = client.get(link).text
+    assert "It weighs +" in page and len(LexborHTMLParser(page).css("table.weeks tbody tr")) == 9
+    for typed in (SCRIPT, "\u202e", "x" * 5_000, "%", "\x00"):
+        reply = client.get("/words", params={"begin": typed, "word": typed})
+        tree = LexborHTMLParser(reply.text)
+        assert reply.status_code == 200 and len(tree.css("script")) == 1 and not tree.css("[onload]")
+        assert "does not know it" in reply.text and "\u202e" not in reply.text
 
 
 def test_two_users_see_and_teach_their_own(review, tmp_path, model):

@@ -1,0 +1,131 @@
+"""A model's words: those that begin as a person typed, how many messages of each class hold them, what they weigh, and
+how often mail of the last weeks held one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.classifier import Classifier
+from spamnb.formulas.decision import UNSURE
+from spamnb.journal.entries import expanded, holds
+from spamnb.journal.journal import Journal
+from spamnb.store.database import checked_rows, is_blob
+from spamnb.tokens.csr_rows import CsrRows
+from spamnb.tokens.token_array import TokenArray
+
+MOST = 50  # words that are listed
+MAX_TYPED = 80  # characters of a beginning
+KEPT_SECONDS = 600.0  # of a model's list of tokens: it takes .7 s for a million of them, and 30 MB
+MAX_LISTS = 4  # models whose lists are kept
+WEEK = 7 * 86_400
+WEEKS = 9  # as long as the journal keeps messages
+PER_WEEK = 100  # messages of a week and verdict that are looked at, the newest
+
+
+class Word(NamedTuple):
+    """A word of the model.
+
+    - ``held``: by class, how many messages hold it
+    - ``weight``: what it says for spam, in nats, where it is all that a message says; negative for good mail
+    """
+
+    token: str
+    held: dict[str, int]
+    weight: float
+
+
+class Week(NamedTuple):
+    """Of a week's messages, by verdict: how many were looked at, and how many of them hold the word."""
+
+    begins: int  # seconds since 1970
+    seen: dict[str, int]
+    holding: dict[str, int]
+
+
+class WordLists:
+    """The tokens of models, kept for a while."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[float, TokenArray, np.ndarray]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def beginning(self, classifier: Classifier, begin: str) -> list[str]:
+        """The tokens of a model that begin so, those that most messages hold first."""
+        path = str(classifier.store.path)
+        with self._lock:
+            kept = self._kept.get(path)
+            if kept is None or time.monotonic() - kept[0] > KEPT_SECONDS:
+                with classifier.store.reading():
+                    tokens, counts = classifier.store.all_sums()
+                kept = time.monotonic(), tokens, counts.document_frequency()
+                self._kept[path] = kept
+                while len(self._kept) > MAX_LISTS:
+                    self._kept.popitem(last=False)
+        _, tokens, held = kept
+        places = beginning_with(tokens, begin.encode("utf-8", "replace"))
+        best = places[np.argsort(-held[places], kind="stable")[:MOST]]
+        return [tokens[place] for place in best.tolist()]
+
+
+def beginning_with(tokens: TokenArray, begin: bytes) -> np.ndarray:
+    """Where the tokens stand that begin so.
+
+    >>> beginning_with(TokenArray.of(["tea", "team", "at", "te"]), b"tea").tolist()
+    [0, 1]
+    """
+    places = np.flatnonzero(tokens.lengths >= len(begin))
+    for number, byte in enumerate(begin):
+        places = places[tokens.text[tokens.offsets[places] + number] == byte]
+    return places
+
+
+def words_of_model(classifier: Classifier, tokens: Sequence[str]) -> list[Word]:
+    """What a model knows of tokens, in their order; those that it does not know are left out."""
+    store, spam = classifier.store, classifier.settings.spam
+    with store.reading():
+        totals = store.totals()
+        if not tokens or not totals.classes:
+            return []
+        found = store.look_up(tokens)
+        known = [tokens[place] for place in found.positions.tolist()]
+        if not known:
+            return []
+        of_spam = totals.classes.index(spam) if spam in totals.classes else None
+        scored = classifier.learner.score(store, totals, *CsrRows.of([{token: 1} for token in known]))
+        posterior = scored.posterior()
+    weights = []
+    for number in range(len(known)):
+        heaviest = scored.heaviest(number, posterior[number], 1, of_spam)
+        weights.append(heaviest[0][1] if heaviest else 0.0)
+    return [
+        Word(token, dict(zip(totals.classes, held)), weight)
+        for token, held, weight in zip(known, found.document_counts.T.tolist(), weights)
+    ]
+
+
+def weeks_of_word(journal: Journal, token: str, user: str | None, *, now: float | None = None) -> list[Week]:
+    """How many of each week's messages in the journal hold a token, the oldest week first; of each week and verdict the
+    newest PER_WEEK that the journal has with their tokens."""
+    end = int(time.time() if now is None else now) + 1
+    weeks = []
+    with journal.reading():
+        for number in range(WEEKS, 0, -1):
+            begins = end - number * WEEK
+            seen, holding = {}, {}
+            for verdict in ("ham", UNSURE, "spam"):
+                found = journal.execute(
+                    "SELECT tokens.tokens FROM verdicts INDEXED BY verdicts_by_time JOIN tokens USING (position)"
+                    " WHERE at >= ? AND at < ? AND verdict = ? AND (? IS NULL OR user = ?) ORDER BY at DESC LIMIT ?",
+                    (begins, begins + WEEK, verdict, user, user, PER_WEEK),
+                )
+                rows = checked_rows("tokens", found, tokens=is_blob)
+                seen[verdict] = len(rows)
+                holding[verdict] = sum(holds(expanded(stored), token) for (stored,) in rows)
+            weeks.append(Week(begins, seen, holding))
+    return weeks
