@@ -190,7 +190,7 @@ class Review:
     def _words(self, request: Request, user: str) -> Response:
         begin, word = (request.query_params.get(name, "")[:MAX_TYPED] for name in ("begin", "word"))
         with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
-            values = pages.words(journal, model, self.word_lists, begin, word, _viewer(user))
+            values = pages.word_search(journal, model, self.word_lists, begin, word, _viewer(user))
         return self._render(request, "words.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:

@@ -13,7 +13,7 @@ from spamnb.journal import figures
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
-from spamnb.review.words import MAX_TYPED, MOST, PER_WEEK, Week, Word, WordLists, weeks_of_word, words_of_model
+from spamnb.review.words import MAX_TYPED, MOST, PER_WEEK, KnownWord, Week, WordLists, weeks_of_word, words_of_model
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -163,7 +163,7 @@ def message(journal: Journal, row: Noted, viewer: str | None, raw: bytes | None)
     }
 
 
-def words(
+def word_search(
     journal: Journal, model: Classifier, lists: WordLists, begin: str, word: str, viewer: str | None
 ) -> dict[str, Any]:
     """The page *Words*: those that begin as was typed, and one of them over the weeks."""
@@ -187,7 +187,7 @@ def words(
     }
 
 
-def _word_line(word: Word) -> tuple[str, str, list[str], str, str]:
+def _word_line(word: KnownWord) -> tuple[str, str, list[str], str, str]:
     """(what it links to, the word, messages by class, nats, towards)."""
     towards = "spam" if word.weight > 0 else "good"
     held = [f"{number:,}" for number in word.held.values()]

@@ -28,7 +28,7 @@ WEEKS = 9  # as long as the journal keeps messages
 PER_WEEK = 100  # messages of a week and verdict that are looked at, the newest
 
 
-class Word(NamedTuple):
+class KnownWord(NamedTuple):
     """A word of the model.
 
     - ``held``: by class, how many messages hold it
@@ -85,7 +85,7 @@ def beginning_with(tokens: TokenArray, begin: bytes) -> np.ndarray:
     return places
 
 
-def words_of_model(classifier: Classifier, tokens: Sequence[str]) -> list[Word]:
+def words_of_model(classifier: Classifier, tokens: Sequence[str]) -> list[KnownWord]:
     """What a model knows of tokens, in their order; those that it does not know are left out."""
     store, spam = classifier.store, classifier.settings.spam
     with store.reading():
@@ -104,7 +104,7 @@ def words_of_model(classifier: Classifier, tokens: Sequence[str]) -> list[Word]:
         heaviest = scored.heaviest(number, posterior[number], 1, of_spam)
         weights.append(heaviest[0][1] if heaviest else 0.0)
     return [
-        Word(token, dict(zip(totals.classes, held)), weight)
+        KnownWord(token, dict(zip(totals.classes, held)), weight)
         for token, held, weight in zip(known, found.document_counts.T.tolist(), weights)
     ]
 
