@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # classifying a message does not need it
 # many classes each pass takes as many times as long.
 PASSES = 10, 10, 3  # over all messages; folds, and passes over the others of a fold
 MANY_PASSES = 2, 2, 1  # where there are more than two classes: 20 Newsgroups 89.4 % with 2 passes, 89.1 with 5
+MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
 MIN_HOLDERS = 2  # a token of one message tells nothing about the others
 
 
@@ -226,14 +227,25 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
     positions = np.concatenate([shard.positions[shard.included] for shard in training_set.shards])
     fold = training_set.stratified_folds(folds)[positions]
     scores = problem.offsets.copy()
-    for f in range(folds):
+
+    def leave_out(f: int) -> None:
         inside = np.flatnonzero(fold == f)
-        if not len(inside):
-            continue
         of_rest, rest = solved.brought.copy(), solved.weights.copy()
         take_out(problem.indptr, problem.columns, inside, solved.brought, rest)
         ascend(*problem, order[fold[order] != f], PENALTY, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
+
+    filled = np.unique(fold).tolist()
+    threads = min(len(training_set.shards), len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
+    if threads < 2:
+        for f in filled:
+            leave_out(f)
+    else:  # where several processes counted; what is compiled lets go of Python's lock
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(threads) as executor:
+            for _ in executor.map(leave_out, filled):
+                pass
     return scores
 
 
