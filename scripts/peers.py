@@ -224,8 +224,8 @@ class SpamnbMultinomial(Spamnb):
     name, options = "spamnb, multinomial textbook", ("--model-type", "multinomial", "--pooling", "sum")
 
 
-class SpamnbCorrected(Spamnb):
-    name, options = "spamnb, corrected", ("--model-type", "corrected")
+class SpamnbNaiveBayes(Spamnb):
+    name, options = "spamnb, naive Bayes", ("--model-type", "boolean")
 
 
 class SpamnbHybrid(Spamnb):
@@ -234,7 +234,7 @@ class SpamnbHybrid(Spamnb):
 
 PEERS: tuple[type[Peer], ...] = (
     Spamnb,
-    SpamnbCorrected,
+    SpamnbNaiveBayes,
     SpamnbHybrid,
     SpamnbMultinomial,
     SpamnbBernoulli,

@@ -24,24 +24,32 @@ MODELS = (*COUNT_MODELS, "corrected", "logistic", "hybrid", *VECTOR_MODELS)
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
 
+def default_model_type(pooling: str | None) -> str:
+    """The model type where none is chosen: a correction is of the pooled mean."""
+    return "boolean" if pooling == "sum" else "corrected"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    ``model_type`` is one of ``MODELS`` ("boolean": multinomial on presence instead of counts), ``alpha`` the smoothing
+    ``model_type`` is one of ``MODELS`` ("boolean": multinomial on presence instead of counts; "corrected", the default:
+    the same, corrected where it errs, but with ``pooling`` "sum" the default is "boolean"), ``alpha`` the smoothing
     pseudo-count, ``prior`` how class priors follow from the messages per class ("mle", "dirichlet", "map", "uniform"),
     ``pooling`` how tokens' contributions become one score ("mean", or "sum": the textbook posterior), ``top_words``
     the number of tokens kept by mutual information (None: all), ``embedding`` how messages become dense vectors
     ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models have "lsa:100" where none is given), ``spam``
     the class that is spam, in which good mail costs ``loss.false_positive_cost``.
 
+    >>> Settings().model_type, Settings(pooling="sum").model_type
+    ('corrected', 'boolean')
     >>> Settings(alpha=0)
     Traceback (most recent call last):
     ...
     spamnb.errors.SpamnbError: alpha is 0: the pseudo-count must be above 0, or unseen words have probability 0
     """
 
-    model_type: str = "boolean"
+    model_type: str = ""  # always one of MODELS once the settings are made
     alpha: float = 0.1  # better than 0.03 and 1, but for 1 on SMS: docs/experiments.md#smoothing
     prior: str = "mle"
     pooling: str = "mean"
@@ -52,6 +60,8 @@ class Settings:
     loss: Loss = field(default_factory=Loss)
 
     def __post_init__(self) -> None:
+        if not self.model_type:
+            object.__setattr__(self, "model_type", default_model_type(self.pooling))
         if self.model_type not in MODELS:
             raise SpamnbError(f"model type {self.model_type!r} is not one of {', '.join(MODELS)}")
         if self.embedding is None and self.model_type in VECTOR_MODELS:
@@ -93,7 +103,7 @@ class Settings:
         """The settings as the model file keeps them.
 
         >>> Settings().as_meta()["model_type"]
-        'boolean'
+        'corrected'
         """
         return {**asdict(self), "tokens_version": TOKENS_VERSION}
 

@@ -55,6 +55,12 @@ def sums(lines: Iterable[str]) -> list[dict[str, Any]]:
     return [{key: value for key, value in record.items() if key != "bins"} for record in records]
 
 
+def counts(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """The sums but for the correction, which depends on the order of learning."""
+    parts = ("correction", "brought")
+    return [{key: value for key, value in record.items() if key not in parts} for record in sums(lines)]
+
+
 def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
     """Are the classes and all sums of the two the same?"""
     return one.classes == other.classes and all(

@@ -49,8 +49,8 @@ def test_leave_one_out_is_forgetting_each_message(
         classifier.learn(label, raw)
 
 
-def test_training_and_learning_make_the_same_sums(tmp_path: Path) -> None:
-    settings = Settings()
+def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path) -> None:
+    settings = Settings("boolean")
     left_out = train_file(tmp_path / "m", counted(tmp_path, THREE), settings)
     classifier = Classifier.create(":memory:", settings)
     for label, raw in THREE:

@@ -17,13 +17,12 @@ _OPTIONS = (
     click.option(
         "--model-type",
         type=click.Choice(
-            ["boolean", "multinomial", "bernoulli", "corrected", "logistic", "hybrid", "gaussian", "lda", "qda"]
+            ["corrected", "boolean", "multinomial", "bernoulli", "logistic", "hybrid", "gaussian", "lda", "qda"]
         ),
-        default="boolean",
-        show_default=True,
-        help="Naive Bayes on which tokens occur (boolean), how often (multinomial), or which occur and which do not"
-        " (bernoulli), or on which occur, corrected where it errs (corrected); logistic regression; its sum with naive"
-        " Bayes (hybrid); Gaussian classes of embedded messages.",
+        help="Naive Bayes on which tokens occur, corrected where it errs (corrected) or as it is (boolean), on how"
+        " often they occur (multinomial), or on which occur and which do not (bernoulli); logistic regression; its sum"
+        " with naive Bayes (hybrid); Gaussian classes of embedded messages."
+        "  [default: corrected; with --pooling sum boolean]",
     ),
     click.option("--alpha", type=float, help="Smoothing pseudo-count of naive Bayes (Laplace: 1).  [default: 0.1]"),
     click.option(
@@ -112,10 +111,10 @@ def settings_given() -> list[str]:
 def _taken(given: dict[str, Any]) -> SettingsOptions:
     """The settings, taken out of what the command was given; what was not chosen is as the settings have it."""
     from spamnb.api.options import SETTINGS, settings_of
-    from spamnb.settings import COUNT_MODELS, VECTOR_MODELS
+    from spamnb.settings import COUNT_MODELS, VECTOR_MODELS, default_model_type
 
-    kind, pooled = given["model_type"], (*COUNT_MODELS, "hybrid")
-    bayes = (*pooled, "corrected")
+    pooled = (*COUNT_MODELS, "hybrid")
+    kind, bayes = given["model_type"] or default_model_type(given["pooling"]), ("corrected", *pooled)
     for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": pooled}.items():
         if kind not in models and on_command_line(name):
             raise click.UsageError(f"--{name} changes nothing in a {kind} model; it is for {', '.join(models)}")

@@ -227,9 +227,13 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
     positions = np.concatenate([shard.positions[shard.included] for shard in training_set.shards])
     fold = training_set.stratified_folds(folds)[positions]
     scores = problem.offsets.copy()
+    of_class = np.bincount(problem.labels, minlength=scores.shape[1])
 
     def leave_out(f: int) -> None:
         inside = np.flatnonzero(fold == f)
+        alone = np.bincount(problem.labels[inside], minlength=len(of_class)) == of_class
+        if not len(inside) or (alone & (of_class > 0)).any():  # all that the others say is "not this class"
+            return
         of_rest, rest = solved.brought.copy(), solved.weights.copy()
         take_out(problem.indptr, problem.columns, inside, solved.brought, rest)
         ascend(*problem, order[fold[order] != f], PENALTY, passes, of_rest, rest)

@@ -90,7 +90,7 @@ class SpamClassifier(Parameters):
     def __init__(
         self,
         *,
-        model_type: str = DEFAULT.model_type,
+        model_type: str | None = None,
         alpha: float = DEFAULT.alpha,
         prior: str = DEFAULT.prior,
         pooling: str = DEFAULT.pooling,

@@ -26,7 +26,7 @@ def provenance(command: str, model: str, settings: Settings, at: datetime | None
 
     >>> made = provenance("spamnb evaluate mail", "trained here", Settings(alpha=1), datetime(2026, 3, 1, 9, 30))
     >>> made.date, made.settings[:2]
-    ('2026-03-01 09:30', [('model type', 'boolean'), ('alpha', '1 (default 0.1)')])
+    ('2026-03-01 09:30', [('model type', 'corrected'), ('alpha', '1 (default 0.1)')])
     """
     date = f"{at or datetime.now().astimezone():%Y-%m-%d %H:%M %z}".strip()
     usual = dict(_flat(asdict(Settings())))

@@ -92,7 +92,7 @@ def _correction(
     names = sorted({name for units in every for name in units})
     tokens, (place,) = merge_vocabularies([TokenArray.of(units_of_token)])
     of_tokens, of_messages = (
-        np.array([[units.get(name, 0) for name in names] for units in part.values()], np.int64).reshape(len(part), -1)
+        np.array([[units.get(n, 0) for n in names] for units in part.values()], np.int64).reshape(len(part), len(names))
         for part in (units_of_token, brought)
     )
     weights = np.zeros((len(tokens), len(names)), np.int64)

@@ -73,12 +73,12 @@ def test_the_page_says_its_command_and_the_model(folder: Path, tmp_path: Path, m
     assert CliRunner().invoke(cli, arguments).exit_code == 0
     written = page.read_text()
     assert f"spamnb evaluate --folds 4 --alpha 0.5 --report {page} {folder}" in written
-    assert "boolean, trained on parts of this mail" in written and "0.5 (default 0.1)" in written
+    assert "corrected, trained on parts of this mail" in written and "0.5 (default 0.1)" in written
     train = ["train", "--model-type", "multinomial", "-m", str(model), str(folder)]
     assert CliRunner().invoke(cli, train).exit_code == 0
     assert run("-m", model, "--report", page, folder).exit_code == 0
     written = page.read_text()
-    assert f"{model}, as it is" in written and "multinomial (default boolean)" in written
+    assert f"{model}, as it is" in written and "multinomial (default corrected)" in written
 
 
 def test_figures_are_printed_where_a_page_cannot_be_written(folder: Path, tmp_path: Path) -> None:

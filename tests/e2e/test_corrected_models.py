@@ -113,7 +113,7 @@ def test_merged_models_hold_what_both_were_taught(model: Path, tmp_path: Path) -
         for label, raw in more:
             assert classifier.forget(label, raw)
     assert sums(content(both))[1:] == sums(content(model))[1:]
-    done("train", "-m", tmp_path / "plain", tmp_path / "mail")
+    done("train", "-m", tmp_path / "plain", "--model-type", "boolean", tmp_path / "mail")
     assert "model_type differs" in run("merge", model, tmp_path / "plain", "-m", tmp_path / "never").output
 
 

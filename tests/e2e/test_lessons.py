@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from commands import done, run
-from mail import folders, mail, message, sums
+from mail import counts, folders, mail, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.store.jsonl import export
@@ -149,14 +149,14 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
 
 
 def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
-    before = sums(content(model))[1:]
+    before = counts(content(model))[1:]
     set_meta(model, tokens_version=1)
     (tmp_path / "mail").rename(tmp_path / "moved")
     told = refused("upgrade", "-m", model)
     assert f"{tmp_path / 'mail'}: no such file or folder; of its 42 messages 2 are kept as lessons" in told
     done("upgrade", "-m", model, tmp_path / "moved")
     trained = {json.dumps(record, sort_keys=True) for record in before}
-    assert {json.dumps(record, sort_keys=True) for record in sums(content(model))[1:]} == trained
+    assert {json.dumps(record, sort_keys=True) for record in counts(content(model))[1:]} == trained
     assert facts(model)["origin"]["trained_from"] == [str(tmp_path / "moved")]
 
 
@@ -174,14 +174,14 @@ def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: 
     with Classifier.create(tmp_path / "m") as classifier:
         for label, raw in mail(5):
             classifier.learn(label, raw)
-    before = sums(content(tmp_path / "m"))
+    before = counts(content(tmp_path / "m"))
     set_meta(tmp_path / "m", tokens_version=1)
     assert "anew of its lessons alone" in done("upgrade", "-m", tmp_path / "m")
 
     def tokens(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [record for record in records if "token" in record]
 
-    assert tokens(sums(content(tmp_path / "m"))) == tokens(before)
+    assert tokens(counts(content(tmp_path / "m"))) == tokens(before)
     assert facts(tmp_path / "m")["lessons"]["lessons"] == 10
 
 

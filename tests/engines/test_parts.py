@@ -29,6 +29,8 @@ from spamnb.tokens.tokenizer import TokenOptions
 BEGIN = 1_600_000_000
 ORIGIN: dict[str, Any] = {}
 
+NAIVE_BAYES = Settings(model_type="boolean")
+
 
 class Here:
     """A cluster of nobody: a task is done when it is handed out, and its arguments travel as they would."""
@@ -107,10 +109,10 @@ def in_parts_of(monkeypatch: pytest.MonkeyPatch, size: int, tokens: int) -> None
 @pytest.mark.parametrize(
     ("settings", "n_parts"),
     [
-        (Settings(), 1),
-        (Settings(), 2),
-        (Settings(), 4),
-        (Settings(), 16),
+        (NAIVE_BAYES, 1),
+        (NAIVE_BAYES, 2),
+        (NAIVE_BAYES, 4),
+        (NAIVE_BAYES, 16),
         (Settings(model_type="multinomial", alpha=1, tokens=TokenOptions(ngrams=1)), 4),
         (Settings(model_type="bernoulli", pooling="sum"), 4),
     ],
@@ -145,12 +147,12 @@ def test_lessons_are_taught_again_and_copies_are_told_of(tmp_path: Path, monkeyp
     in_parts_of(monkeypatch, 13, 1000)
     told = []
     for name, cluster in (("one", None), ("parts", Here())):
-        made_by(tmp_path / name, entries, Settings())
+        made_by(tmp_path / name, entries, NAIVE_BAYES)
         with Classifier.open(tmp_path / name, writable=True) as classifier:
             classifier.learn("spam", message("ham", 5_000))
             classifier.learn("spam", next(e.content or b"" for e in entries if e.label == "ham"))
         (tmp_path / f"{name}.rows").rename(tmp_path / f"{name}.before")
-        lines, made = made_by(tmp_path / name, entries, Settings(), cluster, force=True)
+        lines, made = made_by(tmp_path / name, entries, NAIVE_BAYES, cluster, force=True)
         assert made.lessons == 2
         told.append((lines, made.in_sources, made.other_class, in_several_classes(made.training_set)))
     assert told[0] == told[1]
@@ -165,7 +167,7 @@ def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, monkeypatch: p
     for name, cluster in (("one", None), ("parts", Here())):
         told: list[str] = []
         left_out = LeftOut(told.append)
-        results.append((made_by(tmp_path / name, found, Settings(), cluster, left_out)[0], told, left_out.count))
+        results.append((made_by(tmp_path / name, found, NAIVE_BAYES, cluster, left_out)[0], told, left_out.count))
     assert results[0] == results[1]
     assert results[0][1:] == ([f"gone{n}: No such file or directory; left out" for n in range(12)], 12)
 
@@ -175,19 +177,19 @@ def test_a_file_that_only_the_client_sees_ends_the_training(tmp_path: Path, monk
     there.write_bytes(message("ham", 1))
     monkeypatch.setattr(Entry, "read", lambda self: (tmp_path / "nothing").read_bytes())
     with pytest.raises(SpamnbError, match="all workers must see the mail's files under the same names"):
-        made_by(tmp_path / "model", [Entry("ham", "mail.eml", str(there))], Settings(), Here())
+        made_by(tmp_path / "model", [Entry("ham", "mail.eml", str(there))], NAIVE_BAYES, Here())
     assert not (tmp_path / "model").exists()
 
 
 def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path) -> None:
     ham = [entry for entry in mixed(5) if entry.label == "ham"]
     with pytest.raises(SpamnbError, match="no messages in the sources"):
-        made_by(tmp_path / "none", [], Settings(), Here())
+        made_by(tmp_path / "none", [], NAIVE_BAYES, Here())
     with pytest.raises(SpamnbError, match="--one-class trains on one"):
-        made_by(tmp_path / "ham", ham, Settings(), Here())
+        made_by(tmp_path / "ham", ham, NAIVE_BAYES, Here())
     assert not (tmp_path / "none").exists() and not (tmp_path / "ham").exists()
     exports = [
-        made_by(tmp_path / name, ham, Settings(), cluster, one_class=True)[0]
+        made_by(tmp_path / name, ham, NAIVE_BAYES, cluster, one_class=True)[0]
         for name, cluster in (("one", None), ("parts", Here()))
     ]
     assert exports[0] == exports[1]
@@ -274,7 +276,7 @@ def test_ranges_share_all_tokens_in_their_order(ranges: int) -> None:
     pieces = [parts.cut(settled, r, ranges) for r in range(ranges)]
     assert [token for piece in pieces for token in piece.tokens] == list(settled.tokens)
     assert sum(len(piece.tokens.text) for piece in pieces) == len(settled.tokens.text)  # and not each the whole text
-    table = np.concatenate([parts.ask(piece, parts.merge([piece, piece]), Settings()) for piece in pieces])
+    table = np.concatenate([parts.ask(piece, parts.merge([piece, piece]), NAIVE_BAYES) for piece in pieces])
     assert (table.sum(axis=1) == 2 * settled.counts.document_frequency()).all()
 
 

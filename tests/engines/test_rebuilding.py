@@ -143,10 +143,12 @@ def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     (tmp_path / "scratch").mkdir(exist_ok=True)
     lessons = Taught(taught)
     found = entries([str(tmp_path / "mail")], never)
-    rebuild(taught, found, Settings(), lessons, {}, tmp_path / "scratch", never, lambda *_: None, workers, force=True)
+    settings = Settings("boolean")  # of which what is learned later makes the same sums
+    rebuild(taught, found, settings, lessons, {}, tmp_path / "scratch", never, lambda *_: None, workers, force=True)
     assert lessons.waiting[0].wait(60) == 0
     right = [*(pair for pair in mail(6) if pair[1] != message("ham", 3)), TAUGHT[2], *Taught.late]
-    _, expected = made(tmp_path / "n", folders(tmp_path / "right", right), None, tmp_path / "scratch2")
+    source = folders(tmp_path / "right", right)
+    _, expected = made(tmp_path / "n", source, None, tmp_path / "scratch2", model_type="boolean")
     with Store.open(taught) as store:
         assert sums(export(store)) == expected
     assert held(taught) == [TAUGHT[2], *Taught.late]

@@ -114,7 +114,7 @@ def test_a_class_that_is_all_in_one_fold_is_unknown_to_its_judges(tmp_path):
 
 
 def test_leave_one_out_is_forgetting_each(tmp_path):
-    settings = Settings()
+    settings = Settings("boolean")
     held = counted(tmp_path, THREE, settings)
     result = protocols.evaluate_leave_one_out(held, settings, lambda places: {p: f"subject {p}" for p in places})
     assert len(result) == len(THREE) - len(COPIES)  # the last copy stands for a message

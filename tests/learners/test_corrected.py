@@ -306,6 +306,14 @@ def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
         parse_export(plain, "x")
 
 
+def test_a_model_without_any_correction_is_imported_too(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
+        classifier.learn("ham", b"Subject: lunch\n\nat noon")
+    with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
+        write_snapshot(store, parse_export(lines(tmp_path / "m"), "x"))
+    assert lines(tmp_path / "n") == lines(tmp_path / "m")
+
+
 def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
     messages = labelled(40)
     for name, part in (("a", messages[:40]), ("b", messages[40:])):

@@ -269,7 +269,10 @@ def test_parameters_are_named_as_in_the_settings() -> None:
     of_settings = {n: getattr(settings, n) for n in Settings.__dataclass_fields__ if n not in ("tokens", "loss")}
     of_tokens = {n: getattr(tokens, n) for n in TokenOptions.__dataclass_fields__}
     of_loss = {n: getattr(settings.loss, n) for n in type(settings.loss).__dataclass_fields__}
+    of_settings["model_type"] = None  # which follows from the pooling
     assert own == {**of_settings, **of_tokens, **of_loss, "input": "auto", "n_jobs": -1}
+    for chosen, kind in ({}, "corrected"), ({"pooling": "sum"}, "boolean"):
+        assert SpamClassifier(**chosen).fit(["lunch"], ["ham"]).model_.classifier.settings.model_type == kind
 
 
 def test_a_file_in_the_way_stays(tmp_path: Path, fitted: SpamClassifier) -> None:

@@ -36,18 +36,20 @@ def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> No
     messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
     classifier = learned(messages)
     raw = message("spam", 70)
-    evidence = classifier.classify(raw).evidence
+    judged = classifier.classify(raw)
+    evidence, corrections = judged.evidence, judged.corrections
     lines = told(classifier, raw, 7)
     at = next(i for i, line in enumerate(lines) if line.startswith("weight in nats for spam (+) against "))
+    assert lines[at + 1].split()[:2] == ["nats", "correction"]
     columns = [column.split(" /") for column in lines[at + 1].removesuffix("  token").split("  ") if " /" in column]
     names = [name.strip() for name, _ in columns]
     every = sorted({label for label, _ in messages})
     assert names == every if len(every) <= 4 else (len(names) == 2 and names[0] == "spam")
     assert [int(n) for _, n in columns] == [sum(label == name for label, _ in messages) for name in names]
-    for line, (token, weight) in zip(lines[at + 2 : at + 9], evidence[:7], strict=True):
+    for line, (token, weight), part in zip(lines[at + 2 : at + 9], evidence[:7], corrections[:7], strict=True):
         assert line.endswith(f"  {token}")
-        first, *counts = line.removesuffix(f"  {token}").split()
-        assert float(first) == pytest.approx(weight, abs=5e-4)
+        first, second, *counts = line.removesuffix(f"  {token}").split()
+        assert [float(first), float(second)] == pytest.approx([weight, part], abs=5e-4)
         holders = [label for label, other in messages if token in Tokenizer()(parse(other))]
         assert list(map(int, counts)) == [holders.count(name) for name in names]
     assert lines[at + 9 :] == [f"… and {len(evidence) - 7} lighter ones"]

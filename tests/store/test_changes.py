@@ -69,7 +69,7 @@ def test_a_model_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> 
 
 def test_a_file_gets_its_log_with_its_first_lesson(tmp_path: Path) -> None:
     path = tmp_path / "m"
-    with Store.create(path, Settings().as_meta()) as store:
+    with Store.create(path, Settings("boolean").as_meta()) as store:
         assert store.execute("PRAGMA user_version").fetchone() == (FORMAT_OF_TRAINING,)
         store.add("ham", {"a": 1})
         assert store.execute("PRAGMA user_version").fetchone() == (FORMAT,)

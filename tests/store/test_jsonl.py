@@ -102,7 +102,8 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
 
 def test_lines_are_plain_json(tmp_path: Path) -> None:
     records = [json.loads(line) for line in export(learned(mail(1)))]
-    assert records[0]["spamnb"] == 2
+    assert records[0]["spamnb"] == 3, "those before cannot tell of a correction"
+    assert json.loads(next(export(learned(mail(1), model_type="boolean"))))["spamnb"] == 2
     assert {"class": "ham", "documents": 1} in records
     for line in export(learned([("日本", message("ham", 77))])):
         assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)

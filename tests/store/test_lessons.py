@@ -16,6 +16,7 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.message.parse import digest
+from spamnb.settings import Settings
 from spamnb.sources.mbox import MAX_MESSAGE
 from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export, parse_export
@@ -173,8 +174,8 @@ def test_a_model_in_memory_keeps_nothing() -> None:
         assert held(classifier) == []
 
 
-def test_a_file_that_learned_nothing_after_training_is_as_version_0_1_0_made_it(tmp_path: Path) -> None:
-    with Classifier.create(tmp_path / "m") as classifier:
+def test_naive_bayes_that_learned_nothing_after_training_is_as_version_0_1_0_made_it(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m", Settings("boolean")) as classifier:
         assert version(tmp_path / "m") == FORMAT_OF_TRAINING
         classifier.learn("spam", message("spam", 2))
     assert version(tmp_path / "m") == FORMAT

@@ -20,6 +20,7 @@ from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import open_store
 
+NAIVE_BAYES = Settings(model_type="boolean")
 WORDS = [f"word{n}" for n in range(60)] + ["nul\0in", "café", "pills", "meeting"]
 
 
@@ -34,7 +35,7 @@ def lines(name: str) -> list[str]:
 
 
 def created(name: str, settings: Settings | None = None) -> str:
-    create_empty(name, (settings or Settings()).as_meta())
+    create_empty(name, (settings or NAIVE_BAYES).as_meta())
     return name
 
 
@@ -95,7 +96,7 @@ def test_what_was_learned_and_forgotten_leaves_nothing(url, model_type, monkeypa
 
 def test_export_and_import_go_both_ways_byte_for_byte(server, url, tmp_path):
     source, back = str(tmp_path / "m"), str(tmp_path / "back")
-    train("corpora/mail", source, workers=1)
+    train("corpora/mail", source, workers=1, model_type="boolean")
     copy_model(source, url)
     copy_model(url, back)
     assert lines(source) == lines(url) == lines(back)
@@ -103,7 +104,7 @@ def test_export_and_import_go_both_ways_byte_for_byte(server, url, tmp_path):
 
 def test_training_into_a_server_makes_the_model_that_a_file_gets(url, tmp_path):
     for name in (str(tmp_path / "m"), url):
-        train("corpora/mail", name, top_words=500, workers=1)
+        train("corpora/mail", name, top_words=500, workers=1, model_type="boolean")
     assert lines(str(tmp_path / "m")) == lines(url)
     again = run("train", "corpora/mail", "-m", url)
     assert again.returncode == 1 and b"--force" in again.stderr
@@ -121,15 +122,15 @@ def test_a_model_stays_whole_until_the_new_one_is_there(url):
     with Classifier.open(url, writable=True) as reader:
         reader.learn("ham", b"Subject: tea")
         before = lines(url)
-        with pytest.raises(RuntimeError), atomic_replace(url, Settings().as_meta(), force=True):
+        with pytest.raises(RuntimeError), atomic_replace(url, NAIVE_BAYES.as_meta(), force=True):
             reader.learn("spam", b"Subject: pills")  # nobody waits for the new one
             raise RuntimeError("ended on the way")
         assert reader.learned(b"Subject: pills") == "spam" and lines(url) != before
-        with atomic_replace(url, Settings().as_meta(), force=True):
+        with atomic_replace(url, NAIVE_BAYES.as_meta(), force=True):
             pass
         assert reader.learned(b"Subject: tea") is None and not reader.store.totals().classes
         assert reader.learn("ham", b"Subject: coffee") and reader.learned(b"Subject: coffee") == "ham"
-    with pytest.raises(InTheWay), atomic_replace(url, Settings().as_meta()):
+    with pytest.raises(InTheWay), atomic_replace(url, NAIVE_BAYES.as_meta()):
         pass
 
 
@@ -139,7 +140,7 @@ def test_what_is_taught_while_a_new_model_is_made_reaches_it(url):
     def catch_up(store):
         Classifier(store).learn("ham", b"Subject: late")
 
-    with atomic_replace(url, Settings().as_meta(), force=True, catch_up=catch_up) as fresh:
+    with atomic_replace(url, NAIVE_BAYES.as_meta(), force=True, catch_up=catch_up) as fresh:
         Classifier(fresh).learn("spam", b"Subject: early")
     with Classifier.open(url) as reader:
         assert reader.learned(b"Subject: late") == "ham" and reader.learned(b"Subject: early") == "spam"
