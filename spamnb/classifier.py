@@ -178,13 +178,12 @@ class Classifier:
         probabilities = calibration.probabilities(scored.scores)
         enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
+        lengths, known = (np.diff(of.indptr).tolist() for of in (rows, scored.rows))
         of_interest = np.full(len(left_out), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
         for i, truncations in enumerate(left_out):
-            log_odds = 0.0
-            if len(classes) > 1:
-                p = probabilities[i, of_interest[i]]
-                log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p))
+            p = probabilities[i, of_interest[i]]
+            log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
             of = int(of_interest[i]) if of_spam else None
             heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 else []
             parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
@@ -199,6 +198,7 @@ class Classifier:
                     enough,
                     truncations,
                     parts,
+                    1 - known[i] / lengths[i] if lengths[i] else 0.0,
                 )
             )
         return out

@@ -165,6 +165,15 @@ class Calibration:
         sides = seen if spam is None else np.array([seen[spam], seen.sum() - seen[spam]])
         return bool((sides >= MIN_MESSAGES).all())
 
+    def log_odds_at_training(self, of: int) -> tuple[np.ndarray, np.ndarray]:
+        """What the calibrated log-odds of class number ``of`` were when the messages were scored without themselves:
+        (BINS,) in nats, and how many messages had them. Of two classes; of more a margin alone does not say it."""
+        margin = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE
+        scores = np.zeros((BINS, 2))
+        scores[:, of] = margin
+        p = self.probabilities(scores)
+        return np.log(p[:, of] / p[:, 1 - of]), np.maximum(self.histogram[of], 0).sum(axis=0)
+
     def _fit(self) -> list[tuple[float, float]]:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""
         counts = np.maximum(self.histogram, 0)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.formulas.decision import UNSURE
 from spamnb.settings import Settings
 from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 from spamnb.tokens.vectorizer import ReadMessage
@@ -41,6 +42,8 @@ class Found(Protocol):
     def log_odds(self) -> float: ...
     @property
     def evidence(self) -> tuple[tuple[str, float], ...]: ...
+    @property
+    def unknown(self) -> float: ...
 
 
 class Verdict(NamedTuple):
@@ -52,6 +55,7 @@ class Verdict(NamedTuple):
     - ``place``: the file of the mail, where it has one
     - ``tokens``: what `pack_tokens` makes of the message's tokens; empty where there are too many
     - ``made_by``: which tokens they are: see `token_rules`
+    - ``unknown``: the share of its tokens that the model did not know; −1 where nobody counted
     """
 
     at: int
@@ -68,6 +72,7 @@ class Verdict(NamedTuple):
     evidence: str
     made_by: str
     tokens: bytes
+    unknown: float = -1.0
 
     @property
     def doubt(self) -> float:
@@ -78,6 +83,13 @@ class Verdict(NamedTuple):
     def probability(self) -> float:
         """Of spam."""
         return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.log_odds))))
+
+    @property
+    def expected_error(self) -> float:
+        """The probability that the verdict is wrong, as the model itself says; 0 for "unsure", which claims nothing."""
+        if self.verdict == UNSURE:
+            return 0.0
+        return 1 - self.probability if self.verdict == "spam" else self.probability
 
     def heaviest(self, most: int = MAX_EVIDENCE) -> list[tuple[str, float]]:
         """The tokens that decided, heaviest first. Damaged where the file holds something else."""
@@ -106,6 +118,7 @@ def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: st
         json.dumps(evidence),
         token_rules(settings),
         pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
+        round(found.unknown, 4),
     )
 
 

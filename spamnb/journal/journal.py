@@ -27,13 +27,15 @@ ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part o
 TIDY_EVERY = 256  # verdicts
 BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
 _COLUMNS = (
-    "at, user, digest, identity, message_id, sender, subject, place, verdict, points, log_odds, evidence, made_by"
+    "at, user, digest, identity, message_id, sender, subject, place, verdict, points, log_odds, evidence, made_by,"
+    " unknown"
 )
 _TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
     " subject TEXT NOT NULL, place TEXT NOT NULL, verdict TEXT NOT NULL, points REAL NOT NULL, log_odds REAL NOT NULL,"
-    " evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL, size INTEGER NOT NULL)",
+    " evidence TEXT NOT NULL, made_by TEXT NOT NULL, unknown REAL NOT NULL, doubt REAL NOT NULL,"
+    " expected REAL NOT NULL, size INTEGER NOT NULL)",
     # Apart, so that who lists messages reads no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -45,7 +47,7 @@ _TABLES = (
     "CREATE TABLE moves (batch TEXT NOT NULL, position INTEGER NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL,"
     " PRIMARY KEY (batch, position)) WITHOUT ROWID",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
-    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt)",
+    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected, unknown)",
     "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",
     "CREATE INDEX corrections_by_digest ON corrections (digest)",
     "CREATE INDEX corrections_by_time ON corrections (at)",
@@ -163,11 +165,11 @@ class Journal(Database):
             for entry in entries:
                 stored = compressed(entry.tokens)
                 size = ROW_BYTES + len(stored) + sum(map(len, (entry.evidence, entry.place, entry.subject)))
-                verdicts.append((position, *entry[:-1], entry.doubt, size))
+                verdicts.append((position, *entry[:13], entry.unknown, entry.doubt, entry.expected_error, size))
                 if entry.tokens:
                     tokens.append((position, stored))
                 position += size
-            self.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", verdicts)
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 18)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
             # Of two processes the one that took the lesson may write before the one that judged.
             late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"
@@ -274,10 +276,11 @@ class Journal(Database):
     def _rows(self, which: str, values: tuple[Any, ...]) -> list[Noted]:
         with self.reading():
             found = self.execute(f"SELECT position, {_COLUMNS} FROM verdicts {which}", values)  # noqa: S608 (the same)
-            names = [f"column {number}" for number in range(14)]
-            fits = [_number, _number, is_text, is_digest, is_digest, *[is_text] * 5, _number, _number, is_text, is_text]
+            names = [f"column {number}" for number in range(15)]
+            fits = [_number, _number, is_text, is_digest, is_digest, *[is_text] * 5]
+            fits += [_number, _number, is_text, is_text, _number]
             rows = checked_rows("verdicts", found, **dict(zip(names, fits)))
-            return [Noted(position, Verdict._make([*rest, b""])) for position, *rest in rows]
+            return [Noted(row[0], Verdict._make([*row[1:14], b"", row[14]])) for row in rows]
 
 
 def _number(value: Any) -> bool:

@@ -20,11 +20,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK
-from spamnb.review import pages
+from spamnb.review import pages, tables
 from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
 from spamnb.review.sessions import HOURS, Attempts, Sessions
 from spamnb.review.words import MAX_TYPED, WordLists
+from spamnb.serve.drift import state_of
 
 COOKIE = "spamnb_session"
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
@@ -190,12 +191,12 @@ class Review:
     def _words(self, request: Request, user: str) -> Response:
         begin, word = (request.query_params.get(name, "")[:MAX_TYPED] for name in ("begin", "word"))
         with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
-            values = pages.word_search(journal, model, self.word_lists, begin, word, _viewer(user))
+            values = tables.word_search(journal, model, self.word_lists, begin, word, _viewer(user))
         return self._render(request, "words.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:
-        with Journal.at(self.journal) as journal:
-            values = pages.how_it_does(journal, _viewer(user))
+        with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
+            values = tables.how_it_does(journal, _viewer(user), state_of(model))
         return self._render(request, "figures.html", **values)
 
     # -- lessons ---------------------------------------------------------------------------------------------

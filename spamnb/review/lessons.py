@@ -18,7 +18,7 @@ from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
 from spamnb.sources.imap_login import Login
 
-ENOUGH = 50  # messages of each class that a user's own model holds before it answers, as with 'serve'
+ENOUGH = 100  # messages of each class that a user's own model holds before it answers, as with 'serve'
 NO_LOGIN = Login()  # as the file of accounts says, or ~/.netrc and the like
 
 

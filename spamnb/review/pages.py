@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import combining
 
 from spamnb.formulas.decision import UNSURE
-from spamnb.journal import figures
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
-from spamnb.review.words import MAX_TYPED, MOST, PER_WEEK, KnownWord, Week, WordLists, weeks_of_word, words_of_model
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-    from spamnb.classifier import Classifier
 
 WEEK = 7 * 86_400
 PER_PAGE = 50
 MAX_SHOWN = 20_000  # characters of a message's text
 MAX_BAR = 100.0  # width of the longest bar
-CHART_HEIGHT = 120.0
 MAX_MARKS = 3  # combining marks on one letter: heaps of them cover the lines above
 
 
@@ -102,6 +97,15 @@ def in_percent(p: float) -> str:
     return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{100 * p:.0f} %"
 
 
+def in_nats(weight: float) -> str:
+    """A weight with its sign.
+
+    >>> in_nats(-1.5)
+    '−1.50'
+    """
+    return f"{weight:+.2f}".replace("-", "−")
+
+
 def bars(entry: Verdict) -> list[Bar]:
     """The evidence as bars, to the right towards spam."""
     found = entry.heaviest()
@@ -109,7 +113,7 @@ def bars(entry: Verdict) -> list[Bar]:
     return [
         Bar(
             displayed(token, 60),
-            _nats(weight),
+            in_nats(weight),
             round(MAX_BAR + min(0.0, weight) / most * MAX_BAR, 1),
             round(abs(weight) / most * MAX_BAR, 1),
             "spam" if weight > 0 else "good",
@@ -161,90 +165,6 @@ def message(journal: Journal, row: Noted, viewer: str | None, raw: bytes | None)
         "left_out": [displayed(what) for what in left_out],
         "taught": [(made.batch, "spam" if made.spam else "good", made.source == "page") for made in standing],
     }
-
-
-def word_search(
-    journal: Journal, model: Classifier, lists: WordLists, begin: str, word: str, viewer: str | None
-) -> dict[str, Any]:
-    """The page *Words*: those that begin as was typed, and one of them over the weeks."""
-    begin, tokens = begin.strip().lower(), []
-    if begin:
-        tokens = lists.beginning(model, begin)
-        if begin not in tokens:  # it may have been learned since the list was made
-            tokens = [begin, *tokens]
-    found = words_of_model(model, list(dict.fromkeys(tokens))[:MOST])
-    of_word = words_of_model(model, [word]) if word else []
-    classes = list(found[0].held) if found else []
-    return {
-        "begin": displayed(begin, MAX_TYPED),
-        "classes": [displayed(name, 40) for name in classes],
-        "found": [_word_line(each) for each in found],
-        "word": displayed(word, MAX_TYPED),
-        "of_word": [(displayed(name, 40), held) for each in of_word for name, held in each.held.items()],
-        "nats": _nats(of_word[0].weight) if of_word else "",
-        "weeks": _weeks(weeks_of_word(journal, word, viewer)) if word else [],
-        "per_week": PER_WEEK,
-    }
-
-
-def _word_line(word: KnownWord) -> tuple[str, str, list[str], str, str]:
-    """(what it links to, the word, messages by class, nats, towards)."""
-    towards = "spam" if word.weight > 0 else "good"
-    held = [f"{number:,}" for number in word.held.values()]
-    return word.token, displayed(word.token, 60), held, _nats(word.weight), towards
-
-
-def _weeks(weeks: list[Week]) -> list[tuple[str, list[tuple[str, str, float]]]]:
-    """For each week its first day, and for each verdict (kind, share in words, its part of a bar)."""
-    lines = []
-    for week in weeks:
-        shares = []
-        for verdict in ("ham", UNSURE, "spam"):
-            seen, holding = week.seen[verdict], week.holding[verdict]
-            told = f"{holding} of {seen} ({in_percent_of(holding, seen)})" if seen else "none"
-            shares.append((called(verdict), told, round(100 * holding / seen, 1) if seen else 0.0))
-        lines.append((time.strftime("%d %b", time.localtime(week.begins)), shares))
-    return lines
-
-
-def in_percent_of(part: int, whole: int) -> str:
-    """A share that was counted.
-
-    >>> in_percent_of(1, 8), in_percent_of(0, 8)
-    ('12 %', '0 %')
-    """
-    return f"{100 * part / whole:.0f} %"
-
-
-def how_it_does(journal: Journal, viewer: str | None) -> dict[str, Any]:
-    """The page *How it does*: thirty days."""
-    counted = figures.days(journal, 30, viewer)
-    total = sum(day.total for day in counted)
-    most = max(day.total for day in counted) or 1
-    columns = []
-    for number, day in enumerate(counted):
-        top, parts = CHART_HEIGHT, []
-        for kind, count in (("good", day.good), ("unsure", day.unsure), ("spam", day.spam)):
-            height = round(count / most * CHART_HEIGHT, 1)
-            top -= height
-            parts.append((kind, round(top, 1), height))
-        columns.append((10 * number, day, parts))
-    made = figures.directions(journal, time.time() - 30 * 86_400, viewer)
-    wrong = made.rescued + made.caught
-    return {
-        "columns": columns,
-        "height": CHART_HEIGHT,
-        "most": most,
-        "total": total,
-        "sums": [(kind, sum(getattr(day, kind) for day in counted)) for kind in ("good", "unsure", "spam")],
-        "doubtful_share": in_percent(sum(day.doubtful for day in counted) / total) if total else "–",
-        "made": made,
-        "wrong_share": f"{100 * wrong / total:.2f} %" if total else "–",
-    }
-
-
-def _nats(weight: float) -> str:
-    return f"{weight:+.2f}".replace("-", "−")
 
 
 def render(template: str, **values: Any) -> str:

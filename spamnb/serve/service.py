@@ -12,6 +12,7 @@ from pathlib import Path
 from spamnb.journal.journal import Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
+from spamnb.serve.journal_metrics import JournalMetrics
 from spamnb.serve.reception import Limits
 from spamnb.serve.sockets import address
 from spamnb.serve.spamd import Autolearn, Spamd
@@ -62,7 +63,11 @@ class Service:
         Open connections then have *patience* seconds to end.
         """
         counted = metrics.Metrics(workers)
-        exposed = [(one, functools.partial(metrics.answer, metrics.exposition(counted))) for one in watched]
+        exposed = []
+        if watched:
+            figures = JournalMetrics(self.model, self.journal, lambda line: log(event="metrics", error=line))
+            text = metrics.exposition(counted, figures)
+            exposed = [(one, functools.partial(metrics.answer, text)) for one in watched]
 
         async def answer(number: int, parent: int, ready: Callable[[], None]) -> None:
             counts = counted.counts(number)
