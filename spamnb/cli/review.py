@@ -40,7 +40,10 @@ def default_passwords() -> Path:
     help="The file of passwords.",
 )
 @click.option("--set-password", is_flag=True, help="Ask for a password, keep it and end.")
-@click.option("--user", default="admin", show_default=True, help="Whose password is set; admin sees all mail.")
+@click.option("--user", default="admin", show_default=True, help="Whose password or digest; admin sees all mail.")
+@click.option("--digest", is_flag=True, help="Send what was filtered since the last digest, and end.")
+@click.option("--to", metavar="WHERE", help="Where a digest goes: a Maildir, an account, an address, or -.")
+@click.option("--url", help="Where the pages are, for a digest's links.  [default: http://127.0.0.1:8765]")
 @login_options
 def review_command(
     model: Path,
@@ -53,6 +56,9 @@ def review_command(
     passwords: Path,
     set_password: bool,
     user: str,
+    digest: bool,
+    to: str | None,
+    url: str | None,
 ) -> None:
     """Show in a browser what was filtered this week, the most doubtful first, and why; teach it with a click.
 
@@ -62,6 +68,7 @@ def review_command(
     Example:
       spamnb review --set-password
       spamnb review --journal ~/mail.journal
+      spamnb review --journal ~/mail.journal --digest --to ~/Maildir
     """
     from spamnb.errors import SpamnbError
     from spamnb.review.passwords import Passwords
@@ -71,10 +78,15 @@ def review_command(
         keep(passwords, user, _asked())
         tell(f"spamnb: {user} may log in with this password; {passwords} keeps its hash")
         return
-    if on_command_line("user"):
-        raise click.UsageError("--user goes with --set-password")
+    if on_command_line("user") and not digest:
+        raise click.UsageError("--user goes with --set-password and --digest")
+    if not digest and (to or url):
+        raise click.UsageError("--to and --url go with --digest")
     if journal is None:
         raise click.UsageError("--journal FILE says what to show: the one that filter, sort, watch or serve write")
+    if digest:
+        _send(journal, model, models, user, to, url)
+        return
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key go together")
     if certificate is None and not _is_loopback(host):
@@ -114,6 +126,18 @@ def review_command(
         limit_concurrency=100,
         timeout_keep_alive=30,
     )
+
+
+def _send(journal: Path, model: Path, models: Path | None, user: str, to: str | None, url: str | None) -> None:
+    """Send a digest, once: from cron or a timer. Nothing is said and nothing sent where nothing was filtered."""
+    from spamnb.review.delivery import Delivery
+    from spamnb.review.digest import checked_url, send_digest
+    from spamnb.review.passwords import ADMIN
+
+    if to is None:
+        raise click.UsageError("--digest needs --to: a Maildir, imaps://USER@HOST, an address, or - for stdout")
+    pages = checked_url(url or "http://127.0.0.1:8765")
+    send_digest(journal, model, models, None if user == ADMIN else user, pages, Delivery(to, login_given()))
 
 
 def _asked() -> str:

@@ -102,12 +102,13 @@ class Watching:
 
     def _learn(self) -> None:
         from spamnb.naming import escape, pluralize
+        from spamnb.serve.own_mail import learn_unless_own
         from spamnb.serve.users import class_of_label
 
         for lesson in self.memory.lessons():
             label = class_of_label(self._classifier, "spam" if lesson.spam else "ham")
             try:
-                changed = self._dry_run or self._classifier.learn(label, lesson.raw)
+                changed = self._dry_run or learn_unless_own(self._classifier, label, lesson.raw)
             except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
                 tell(f"spamnb: {error}")
                 self.missed = True

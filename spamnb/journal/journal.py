@@ -46,6 +46,7 @@ _TABLES = (
     " junk TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE moves (batch TEXT NOT NULL, position INTEGER NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL,"
     " PRIMARY KEY (batch, position)) WITHOUT ROWID",
+    "CREATE TABLE digests (user TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
     "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected, unknown)",
     "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",

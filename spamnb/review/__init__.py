@@ -5,6 +5,8 @@ sessions   who is logged in, tokens against forged requests, and how often a pas
 pages      what the journal holds → pages, all of it escaped
 words      a model's words, what they weigh, and how often mail held one
 tables     what is counted → the pages Words and How it does
+digest     what was filtered, as a mail with links to the pages
+delivery   where that goes
 moving     mail read and moved in the mailbox where it lies
 lessons    corrections that were asked for, and how they are undone
 app        addresses → pages, lessons and refusals

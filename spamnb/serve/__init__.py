@@ -9,6 +9,7 @@ reception  a request off a connection, bounded in size and time
 deadline   a bound on the time of one verdict
 metrics    what was counted, for Prometheus
 journal_metrics, drift                  the journal's figures and the model's state, there and on the review page
+own_mail   the digest by mail, which no model judges and none learns
 spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on
 workers    the processes and their signals

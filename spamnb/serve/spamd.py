@@ -25,6 +25,7 @@ from spamnb.message.parse import digest, header_of
 from spamnb.serve import protocol
 from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
+from spamnb.serve.own_mail import learn_unless_own
 from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
@@ -227,7 +228,7 @@ class Spamd:
         assert self._learning_models is not None
         if label is not None:
             model = self._learning_models.result().for_learning(user)
-            return model.learn(class_of_label(model, label), raw)
+            return learn_unless_own(model, class_of_label(model, label), raw)
         taught = self._learning_models.result().taught(user)
         if taught is None:
             return False
@@ -238,7 +239,7 @@ class Spamd:
         assert self._learning_models is not None
         try:
             model = self._learning_models.result().for_classifying(user)
-            if model.learn(class_of_label(model, label), raw, taught=False):
+            if learn_unless_own(model, class_of_label(model, label), raw, taught=False):
                 self._counts.lesson("filter")
         except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))

@@ -84,6 +84,16 @@ class ImapMailbox(ImapReader):
             client.add_flags(list(uids), [b"\\Deleted"], silent=True)
             client.uid_expunge(list(uids))
 
+    def append(self, raw: bytes, folder: Folder) -> None:
+        """Put a message, with line feeds, into a folder. Unreachable where the server was lost: it may have it then."""
+        client = self.client
+        try:
+            with told(self._url, f"{folder.name}: cannot put a message there"):
+                client.append(folder.place, raw.replace(b"\n", b"\r\n"))
+        except Unreachable:
+            self.close()
+            raise
+
     def make(self, folder: Folder) -> None:
         """Make a folder where it is missing."""
         if all(known.place != folder.place for known in self.folders()):

@@ -81,6 +81,27 @@ def person_mail(person: Person) -> dict[str, list[str]]:
     return found
 
 
+def test_a_digest_comes_into_an_account_and_is_neither_judged_nor_learned(made, model, tmp_path):
+    server, path = made(), tmp_path / "journal"
+    watch = ["watch", "--once", "--sort", "--journal", str(path), "-m", str(model), server.url]
+    digest_to = ["review", "--digest", "--to", server.url, "--journal", str(path), "-m", str(model)]
+    with server.person() as person:
+        person.deliver(mail("spam", 820))
+        assert CliRunner().invoke(cli, watch).exit_code == 0
+        sent = CliRunner().invoke(cli, digest_to)
+        assert (sent.exit_code, sent.output) == (0, "")
+        assert CliRunner().invoke(cli, digest_to).exit_code == 0, "nothing new: no second one"
+        assert CliRunner().invoke(cli, watch).stdout == ""
+        found = person.mail()
+        ((digest_key, where),) = [(key_, where) for key_, where in found.items() if key_ != key("spam", 820)]
+        assert where == [("INBOX", "")]
+        assert "ham\t-99.9\tstays" in sort(server, model, "--all").stdout
+        person.move(digest_key, "INBOX", "Junk")
+        assert CliRunner().invoke(cli, watch).stdout.startswith("known\tspam")
+    with Journal.at(path) as journal:
+        assert journal.corrections(0) == []
+
+
 def test_what_a_person_teaches_by_moving_in_an_account_is_noted(made, model, tmp_path):
     server, path = made(), tmp_path / "journal"
     watch = ["watch", "--once", "--journal", str(path), "-m", str(model), server.url]
