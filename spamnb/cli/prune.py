@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.options import SOURCE, Unreadable, model_option, read_options, source_options, tell
+from spamnb.cli.options import SOURCE, ModelPath, Unreadable, model_option, read_options, source_options, tell
 
 if TYPE_CHECKING:
     from spamnb.evaluation.pruning import Cost
@@ -32,10 +32,18 @@ MAX_MONTHS = 1200
 @click.option("--sample", type=click.IntRange(1, 100_000), default=2000, show_default=True, help="Messages judged.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken out, and what it costs.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--journal", type=ModelPath(), help="Take out of this journal too what is older than the months kept.")
 @source_options
 @model_option
 def prune_command(
-    sources: tuple[str, ...], messages: int, months: int, sample: int, dry_run: bool, yes: bool, model: Path
+    sources: tuple[str, ...],
+    messages: int,
+    months: int,
+    sample: int,
+    dry_run: bool,
+    yes: bool,
+    model: Path,
+    journal: Path | None,
 ) -> None:
     """Take out the tokens that one message alone holds and that no lesson of the last months held.
 
@@ -55,6 +63,8 @@ def prune_command(
     rule = Rule(messages, months)
     if str(model).startswith(SERVER_SCHEMES):
         raise SpamnbError(f"{model}: only a model's file is pruned; 'export', 'import' into a file, 'prune' and back")
+    if journal is not None:
+        _prune_journal(journal, months, dry_run)
     with open_store(model, writable=not dry_run) as store:
         found = survey(store, rule)
         _tell_survey(model, found)
@@ -81,6 +91,22 @@ def prune_command(
                 tell(f"spamnb: {model}: its file gets smaller when no other process reads it; run 'prune' again then")
     if unreadable.count:
         raise SystemExit(1)
+
+
+def _prune_journal(journal: Path, months: int, dry_run: bool) -> None:
+    """Let go of the journal's messages of before the months that are kept, with their words."""
+    from datetime import datetime
+
+    from spamnb.journal.journal import Journal
+    from spamnb.naming import escape, pluralize
+
+    now = datetime.now()
+    first = 12 * now.year + now.month - months  # the month, of those since the year 0, with which they begin
+    since = datetime(first // 12, first % 12 + 1, 1).timestamp() if months else now.timestamp()
+    with Journal.at(journal) as notes:
+        gone = notes.drop_before(since, dry_run)
+    said = "would leave" if dry_run else "taken out"
+    click.echo(f"{escape(str(journal))}: {pluralize(gone, 'message')} of before the months kept {said}")
 
 
 def _tell_survey(model: Path, found: Survey) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import ipaddress
+import contextlib
+import re
 import sys
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def default_passwords() -> Path:
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="TCP port.")
 @click.option("--certificate", type=ModelPath(), help="TLS certificate, PEM, with its chain.")
 @click.option("--key", type=ModelPath(), help="The certificate's private key, PEM.")
+@click.option("--socket", type=ModelPath(), help="Listen on this Unix socket, for a proxy, and on no port.")
+@click.option("--proxy-user", metavar="HEADER", help="Believe a proxy on this machine who the user is, by this field.")
 @click.option("--models", type=ModelPath(), help="Folder with a model for each user, as for 'serve'.")
 @click.option(
     "--passwords",
@@ -52,6 +55,8 @@ def review_command(
     port: int,
     certificate: Path | None,
     key: Path | None,
+    socket: Path | None,
+    proxy_user: str | None,
     models: Path | None,
     passwords: Path,
     set_password: bool,
@@ -89,18 +94,27 @@ def review_command(
         return
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key go together")
-    if certificate is None and not _is_loopback(host):
-        raise click.UsageError(f"{host} is not this machine alone: passwords need --certificate and --key there")
-    known = Passwords(passwords)
+    if proxy_user is not None and not re.fullmatch("[A-Za-z0-9-]{1,100}", proxy_user):
+        raise click.UsageError(f"--proxy-user {proxy_user!r}: no name of a header field, as X-Remote-User is one")
+    if socket is not None and (certificate is not None or on_command_line("host") or on_command_line("port")):
+        raise click.UsageError("--socket stands in the place of --host, --port and --certificate")
     try:
         import uvicorn
 
         from spamnb.review.app import Review
+        from spamnb.review.policy import is_loopback
     except ImportError as error:
         raise SpamnbError(f"'review' needs {error.name}: pip install 'spamnb[review]'") from None
+    if socket is None and not is_loopback(host):
+        if proxy_user is not None:
+            raise click.UsageError(f"{host} is not this machine alone: anybody there could say who they are")
+        if certificate is None:
+            raise click.UsageError(f"{host} is not this machine alone: passwords need --certificate and --key there")
+    known = Passwords(passwords) if proxy_user is None else None
     from spamnb.classifier import Classifier
     from spamnb.journal.journal import Journal
     from spamnb.review.lessons import Teacher
+    from spamnb.serve.sockets import listen_unix
 
     if models is not None and not models.is_dir():
         raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")
@@ -110,10 +124,13 @@ def review_command(
     for file in (certificate, key):
         if file is not None:
             file.open("rb").close()
-    app = Review(journal, Teacher(model, models, login_given()), known, secure=certificate is not None).app()
+    secure = certificate is not None or proxy_user is not None
+    app = Review(journal, Teacher(model, models, login_given()), known, secure, proxy_user or "").app()
+    listening = [listen_unix(socket, 0o660)] if socket is not None else None
     scheme = "http" if certificate is None else "https"
-    tell(f"spamnb: {scheme}://{f'[{host}]' if ':' in host else host}:{port}/ shows {journal}; Ctrl-C ends it")
-    uvicorn.run(
+    where = f"{socket}" if socket is not None else f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/"
+    tell(f"spamnb: {where} shows {journal}; Ctrl-C ends it")
+    config = uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -126,6 +143,8 @@ def review_command(
         limit_concurrency=100,
         timeout_keep_alive=30,
     )
+    with contextlib.suppress(KeyboardInterrupt):  # it has ended in order by then, and raises the signal again
+        uvicorn.Server(config).run(sockets=listening)
 
 
 def _send(journal: Path, model: Path, models: Path | None, user: str, to: str | None, url: str | None) -> None:
@@ -145,11 +164,3 @@ def _asked() -> str:
     if sys.stdin is not None and not sys.stdin.isatty():
         return sys.stdin.readline(4096).rstrip("\r\n")
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
-
-
-def _is_loopback(host: str) -> bool:
-    """Is that an address of this machine that others cannot reach?"""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

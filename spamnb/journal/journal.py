@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict, compressed, expanded
+from spamnb.journal.schema import TABLES
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
@@ -29,30 +30,6 @@ BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
 _COLUMNS = (
     "at, user, digest, identity, message_id, sender, subject, place, verdict, points, log_odds, evidence, made_by,"
     " unknown"
-)
-_TABLES = (
-    "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
-    " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
-    " subject TEXT NOT NULL, place TEXT NOT NULL, verdict TEXT NOT NULL, points REAL NOT NULL, log_odds REAL NOT NULL,"
-    " evidence TEXT NOT NULL, made_by TEXT NOT NULL, unknown REAL NOT NULL, doubt REAL NOT NULL,"
-    " expected REAL NOT NULL, size INTEGER NOT NULL)",
-    # Apart, so that who lists messages reads no tokens.
-    "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
-    "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
-    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
-    " before TEXT NOT NULL, before_taught INTEGER NOT NULL, batch TEXT NOT NULL, undone INTEGER NOT NULL)",
-    # Folders that mail was seen in: the mailbox that each is of, how its folder of spam is called, and what it is for.
-    "CREATE TABLE folders (folder TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, mailbox TEXT NOT NULL,"
-    " junk TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE moves (batch TEXT NOT NULL, position INTEGER NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL,"
-    " PRIMARY KEY (batch, position)) WITHOUT ROWID",
-    "CREATE TABLE digests (user TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
-    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected, unknown)",
-    "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",
-    "CREATE INDEX corrections_by_digest ON corrections (digest)",
-    "CREATE INDEX corrections_by_time ON corrections (at)",
-    "CREATE INDEX corrections_by_batch ON corrections (batch)",
 )
 _CORRECTION = "at, user, digest, label, spam, verdict, source, before, before_taught, batch"
 _STANDING = (
@@ -137,7 +114,7 @@ class Journal(Database):
             with self.writing():
                 if self._identified():  # another program made it meanwhile
                     return
-                for statement in _TABLES:
+                for statement in TABLES:
                     self.execute(statement)
                 self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self.execute(f"PRAGMA user_version = {VERSION}")
@@ -192,6 +169,23 @@ class Journal(Database):
             self.execute("DELETE FROM verdicts WHERE position < ?", (first,))
             for table in ("corrections", "moves"):
                 self.execute(f"DELETE FROM {table} WHERE at < ?", (oldest,))  # noqa: S608 (one of these two)
+
+    def drop_before(self, since: float, dry_run: bool = False) -> int:
+        """Let go of all verdicts and corrections of before a time, and give their room back; how many verdicts."""
+        old = (int(since),)
+        with self.writing():
+            self.execute("PRAGMA secure_delete = ON")
+            number = self.execute("SELECT count(*) FROM verdicts WHERE at < ?", old).fetchone()[0]
+            if dry_run:
+                return number
+            for table in ("tokens", "moves"):
+                which = "WHERE position IN (SELECT position FROM verdicts WHERE at < ?)"
+                self.execute(f"DELETE FROM {table} {which}", old)  # noqa: S608 (one of these two)
+            self.execute("DELETE FROM corrections WHERE at < ?", old)
+            self.execute("DELETE FROM verdicts WHERE at < ?", old)
+        with contextlib.suppress(sqlite3.OperationalError):  # while others read it its room is left to what comes
+            self.execute("VACUUM")
+        return number
 
     def drop(self, digest: bytes) -> int:
         """Let go of all that is kept of a message; how many verdicts that were."""

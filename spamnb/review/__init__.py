@@ -9,5 +9,6 @@ digest     what was filtered, as a mail with links to the pages
 delivery   where that goes
 moving     mail read and moved in the mailbox where it lies
 lessons    corrections that were asked for, and how they are undone
+policy     what a browser may do with a page
 app        addresses → pages, lessons and refusals
 """

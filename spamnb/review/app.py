@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
@@ -23,27 +23,15 @@ from spamnb.journal.whereabouts import INBOX, JUNK
 from spamnb.review import pages, tables
 from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
+from spamnb.review.policy import WithPolicy, is_loopback
 from spamnb.review.sessions import HOURS, Attempts, Sessions
 from spamnb.review.words import MAX_TYPED, WordLists
 from spamnb.serve.drift import state_of
+from spamnb.serve.users import is_name
 
 COOKIE = "spamnb_session"
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
-HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
-        b" frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-]
-
-
 Fields = dict[str, list[str]]  # of a form, as they were sent
 
 
@@ -57,12 +45,17 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Review:
-    """What the pages are about; ``secure`` where the browser is to send the cookie over TLS alone."""
+    """What the pages are about; ``secure`` where the browser is to send the cookie over TLS alone.
+
+    ``proxy_user`` is the header field in which a proxy on this machine names the user, who then needs no password; that
+    is believed of who connects over loopback or a Unix socket, and of nobody else.
+    """
 
     journal: Path
     teacher: Teacher
-    passwords: Passwords
+    passwords: Passwords | None
     secure: bool = False
+    proxy_user: str = ""
     sessions: Sessions = field(default_factory=Sessions)
     attempts: Attempts = field(default_factory=Attempts)
     word_lists: WordLists = field(default_factory=WordLists)
@@ -83,12 +76,25 @@ class Review:
             Mount("/static", StaticFiles(packages=[("spamnb.review", "static")])),
         ]
         handlers: dict[Any, Any] = {Refused: self._refuse, SpamnbError: self._refuse}
-        return _WithHeaders(Starlette(routes=routes, exception_handlers=handlers))
+        return WithPolicy(Starlette(routes=routes, exception_handlers=handlers))
 
     # -- who asks --------------------------------------------------------------------------------------------
 
     def _user(self, request: Request) -> str | None:
-        return self.sessions.user(request.cookies.get(COOKIE, ""))
+        if not self.proxy_user:
+            return self.sessions.user(request.cookies.get(COOKIE, ""))
+        named = request.headers.getlist(self.proxy_user)  # two would be a client's own beside the proxy's
+        trusted = request.client is None or is_loopback(request.client.host)
+        if not trusted or len(named) != 1 or not is_name(named[0]):
+            raise Refused(403, f"The proxy did not say who you are: it has to set {self.proxy_user}, once.")
+        return named[0]
+
+    def _cookie(self, request: Request) -> str:
+        """The cookie that the tokens of forms go with; behind a proxy, where nobody logs in, a page makes it."""
+        known = request.cookies.get(COOKIE, "")
+        if not known and self.proxy_user:
+            known = request.state.cookie = getattr(request.state, "cookie", None) or secrets.token_urlsafe(32)
+        return known
 
     def _page(self, make: Callable[[Request, str], Response]) -> Callable[[Request], Awaitable[Response]]:
         """A page for who is logged in, made in a thread: SQLite may wait."""
@@ -97,7 +103,9 @@ class Review:
             user = self._user(request)
             if user is None:
                 return RedirectResponse("/login", 303)
-            return await run_in_threadpool(make, request, user)
+            response = await run_in_threadpool(make, request, user)
+            fresh = getattr(request.state, "cookie", None)
+            return response if fresh is None else self._with_cookie(response, fresh, 3600 * HOURS)
 
         return answer
 
@@ -127,9 +135,13 @@ class Review:
         return user
 
     def _render(self, request: Request, template: str, status: int = 200, cookie: str = "", **values: Any) -> Response:
-        cookie = cookie or request.cookies.get(COOKIE, "")
-        user = self.sessions.user(cookie)
-        shared = {"user": user or "", "admin": user == ADMIN, "token": self.sessions.token(cookie)}
+        cookie = cookie or self._cookie(request)
+        try:
+            user = self._user(request) or ""
+        except Refused:  # what is rendered says so
+            user = ""
+        shared = {"user": user, "admin": user == ADMIN, "proxied": bool(self.proxy_user)}
+        shared["token"] = self.sessions.token(cookie)
         return HTMLResponse(pages.render(template, here=request.url.path, **shared, **values), status)
 
     def _with_cookie(self, response: Response, cookie: str, seconds: int) -> Response:
@@ -153,6 +165,8 @@ class Review:
         return self._with_cookie(self._render(request, "login.html", status, cookie, line=line), cookie, 3600 * HOURS)
 
     def _log_in(self, request: Request, fields: Fields) -> Response:
+        if self.passwords is None:
+            raise Refused(403, "The proxy logs in, not this page.")
         address = request.client.host if request.client else ""
         if not self.attempts.may_try(address):
             return self._log_in_form(request, "Too many wrong passwords. Try again in a quarter of an hour.", 429)
@@ -237,21 +251,6 @@ class Review:
             raise Refused(409, "; ".join(taught.problems))
         query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
         return RedirectResponse(f"/?{query}" if query else "/", 303)
-
-
-class _WithHeaders:
-    """The same application, each of its replies with HEADERS."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *HEADERS]
-            await send(message)
-
-        await self._app(scope, receive, sending if scope["type"] == "http" else send)
 
 
 def _viewer(user: str) -> str | None:

@@ -48,7 +48,7 @@ def is_own(model: Classifier, message: bytes | ReadMessage) -> bool:
 
 
 def learn_unless_own(model: Classifier, label: str, raw: bytes, **how: bool) -> bool:
-    """``Classifier.learn`` for mail of any kind, moved or taught by a mail reader's button; a digest is none to learn."""
+    """``Classifier.learn`` for mail of any kind, moved or taught by a reader's button; a digest is none to learn."""
     return not is_own(model, raw) and model.learn(label, raw, **how)
 
 

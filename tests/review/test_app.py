@@ -256,6 +256,42 @@ def test_two_users_see_and_teach_their_own(review, tmp_path, model):
     assert send(client, "/teach", one=f"good:{positions(client)[0]}")[0] == 409
 
 
+def behind_proxy(review: Review, client: str = "127.0.0.1", **headers: str) -> TestClient:
+    proxied = Review(review.journal, review.teacher, None, secure=True, proxy_user="X-Remote-User")
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return TestClient(proxied.app(), base_url="https://testserver", client=(client, 1), headers=named)
+
+
+def test_a_proxy_says_the_user_and_nobody_else_can(review, tmp_path, model):
+    for user in ("ann", "bob"):
+        note(tmp_path, model, message("spam", 900), user=user)
+    ann = behind_proxy(review, X_Remote_User="ann")
+    page = ann.get("/")
+    assert page.status_code == 200 and "Log out" not in page.text and len(positions(ann)) == 1
+    assert "secure" in page.headers["set-cookie"].lower()
+    assert send(ann, "/teach", one=f"good:{positions(ann)[0]}")[0] == 200 and positions(ann) == []
+    assert len(positions(behind_proxy(review, X_Remote_User="bob"))) == 1
+    other = behind_proxy(review, X_Remote_User="bob")
+    refused = other.post("/teach", data={"token": token(page.text), "one": "good:0"})
+    assert refused.status_code == 403, "a form needs its own cookie's token"
+    assert len(positions(behind_proxy(review, X_Remote_User="admin"))) == 1
+    for client in (
+        behind_proxy(review),
+        behind_proxy(review, X_Remote_User=""),
+        behind_proxy(review, X_Remote_User="../ann"),
+        behind_proxy(review, "192.0.2.1", X_Remote_User="ann"),
+        behind_proxy(review, "192.0.2.1", X_Remote_User="ann", X_Forwarded_For="127.0.0.1"),
+    ):
+        for path in ("/", "/figures", "/message/0", "/words"):
+            reply = client.get(path)
+            assert reply.status_code == 403 and "did not say who you are" in reply.text
+    twice = behind_proxy(review)
+    assert twice.get("/", headers=[("X-Remote-User", "ann"), ("X-Remote-User", "admin")]).status_code == 403
+    assert ann.post("/login", data={"token": token(page.text), "user": "admin"}).status_code == 403
+    without = browser(review, "ann")
+    assert "Log out ann" in without.get("/", headers={"X-Remote-User": "admin"}).text
+
+
 def test_a_full_journal_is_shown_quickly(review, tmp_path, model):
     note(tmp_path, model, message("spam", 900))
     with Journal.at(tmp_path / "journal") as journal:

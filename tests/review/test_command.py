@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -45,6 +46,44 @@ def test_it_answers_and_ends_when_told_to(tmp_path):
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=120)
     assert f"http://127.0.0.1:{port}/" in told and "Traceback" not in told
+
+
+def test_behind_a_proxy_it_answers_on_a_unix_socket(tmp_path):
+    path = tmp_path / "socket"
+    more = ("--socket", str(path), "--proxy-user", "X-Remote-User")
+    process = subprocess.Popen(command(tmp_path, *more), stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 120
+        while True:
+            with socket.socket(socket.AF_UNIX) as client:
+                if path.exists() and client.connect_ex(str(path)) == 0:
+                    client.settimeout(60)
+                    client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Remote-User: ann\r\nConnection: close\r\n\r\n")
+                    reply = b""
+                    while part := client.recv(65536):
+                        reply += part
+                    break
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.1)
+        assert reply.startswith(b"HTTP/1.1 200") and b"Doubtful mail" in reply and b">ann<" in reply
+        assert stat.S_IMODE(path.stat().st_mode) == 0o660
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=60)
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--proxy-user", "X-User", "--host", "0.0.0.0", "--certificate", "c", "--key", "k"],
+        ["--proxy-user", "X User"],
+        ["--socket", "s", "--port", "1"],
+    ],
+)
+def test_a_proxys_word_is_not_taken_from_elsewhere(tmp_path, wrong):
+    ran = subprocess.run(command(tmp_path, *wrong), capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("lacking", ["starlette", "uvicorn"])
