@@ -30,13 +30,15 @@ class Stop:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._lock = threading.RLock()  # a signal may come while this thread has it
         self._ends: list[socket.socket] = []
 
     def __call__(self, *_: object) -> None:
         """As a signal's handler, or by hand."""
         self._event.set()
-        for end in list(self._ends):
-            end.send(b"\0")
+        with self._lock:  # so that none is closed meanwhile
+            for end in list(self._ends):
+                end.send(b"\0")
 
     def __bool__(self) -> bool:
         return self._event.is_set()
@@ -50,13 +52,15 @@ class Stop:
         """A socket that can be read from the end on."""
         woken, end = socket.socketpair()
         end.setblocking(False)
-        self._ends.append(end)
+        with self._lock:
+            self._ends.append(end)
         try:
             if self:
                 end.send(b"\0")
             yield woken
         finally:
-            self._ends.remove(end)
+            with self._lock:
+                self._ends.remove(end)
             woken.close()
             end.close()
 
