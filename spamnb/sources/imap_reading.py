@@ -27,17 +27,17 @@ _WINDOW = 1000  # messages of which a header field, or the size, is asked for at
 _LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
 _HEAD = "BODY.PEEK[HEADER.FIELDS (RECEIVED MESSAGE-ID DATE FROM TO SUBJECT)]<0.512>"
-_ROLES = {
-    b"\\Junk": "junk",
-    b"\\Trash": "trash",
-    b"\\Drafts": "drafts",
-    b"\\Sent": "sent",
-    b"\\All": "all",
-    b"\\Flagged": "all",  # Gmail's Starred and Important show what lies elsewhere
-    b"\\Important": "all",
-    b"\\Archive": "archive",
+_ROLES = {  # in any case: Cyrus writes \junk, others \Junk
+    b"\\junk": "junk",
+    b"\\trash": "trash",
+    b"\\drafts": "drafts",
+    b"\\sent": "sent",
+    b"\\all": "all",
+    b"\\flagged": "all",  # Gmail's Starred and Important show what lies elsewhere
+    b"\\important": "all",
+    b"\\archive": "archive",
 }
-_NOT_FOLDERS = {b"\\Noselect", b"\\NonExistent"}
+_NOT_FOLDERS = {b"\\noselect", b"\\nonexistent"}
 T = TypeVar("T")
 
 
@@ -114,9 +114,10 @@ class ImapReader:
         found = []
         for flags, separator, name in self._reading(lambda client: client.list_folders()):
             self.separator = _text(separator) if separator else self.separator
-            if _NOT_FOLDERS.isdisjoint(flags):
+            lowered = [flag.lower() for flag in flags]
+            if _NOT_FOLDERS.isdisjoint(lowered):
                 name = _text(name)
-                special = next((_ROLES[flag] for flag in flags if flag in _ROLES), None)
+                special = next((_ROLES[flag] for flag in lowered if flag in _ROLES), None)
                 role = "inbox" if name.upper() == "INBOX" else special or role_of(name.rpartition(self.separator)[2])
                 found.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
         return [folder for _, _, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]

@@ -86,8 +86,8 @@ def made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     """Makes a server with its account, and lets spamnb trust it."""
     servers = []
 
-    def make(more: str = "", junk: str = "Junk") -> Account:
-        server = Account(place, junk, more)
+    def make(more: str = "", junk: str = "Junk", kind: type[Account] = Account) -> Account:
+        server = kind(place, junk, more)
         server.start()
         servers.append(server)
         for name, value in {**server.login, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}.items():

@@ -83,21 +83,24 @@ class Server:
     """Dovecot with the account ann, and what is done to it."""
 
     def __init__(self, place: Path, junk: str = "Junk", more: str = "") -> None:
-        self._command = [*command_of_unpacked("usr/sbin/dovecot"), "/usr/sbin/dovecot", "-F", "-c"]
         if not shutil.which("openssl"):
             pytest.skip("no openssl: it makes the certificate")
         self.place, self.junk = place, junk
         self.port, self.plain = free_port(), free_port()
-        for folder in ("run", "state", "mail"):
-            (place / folder).mkdir()
-        shutil.chown(place / "mail", "nobody")
+        self._process: subprocess.Popen | None = None
         certificate = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split()
         names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
         files = ["-keyout", f"{place}/key.pem", "-out", f"{place}/cert.pem"]
         subprocess.run(["openssl", *certificate, *names, *files], check=True, capture_output=True)
+        self._make(more)
+
+    def _make(self, more: str) -> None:
+        self._command = [*command_of_unpacked("usr/sbin/dovecot"), "/usr/sbin/dovecot", "-F", "-c"]
+        for folder in ("run", "state", "mail"):
+            (self.place / folder).mkdir()
+        shutil.chown(self.place / "mail", "nobody")
         self.set_password(PASSWORD)
         self.configure(more)
-        self._process: subprocess.Popen | None = None
 
     def configure(self, more: str) -> None:
         named = {"place": self.place, "port": self.port, "plain": self.plain, "junk": self.junk}

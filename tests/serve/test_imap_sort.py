@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
-import time
-from pathlib import Path
 
 import pytest
 from click.testing import Result
-from imap_account import PASSWORD, Server, deliver, drop, key, sides, sort
+from imap_account import PASSWORD, deliver, drop, key, sides, sort
+from imap_programs import sort_and_kill
 from served import mail
 from unpacked import PATIENCE
 
-from spamnb.serve.imap_record import AccountRecord, record_path
+from spamnb.serve.imap_record import record_path
 from spamnb.sources.imap_url import parsed
 
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
@@ -137,42 +135,18 @@ def test_a_password_that_changed_is_said_in_one_line(made, model):
     server.set_password(PASSWORD)
 
 
-class Killing:
-    """A ``sort`` and a server that is killed again and again while it moves mail."""
-
-    def __init__(self, server: Server, model: Path) -> None:
-        self.server, self.model = server, model
-
-    def run(self, after: float) -> tuple[bool, str]:
-        """Sort, and kill the server so many seconds after the first move was begun; whether it was still sorting."""
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(self.model), self.server.url]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
-        with AccountRecord.of(parsed(self.server.url)) as record:
-            while process.poll() is None and not record.begun():
-                pass
-        time.sleep(after)
-        running = process.poll() is None
-        self.server.kill()
-        self.server.start()
-        told = process.communicate(timeout=PATIENCE)[1]
-        assert process.returncode == 0, told
-        return running, told
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("more", ["", WITHOUT_MOVE], ids=["MOVE", "COPY and EXPUNGE"])
 def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made, model, more):
     server = made(more)
-    killing = Killing(server, model)
     interrupted = number = 0
     expected: dict[str, str] = {}
-    while interrupted < 4:
+    while interrupted < 3:
         assert number < 20  # not all of them end before they are killed
         seeds = range(1000 + 36 * number, 1000 + 36 * number + 36)
         drop(server, seeds)
         expected |= sides(seeds)
-        running, told = killing.run(0.003 * (number % 5))
+        running, told = sort_and_kill(server, model, 0.003 * (number % 5))
         interrupted += running
         number += 1
         with server.person() as person:

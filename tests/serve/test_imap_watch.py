@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from imap_account import Server, deliver, key, sides, sort
+from imap_programs import watching
 from maildirs import learned
 from served import mail
 from unpacked import wait_until
@@ -135,36 +131,6 @@ def test_the_same_folder_in_a_maildir(model, box):
     assert [each.read_bytes() for each in maildir.files(path / ".Junk" / "cur")] == [mail("spam", 900)]
     assert [each.read_bytes() for each in maildir.files(path / "new")] == [mail("ham", 900)]
     assert CliRunner().invoke(cli, command).output == ""
-
-
-class Watch:
-    """A ``spamnb watch`` process, and what it said so far."""
-
-    def __init__(self, log: Path, *arguments: str) -> None:
-        self.log = log
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-        with log.open("wb") as output:
-            command = [sys.executable, "-m", "spamnb", "watch", *arguments]
-            self.process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
-
-    @property
-    def said(self) -> str:
-        return self.log.read_text()
-
-    def end(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(20) == 0, self.said
-
-
-@contextmanager
-def watching(tmp_path: Path, *arguments: str) -> Iterator[Watch]:
-    watch = Watch(tmp_path / f"log{time.monotonic_ns()}", *arguments)
-    try:
-        yield watch
-        watch.end()
-    finally:
-        watch.process.kill()
-        watch.process.wait()
 
 
 def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(made, model, tmp_path):

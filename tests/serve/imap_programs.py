@@ -1,0 +1,66 @@
+"""``sort`` and ``watch`` as processes beside a server that runs, or is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from imap_account import Server
+from unpacked import PATIENCE
+
+from spamnb.serve.imap_record import AccountRecord
+from spamnb.sources.imap_url import parsed
+
+
+def sort_and_kill(server: Server, model: Path, after: float) -> tuple[bool, str]:
+    """Sort, kill the server so many seconds after the first move was begun, and start it anew; whether it was still
+    sorting then, and what it said."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "spamnb", "sort", "--quiet", "-m", str(model), server.url]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True)
+    with AccountRecord.of(parsed(server.url)) as record:
+        while process.poll() is None and not record.begun():
+            pass
+    time.sleep(after)
+    running = process.poll() is None
+    server.kill()
+    server.start()
+    told = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, told
+    return running, told
+
+
+class Watch:
+    """A ``spamnb watch`` process, and what it said so far."""
+
+    def __init__(self, log: Path, *arguments: str) -> None:
+        self.log = log
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        with log.open("wb") as output:
+            command = [sys.executable, "-m", "spamnb", "watch", *arguments]
+            self.process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE) == 0, self.said
+
+
+@contextmanager
+def watching(tmp_path: Path, *arguments: str) -> Iterator[Watch]:
+    watch = Watch(tmp_path / f"log{time.monotonic_ns()}", *arguments)
+    try:
+        yield watch
+        watch.end()
+    finally:
+        watch.process.kill()
+        watch.process.wait()
