@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import model_option, tell
+from spamnb.cli.options import ModelPath, model_option, tell
 
 
 @click.command("merge", short_help="Add up models.")
-@click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="MODEL...")
+@click.argument("models", nargs=-1, required=True, type=ModelPath(), metavar="MODEL...")
 @model_option
 @click.option(
     "--base",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=ModelPath(),
     metavar="MODEL",
     help="The model that all of them began as: what it holds is added once, and what they learned and forgot since.",
 )

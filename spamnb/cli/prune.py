@@ -55,19 +55,16 @@ def prune_command(
       spamnb prune --dry-run Mail/    # what would leave, and what it costs
       spamnb prune --yes
     """
-    from spamnb.errors import SpamnbError
-    from spamnb.naming import SERVER_SCHEMES, pluralize
+    from spamnb.naming import pluralize
     from spamnb.store.pruning import Rule, give_room_back, prune, survey
     from spamnb.store.store import open_store
 
     rule = Rule(messages, months)
-    if str(model).startswith(SERVER_SCHEMES):
-        raise SpamnbError(f"{model}: only a model's file is pruned; 'export', 'import' into a file, 'prune' and back")
     if journal is not None:
-        _prune_journal(journal, months, dry_run)
+        _prune_journal(journal, months, dry_run, yes)
     with open_store(model, writable=not dry_run) as store:
         found = survey(store, rule)
-        _tell_survey(model, found)
+        _tell_survey(model, found, store.size())
         if not found.pruned:
             return
         unreadable = Unreadable()
@@ -78,22 +75,30 @@ def prune_command(
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
         if not dry_run:
             if not yes:
-                try:
-                    click.confirm("Take them out?", abort=True, err=True)
-                except click.Abort:
-                    raise SpamnbError(f"{model}: nothing was taken out; --yes does it without asking") from None
-            size = model.stat().st_size
+                _ask("Take them out?", model)
+            size = store.size()
             pruned = prune(store, rule)
             shrunk = give_room_back(store)
             after = f"{model}: {pluralize(pruned, 'token')} taken out; {size / 1e6:.1f} MB before"
-            click.echo(f"{after}, {model.stat().st_size / 1e6:.1f} MB now" if shrunk else after)
-            if not shrunk:
+            click.echo(f"{after}, {store.size() / 1e6:.1f} MB now" if shrunk else after)
+            if store.file is None:
+                tell(f"spamnb: {model}: the server keeps the room that became free for new tokens")
+            elif not shrunk:
                 tell(f"spamnb: {model}: its file gets smaller when no other process reads it; run 'prune' again then")
     if unreadable.count:
         raise SystemExit(1)
 
 
-def _prune_journal(journal: Path, months: int, dry_run: bool) -> None:
+def _ask(question: str, path: Path) -> None:
+    from spamnb.errors import SpamnbError
+
+    try:
+        click.confirm(question, abort=True, err=True)
+    except click.Abort:
+        raise SpamnbError(f"{path}: nothing was taken out; --yes does it without asking") from None
+
+
+def _prune_journal(journal: Path, months: int, dry_run: bool, yes: bool) -> None:
     """Let go of the journal's messages of before the months that are kept, with their words."""
     from datetime import datetime
 
@@ -104,19 +109,24 @@ def _prune_journal(journal: Path, months: int, dry_run: bool) -> None:
     first = 12 * now.year + now.month - months  # the month, of those since the year 0, with which they begin
     since = datetime(first // 12, first % 12 + 1, 1).timestamp() if months else now.timestamp()
     with Journal.at(journal) as notes:
-        gone = notes.drop_before(since, dry_run)
-    said = "would leave" if dry_run else "taken out"
-    click.echo(f"{escape(str(journal))}: {pluralize(gone, 'message')} of before the months kept {said}")
+        gone = pluralize(notes.drop_before(since, dry_run=True), "message")
+        if dry_run:
+            click.echo(f"{escape(str(journal))}: {gone} of before the months kept would leave")
+            return
+        if not yes:
+            _ask(f"Take {gone} of before the months kept out of {escape(str(journal))}?", journal)
+        notes.drop_before(since)
+    click.echo(f"{escape(str(journal))}: {gone} of before the months kept taken out")
 
 
-def _tell_survey(model: Path, found: Survey) -> None:
+def _tell_survey(model: Path, found: Survey, size: int) -> None:
     from spamnb.naming import pluralize
 
     messages, months = found.rule
     held = f"held by {'one message' if messages == 1 else f'at most {messages} messages'}"
     since = f" and in no lesson of the last {pluralize(months, 'month')}" if months else ""
     share = f" ({100 * found.pruned / found.tokens:.0f} %)" if found.tokens else ""
-    megabytes = f"; they take {found.bytes / 1e6:.1f} of {model.stat().st_size / 1e6:.1f} MB" if found.pruned else ""
+    megabytes = f"; they take {found.bytes / 1e6:.1f} of {size / 1e6:.1f} MB" if found.pruned else ""
     click.echo(f"{model}: {found.pruned:,} of {pluralize(found.tokens, 'token')}{share} are {held}{since}{megabytes}.")
 
 

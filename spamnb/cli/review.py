@@ -34,7 +34,7 @@ def default_passwords() -> Path:
 @click.option("--key", type=ModelPath(), help="The certificate's private key, PEM.")
 @click.option("--socket", type=ModelPath(), help="Listen on this Unix socket, for a proxy, and on no port.")
 @click.option("--proxy-user", metavar="HEADER", help="Believe a proxy on this machine who the user is, by this field.")
-@click.option("--models", type=ModelPath(), help="Folder with a model for each user, as for 'serve'.")
+@click.option("--models", type=ModelPath(), help="Folder or server with a model for each user, as for 'serve'.")
 @click.option(
     "--passwords",
     type=ModelPath(),
@@ -76,6 +76,7 @@ def review_command(
       spamnb review --journal ~/mail.journal --digest --to ~/Maildir
     """
     from spamnb.errors import SpamnbError
+    from spamnb.naming import SERVER_SCHEMES
     from spamnb.review.passwords import Passwords
     from spamnb.review.passwords import set_password as keep
 
@@ -116,7 +117,8 @@ def review_command(
     from spamnb.review.lessons import Teacher
     from spamnb.serve.sockets import listen_unix
 
-    if models is not None and not models.is_dir():
+    on_server = str(models).startswith(SERVER_SCHEMES)
+    if models is not None and not on_server and not models.is_dir():
         raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")
     with Classifier.open(model) as classifier:
         classifier.check_spam()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
-from spamnb.cli.options import Seconds, journal_option, model_option, on_command_line
+from spamnb.cli.options import ModelPath, Seconds, journal_option, model_option, on_command_line
+from spamnb.naming import SERVER_SCHEMES
 
 SECONDS = Seconds(0, min_open=True)
 PORT = click.IntRange(0, 65535)
@@ -21,6 +23,16 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
     return int(text, 8)
 
 
+class UsersPath(ModelPath):
+    """The folder of users' models, or the name of a model on a server beside which they lie."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if str(found).startswith(SERVER_SCHEMES):
+            return found
+        return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
+
+
 @click.command("serve", context_settings={"show_default": True}, short_help="Answer spamc, Exim, Postfix and Dovecot.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on; there is no password.")
 @click.option("--port", type=PORT, help="TCP port.  [default: 783; none with --socket]", show_default=False)
@@ -28,9 +40,7 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes that answer.")
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
-@click.option(
-    "--models", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Folder with a model for each user."
-)
+@click.option("--models", type=UsersPath(), help="Folder or server with a model for each user.")
 @click.option("--own-after", type=COUNT, default=100, help="Messages of each class a user's model needs to answer.")
 @click.option("--autolearn", is_flag=True, help="Learn by itself from mail with a sure score.")
 @click.option("--autolearn-spam", type=float, default=12.0, help="Score from which mail is learned as spam.")

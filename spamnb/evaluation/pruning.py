@@ -19,6 +19,7 @@ from spamnb.evaluation.roc import one_minus_roca
 from spamnb.formulas.calibration import Calibration, margins
 from spamnb.learners.learner import CorrectionFile, ModelFile
 from spamnb.store.pruning import Survey
+from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store, open_store
 from spamnb.tokens.csr_rows import TokenIds, take_tokens
 from spamnb.tokens.token_array import TokenArray
@@ -100,11 +101,21 @@ class Cost:
         return mcnemar(first, second)
 
 
+def _copy(store: Store) -> Store:
+    """The model in memory."""
+    if store.file is None:  # on a server
+        copy = Store.create(":memory:", store.meta())
+        write_snapshot(copy, read_snapshot(store))
+    else:
+        copy = Store.connect(":memory:", writable=True)
+        store.copy_to(copy)
+    return copy
+
+
 def pruning_cost(path: str, survey: Survey, messages: Iterable[tuple[str, bytes]]) -> Cost:
     """Judge (class, raw message) by the model at ``path`` as it is and pruned; the file stays as it is."""
-    copy = Store.connect(":memory:", writable=True)
     with open_store(path) as store, store.reading():
-        store.copy_to(copy)
+        copy = _copy(store)
     with Classifier(copy) as classifier:
         cost = Cost(classifier.settings.spam)
         totals = copy.totals()

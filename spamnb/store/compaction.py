@@ -54,7 +54,7 @@ def make_log(store: ModelTables) -> int:
     return _begin_log(store, first_sequence())
 
 
-def restart_log(store: ModelTables) -> None:
+def restart_changes(store: ModelTables) -> None:
     """Begin the log, which must be empty, with another number: nobody goes on with what was looked up."""
     store.execute("DELETE FROM changes")
     store.execute("UPDATE compaction SET merged = ?", (FIRST_KEY,))
@@ -137,20 +137,20 @@ def _learned(store: ModelTables, low: int, high: int, classes: list[str]) -> tup
     return tokens, _summed(tokens, label, SparseRow(column, table[label, 0, column], table[label, 1, column]), classes)
 
 
-def log_sums(store: ModelTables) -> tuple[TokenArray, ClassCounts] | None:
+def logged_sums(store: ModelTables) -> tuple[TokenArray, ClassCounts] | None:
     """What the log adds, tokens ascending by key; None where there is no log."""
     changes = logged(store)
     return sum_changes(changes, list(store.class_ids())) if changes else None
 
 
-def sums(
+def file_sums(
     store: ModelTables,
     low: int = FIRST_KEY,
     high: int = LAST_KEY,
     log: tuple[TokenArray, ClassCounts] | None = None,
 ) -> tuple[TokenArray, ClassCounts]:
     """The tokens with keys from ``low`` to ``high``, ascending by key, and their counts by class number: what training
-    wrote, what was learned since, and ``log``, of ``log_sums``."""
+    wrote, what was learned since, and ``log``, of ``logged_sums``."""
     classes = list(store.class_ids())
     statement = "SELECT {} FROM trained WHERE first BETWEEN ? AND ? ORDER BY first"
     pages = Pages.of(store.execute(statement.format("first, keys, held, cells"), (low, high)), len(classes))
@@ -228,7 +228,7 @@ def _sum_up(store: ModelTables, log: ChangeLog) -> None:
     log.set_parts(parts, last)
 
 
-def fold(store: ModelTables) -> None:
+def fold_log(store: ModelTables) -> None:
     """Add the whole log to table ``learned``, inside ``writing``."""
     changes = logged(store)
     _add_to_learned(store, *sum_changes(changes, list(store.class_ids())))
@@ -257,21 +257,21 @@ def _add_to_learned(store: ModelTables, tokens: TokenArray, counts: ClassCounts)
 
 def _merge(store: ModelTables) -> None:
     """Add the next keys of ``learned`` to the pages of ``trained``."""
-    low = part_start(store, _state(store)[1])
-    high = part_end(store, low)
-    tokens, counts = sums(store, low, high)
-    write_part(store, low, high, tokens, counts)
+    low = page_start(store, _state(store)[1])
+    high = pages_end(store, low)
+    tokens, counts = file_sums(store, low, high)
+    write_pages(store, low, high, tokens, counts)
     store.execute("UPDATE compaction SET merged = ?", (FIRST_KEY if high == LAST_KEY else high + 1,))
 
 
-def part_start(store: ModelTables, low: int) -> int:
+def page_start(store: ModelTables, low: int) -> int:
     """Where the page begins in which key ``low`` is."""
     rows = store.execute("SELECT first FROM trained WHERE first <= ? ORDER BY first DESC LIMIT 1", (low,))
     page = checked_rows("trained", rows, first=_KEY)
     return page[0][0] if page else FIRST_KEY
 
 
-def part_end(store: ModelTables, low: int) -> int:
+def pages_end(store: ModelTables, low: int) -> int:
     """The last key of the part of MERGED_PAGES pages that begins with key ``low``."""
     statement = "SELECT first FROM trained WHERE first > ? ORDER BY first LIMIT 1 OFFSET ?"
     rows = store.execute(statement, (low, MERGED_PAGES))
@@ -279,7 +279,7 @@ def part_end(store: ModelTables, low: int) -> int:
     return following[0][0] - 1 if following else LAST_KEY
 
 
-def write_part(store: ModelTables, low: int, high: int, tokens: TokenArray, counts: ClassCounts) -> None:
+def write_pages(store: ModelTables, low: int, high: int, tokens: TokenArray, counts: ClassCounts) -> None:
     """Make ``tokens``, ascending by key, and their counts all that the pages and ``learned`` hold of these keys."""
     try:
         pages: Iterable[tuple] = to_pages(tokens, counts)

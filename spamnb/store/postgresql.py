@@ -16,10 +16,10 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import SpamnbError
 from spamnb.settings import COUNT_MODELS
-from spamnb.store.changes import Change, join
-from spamnb.store.compaction import this_month
+from spamnb.store.changes import FIRST_KEY, LAST_KEY, Change, first_sequence, join
+from spamnb.store.compaction import sum_changes, this_month
 from spamnb.store.correction_sums import TokenUnits
-from spamnb.store.database import MAX_SUM, checked_rows, int_between
+from spamnb.store.database import checked_rows, int_between
 from spamnb.store.frequencies import write_moved
 from spamnb.store.learned import LearnedMessage, messages_rows
 from spamnb.store.pages import Pages, read_frequencies
@@ -28,12 +28,23 @@ from spamnb.store.server_changes import (
     KEPT_CHANGES,
     ServerChange,
     ServerLog,
+    frequency_rows,
     moved_cells,
-    moved_since,
     no_change,
     read_rows,
+    sum_moved,
 )
-from spamnb.store.server_tokens import TokenRows, add_log, all_weights, copy_tokens, index_tokens, look_up, sums_between
+from spamnb.store.server_tokens import (
+    TokenRows,
+    add_log,
+    all_weights,
+    copy_tokens,
+    index_tokens,
+    keep_tokens,
+    last_of_part,
+    look_up,
+    sums_between,
+)
 from spamnb.store.store import Store
 from spamnb.store.token_months import remember_rare
 from spamnb.tokens.token_array import TokenArray
@@ -41,6 +52,9 @@ from spamnb.tokens.token_array import TokenArray
 if TYPE_CHECKING:
     from spamnb.store.corrections import CorrectionTables
     from spamnb.store.server_corrections import ServerCorrections
+    from spamnb.store.server_link import ServerLink
+
+Sums = tuple[TokenArray, ClassCounts]
 
 SERVER_MODELS = (*COUNT_MODELS, "corrected")
 
@@ -53,9 +67,9 @@ class PostgresStore(ServerDatabase, Store):
     _bare = False  # a new model whose tokens were copied and have no index yet
 
     @classmethod
-    def open(cls, path: str | Path, *, writable: bool = False) -> Self:
+    def open(cls, path: str | Path, *, writable: bool = False, link: ServerLink | None = None) -> Self:
         """The model at this URL; one clear line when there is none, or the server cannot be reached."""
-        store = cls.connect(path, writable=writable)
+        store = cls.connect(path, writable=writable, link=link)
         try:
             with store.reading():
                 rows = checked_rows("spamnb", store.execute("SELECT format FROM spamnb"), format=int_between(1 << 31))
@@ -95,10 +109,6 @@ class PostgresStore(ServerDatabase, Store):
         if self._log is None:
             self._log = ServerLog.read(self, self._summed)
         return self._log
-
-    def catch_up(self) -> None:
-        """Bring what is in memory up to what others wrote, or drop it."""
-        self._catch_up()
 
     def _catch_up(self) -> None:
         if self._behind:
@@ -150,8 +160,25 @@ class PostgresStore(ServerDatabase, Store):
         self.settle()
         return read_rows(self, self._summed + 1)
 
-    def all_sums(self) -> tuple[TokenArray, ClassCounts]:
-        return sums_between(self, list(self.class_ids()), self._unsummed(), self._keeps_all())
+    def all_sums(self) -> Sums:
+        return self.sums_between(self.log_sums())
+
+    def log_sums(self) -> Sums | None:
+        """What the log adds to the sums, tokens ascending by key."""
+        rows = self._unsummed()
+        return sum_changes([row.change for row in rows], list(self.class_ids())) if rows else None
+
+    def sums_between(self, log: Sums | None, low: int = FIRST_KEY, high: int = LAST_KEY) -> Sums:
+        """The tokens with keys from ``low`` to ``high``, ascending by key, and their counts with those of ``log``."""
+        return sums_between(self, list(self.class_ids()), log, self._keeps_all(), low, high)
+
+    def part_end(self, low: int) -> int:
+        """The last key of the part that begins with key ``low``, of those that pruning changes one by one."""
+        return last_of_part(self, low)
+
+    def keep_tokens(self, low: int, high: int, tokens: TokenArray) -> None:
+        """Delete all tokens with keys from ``low`` to ``high`` but these; the log must be in the sums."""
+        keep_tokens(self, low, high, tokens.hashes)
 
     def _keeps_all(self) -> bool:
         """Do tokens stay that no message holds?"""
@@ -162,17 +189,8 @@ class PostgresStore(ServerDatabase, Store):
             self.totals()
             self._before_commit()
             if self._frequencies is None:
-                rows = self.execute("SELECT class, documents, tokens FROM frequencies").fetchall()
-                kinds = dict.fromkeys(("class", "documents", "tokens"), int_between(MAX_SUM))
-                checked_rows("frequencies", rows, **kinds)
-                held = {(c, n): tokens for c, n, tokens in rows}
-                for c, n, by in moved_since(self, self._summed).tolist():
-                    held[c, n] = held.get((c, n), 0) + by
-                every = read_frequencies(
-                    ((*cell, tokens) for cell, tokens in held.items() if tokens),
-                    self._of_classes,
-                    self.meta()["vocabulary_size"],
-                )
+                rows = frequency_rows(self, self._summed)
+                every = read_frequencies(rows, self._of_classes, self.meta()["vocabulary_size"])
                 self._frequencies = [every[int(number)] for number in self._ids]
             return self._frequencies
 
@@ -216,12 +234,7 @@ class PostgresStore(ServerDatabase, Store):
         self.settle()
         add_log(self, rows, list(self.class_ids()), self._keeps_all())
         remember_rare(self, [row.change for row in rows])
-        moved: dict[int, dict[int, int]] = {}
-        for row in rows:
-            for c, n, by in row.moved.tolist():
-                of_class = moved.setdefault(c, {})
-                of_class[n] = of_class.get(n, 0) + by
-        write_moved(self, moved)
+        write_moved(self, sum_moved(rows))
         self.execute("DELETE FROM frequencies WHERE tokens = 0")  # of some thousand rows at most
         self._summed = rows[-1].change.sequence
         self.execute("UPDATE summed SET sequence = ?", (self._summed,))
@@ -230,6 +243,18 @@ class PostgresStore(ServerDatabase, Store):
         self._rows = self._trained = None
         if self._log is not None:
             self._log.drop(self._summed)
+
+    def restart_log(self) -> None:
+        """Begin the log, all of which must be in the sums, with another number."""
+        self.execute("DELETE FROM changes")
+        self._begin_log()
+        self.execute("UPDATE summed SET sequence = ?", (self._summed,))
+
+    def _begin_log(self) -> None:
+        self._data_version = self._summed = first_sequence()
+        self._log = self._rows = self._trained = None
+        row = ServerChange(no_change(self._summed, 0), moved_cells({}), []).row()
+        self.execute(f"INSERT INTO changes VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
 
     def settle(self, with_weights: bool = False) -> None:
         """Tokens of a new model were copied: make a table of it in which they are looked up."""
@@ -242,9 +267,10 @@ class PostgresStore(ServerDatabase, Store):
         self._before_commit()
         self.settle()
 
-    def begin_at(self, sequence: int) -> None:
-        """The log of a new model, which has no index yet, begins after a row of this number."""
-        self._data_version = self._summed = sequence
+    def begin(self) -> None:
+        """Begin the log of a new model, which has no index yet."""
+        self._begin_log()
+        self.execute("INSERT INTO summed VALUES (?)", (self._summed,))
         self._bare = True
 
     # -- the model whole -------------------------------------------------------------------------------------

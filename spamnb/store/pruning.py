@@ -3,7 +3,7 @@
 Two thirds of a model's tokens occur in one message. A token counts as taught lately where a lesson of the last months
 held it (token_months.py); what training wrote has no date and counts as old.
 
-The file is changed a part at a time, each in a transaction of its own: others read and teach meanwhile, and whoever is
+The model is changed a part at a time, each in a transaction of its own: others read and teach meanwhile, and whoever is
 killed leaves a whole model that is pruned in part.
 """
 
@@ -20,19 +20,10 @@ from spamnb.counts.class_counts import ClassCounts, ClassTotals, inverse_index
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
-from spamnb.store.compaction import (
-    fold,
-    log_sums,
-    make_log,
-    part_end,
-    part_start,
-    restart_log,
-    sums,
-    this_month,
-    write_part,
-)
+from spamnb.store.compaction import this_month
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.pages import CELL
+from spamnb.store.parts import fold, log_sums, part_end, part_start, restart_log, sums, write_part
 from spamnb.store.store import Store
 from spamnb.store.token_months import months_taught, taught_since
 from spamnb.tokens.token_array import TokenArray
@@ -165,10 +156,7 @@ def prune(store: Store, rule: Rule, progress: Callable[[int], None] = lambda pru
 
 def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     """Prune the keys from ``low`` to the end of a part; the keys of the part, and how many tokens left."""
-    if store.has_log():
-        fold(store)
-    else:
-        make_log(store)
+    fold(store)
     low = part_start(store, low)  # another process may have packed the pages anew
     high = part_end(store, low)
     tokens, counts = sums(store, low, high)
@@ -210,7 +198,9 @@ def _pruned_before(noted: object) -> int:
 
 def give_room_back(store: Store) -> bool:
     """Give the room that became free back to the disk; False where that has to wait, as while another process reads for
-    long or the disk has no room for the copy."""
+    long or the disk has no room for the copy, and on a server, which keeps the room for new tokens."""
+    if store.file is None:
+        return False
     with contextlib.suppress(sqlite3.OperationalError):
         store.execute("VACUUM")
         return not store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]

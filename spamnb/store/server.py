@@ -27,17 +27,11 @@ from spamnb.store.server_name import ServerName
 try:
     import psycopg
     from psycopg import errors, sql
+
+    from spamnb.store.server_link import ServerLink
 except ImportError as missing:
     raise SpamnbError(f"a model on a server needs psycopg ({missing}); pip install 'spamnb[postgresql]'") from None
 
-# Unless the URL or libpq's own variables say otherwise: a server that is gone must not hold mail up for minutes.
-_PATIENCE = {
-    "connect_timeout": 10,
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 30_000,
-}
 _ROWS = 1000  # in one statement, which can have 65,535 values
 _NO_MODEL = "no model there; 'spamnb train' makes one, --model names another"
 
@@ -47,12 +41,14 @@ class ServerDatabase(Database):
 
     REMEDY = "restore a copy or train again"
 
-    def __init__(self, path: str, writable: bool) -> None:
+    def __init__(self, path: str, writable: bool, link: ServerLink | None = None) -> None:
+        """``link`` is a connection to the same server that others use too, in turn."""
         self.path = path
         self.file = None
         self._name = ServerName.of(path)
         self._writable = writable
-        self._server: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._link = link or ServerLink(self._name.conninfo)
+        self._own_link = link is None
         self._busy = False
         self._wrote = False
         self._data_version: int | None = None
@@ -60,23 +56,16 @@ class ServerDatabase(Database):
         self._drop_cache()
 
     @classmethod
-    def connect(cls, path: str | Path, *, writable: bool) -> Self:
+    def connect(cls, path: str | Path, *, writable: bool, link: ServerLink | None = None) -> Self:
         """A store of the model at this URL, whether it is there or not."""
-        store = cls(str(path), writable)
+        store = cls(str(path), writable, link)
         with store._told():
-            store._connected()
+            store._link.connected()
         return store
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
-        if self._server is None or self._server.closed:
-            given = psycopg.conninfo.conninfo_to_dict(self._name.conninfo)
-            patience: Any = {name: value for name, value in _PATIENCE.items() if name not in given}
-            self._server = psycopg.connect(self._name.conninfo, autocommit=True, prepare_threshold=None, **patience)
-        return self._server
+        if self._own_link:
+            self._link.close()
 
     def _number(self, which: str) -> int:
         """The number of a lock, in this database."""
@@ -85,30 +74,27 @@ class ServerDatabase(Database):
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         self._wrote = self._wrote or not statement.startswith("SELECT")
-        assert self._server is not None
-        return self._server.execute(_translated(statement), values or None, binary=True)
+        return self._link.in_use().execute(_translated(statement), values or None, binary=True)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement with each of ``rows``, an INSERT with many at once: a statement for each row of frequencies
         took a lesson 17 ms more of processor time."""
-        assert self._server is not None
         self._wrote = True
         before, found, after = statement.partition("VALUES (")
         if not found:
-            with self._server.cursor() as cursor:
+            with self._link.in_use().cursor() as cursor:
                 cursor.executemany(_translated(statement), list(rows))
             return
         marks, _, after = after.partition(")")
         every = iter(rows)
         while some := list(islice(every, _ROWS)):
             values = ", ".join([f"({marks})"] * len(some))
-            self._server.execute(_translated(f"{before}VALUES {values}{after}"), list(chain.from_iterable(some)))
+            self._link.in_use().execute(_translated(f"{before}VALUES {values}{after}"), list(chain.from_iterable(some)))
 
     def copy_rows(self, statement: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
         """Write many rows with a COPY statement, a third of what inserting them takes."""
         self._wrote = True
-        assert self._server is not None
-        with self._server.cursor() as cursor, cursor.copy(statement.encode()) as copy:
+        with self._link.in_use().cursor() as cursor, cursor.copy(statement.encode()) as copy:
             copy.set_types(types)
             for row in rows:
                 copy.write_row(row)
@@ -135,7 +121,7 @@ class ServerDatabase(Database):
 
     def _ask(self, *statements: str) -> Any:
         """Run statements in one round trip; what the last one found."""
-        cursor = self._connected().execute("; ".join(statements).encode())
+        cursor = self._link.connected().execute("; ".join(statements).encode())
         while cursor.nextset():
             pass
         return cursor.fetchone() if cursor.description else None
@@ -170,16 +156,16 @@ class ServerDatabase(Database):
 
     def ask_rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """What a question beside all models finds."""
-        return self._connected().execute(_translated(statement), values).fetchall()
+        return self._link.connected().execute(_translated(statement), values).fetchall()
 
     def run(self, statement: str) -> None:
         """Run a statement that names schemas, ``quoted``."""
-        self._connected().execute(statement.encode())
+        self._link.connected().execute(statement.encode())
 
     def run_with(self, statement: str, values: Sequence[Any]) -> None:
         """Run a statement with psycopg's own marks for its values, which say how each is sent."""
         self._wrote = True
-        self._connected().execute(statement.encode(), values)
+        self._link.in_use().execute(statement.encode(), values)
 
     def lock(self, which: str) -> None:
         """Wait until nobody else writes ("writer"), or until nobody has the model at all ("whole")."""
@@ -190,13 +176,13 @@ class ServerDatabase(Database):
         """A change that begins with a new, empty schema and takes as long as it needs; the model that is there is read
         and taught meanwhile."""
         with self._told():
-            self._connected()
+            self._link.connected()
             waits = f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SET LOCAL idle_in_transaction_session_timeout = 0"
             self._ask("BEGIN", waits, f"CREATE SCHEMA {quoted(schema)}", self._path_to(schema))
             self._busy = True
             try:
                 yield
-                self._ask("COMMIT")
+                self._link.in_use().execute("COMMIT")
             finally:
                 self._drop_cache()
                 self._data_version = None
@@ -206,11 +192,11 @@ class ServerDatabase(Database):
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
-            writing = begin != "BEGIN"
+            writing, known = begin != "BEGIN", self._link.alive() is not None
             try:
                 version, summed = self._begin(writing)
             except psycopg.OperationalError:
-                if self._server is None or not self._server.closed:
+                if not known or self._link.alive() is not None:
                     raise
                 version, summed = self._begin(writing)  # the server was started anew, or a proxy let the connection go
             self._busy, self._wrote = True, False
@@ -220,26 +206,27 @@ class ServerDatabase(Database):
                     self._data_version = version
                 self._summed = summed
                 yield
-                self._before_commit()
-                self._ask("COMMIT")
+                if writing:
+                    self._before_commit()
+                    self._link.in_use().execute("COMMIT")
+                else:
+                    self._link.commit_unread()
             except BaseException:
                 self._drop_cache()
                 self._data_version = None
+                self._end()
                 raise
             finally:
                 self._busy = False
-                self._end()
 
     def _end(self) -> None:
         """Leave no transaction open behind an error."""
-        if self._server is None or self._server.closed:
-            return
-        idle = psycopg.pq.TransactionStatus.IDLE
-        if self._server.info.transaction_status != idle:
+        server = self._link.alive()
+        if server is not None and server.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             try:
-                self._server.rollback()
+                server.rollback()
             except psycopg.Error:
-                self._server.close()
+                server.close()
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

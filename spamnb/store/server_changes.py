@@ -102,11 +102,26 @@ def _moved(found: object, classes: int) -> np.ndarray:
     return cells
 
 
-def moved_since(store: ModelTables, summed: int) -> np.ndarray:
-    """What the rows after number ``summed`` change in table ``frequencies``, (m,) of MOVED."""
-    rows = store.execute("SELECT moved FROM changes WHERE sequence > ?", (summed,))
+def frequency_rows(store: ModelTables, summed: int) -> list[tuple[int, int, int]]:
+    """What table ``frequencies`` holds, class number, n and tokens, with what rows after number ``summed`` change."""
+    rows = store.execute("SELECT class, documents, tokens FROM frequencies").fetchall()
+    checked_rows("frequencies", rows, **dict.fromkeys(("class", "documents", "tokens"), int_between(MAX_SUM)))
+    held = {(c, n): tokens for c, n, tokens in rows}
     classes = len(store.class_ids())
-    return np.concatenate([np.zeros(0, MOVED), *(_moved(found, classes) for (found,) in rows)])
+    for (found,) in store.execute("SELECT moved FROM changes WHERE sequence > ?", (summed,)):
+        for c, n, by in _moved(found, classes).tolist():
+            held[c, n] = held.get((c, n), 0) + by
+    return [(*cell, tokens) for cell, tokens in held.items() if tokens]
+
+
+def sum_moved(rows: Iterable[ServerChange]) -> Moved:
+    """What rows change in table ``frequencies``, in one sum."""
+    moved: dict[int, dict[int, int]] = {}
+    for row in rows:
+        for c, n, by in row.moved.tolist():
+            of_class = moved.setdefault(c, {})
+            of_class[n] = of_class.get(n, 0) + by
+    return moved
 
 
 class ServerLog(ChangeLog):

@@ -40,7 +40,7 @@ class ServerCorrections(CorrectionTables):
         return cache
 
     def _load(self, tokens: Sequence[str]) -> tuple[_Cache, np.ndarray]:
-        self._store.catch_up()
+        self._store._catch_up()
         cache = self._cached()
         ids = cache.columns(tokens)
         missing = ids[~cache.loaded[ids]]

@@ -8,17 +8,23 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from spamnb.errors import InTheWay, SpamnbError
-from spamnb.store.changes import first_sequence
 from spamnb.store.postgresql import SERVER_MODELS, PostgresStore, refusal
 from spamnb.store.schema import SERVER_FORMAT, SERVER_STORAGE, SERVER_TABLES
 from spamnb.store.server import quoted
-from spamnb.store.server_changes import ServerChange, moved_cells, no_change
+from spamnb.store.server_link import ServerLink
 
 
 def is_there(path: str) -> bool:
     """Is there a model at this URL? SpamnbError where the server cannot be asked, or something else is there."""
     with PostgresStore.connect(path, writable=False) as store:
         return _is_there(store)
+
+
+def has_model(path: str, link: ServerLink) -> bool:
+    """Is there a model at this URL, on the server of this connection?"""
+    with PostgresStore.connect(path, writable=False, link=link) as store, store.told():
+        table = quoted(store.schema, "spamnb")
+        return bool(store.ask_rows("SELECT to_regclass(?) IS NOT NULL", (table,))[0][0])
 
 
 def _is_there(store: PostgresStore) -> bool:
@@ -76,8 +82,5 @@ def _make_tables(store: PostgresStore, meta: Mapping[str, Any]) -> None:
     for statement in (*SERVER_TABLES.values(), *SERVER_STORAGE):
         store.execute(statement)
     store.execute("INSERT INTO spamnb VALUES (?)", (SERVER_FORMAT,))
-    first = ServerChange(no_change(first_sequence(), 0), moved_cells({}), [])
-    store.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", first.row())
-    store.execute("INSERT INTO summed VALUES (?)", (first.change.sequence,))
-    store.begin_at(first.change.sequence)
+    store.begin()
     store.put_meta({**meta, "vocabulary_size": 0})

@@ -6,6 +6,7 @@ command line is for every user of the machine to read.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,9 @@ from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 
 DEFAULT_SCHEMA = "spamnb"
-_SCHEMA = re.compile(r"(?!pg_)[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}")
+MAX_SCHEMA = 50  # characters: PostgreSQL cuts names off after 63, and one that is being made has 13 more
+# A model's own name, and behind a colon the user whose model beside it that is.
+_SCHEMA = re.compile(r"(?!pg_)[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}(:[A-Za-z0-9_#][A-Za-z0-9_.@+-]*)?")
 _SECRETS = ("password", "sslpassword")
 
 
@@ -51,13 +54,37 @@ class ServerName(NamedTuple):
                 " ~/.pgpass, as HOST:PORT:DATABASE:USER:PASSWORD"
             )
         schema = dict(given).get("schema", DEFAULT_SCHEMA)
-        if not _SCHEMA.fullmatch(schema):
+        if not _SCHEMA.fullmatch(schema) or len(schema) > MAX_SCHEMA:
             raise SpamnbError(
                 f"{escape(url)}: schema={escape(schema)} names no model; letters, digits, '_', '.' and '-' do, at most"
                 " 40, and not pg_ in front"
             )
         kept = urlencode([pair for pair in given if pair[0] != "schema"], safe="/,:")
         return cls(url.partition("?")[0] + ("?" + kept if kept else ""), schema)
+
+
+def user_schema(shared: str, user: str) -> str:
+    """The schema of a user's model beside the model with schema ``shared``: never that of another user, however long
+    the name. ``user`` is a name as ``serve.users.is_name`` says.
+
+    >>> user_schema("spamnb", "ann@example.org"), user_schema("spamnb", 30 * "long")
+    ('spamnb:ann@example.org', 'spamnb:#96474b4ea24ff498b9d24e1690d95523')
+    """
+    schema = f"{shared}:{user}"
+    if len(schema) <= MAX_SCHEMA:
+        return schema
+    digest = hashlib.blake2b(schema.encode(), digest_size=16).hexdigest()
+    return f"{shared[: MAX_SCHEMA - 2 - len(digest)]}:#{digest}"
+
+
+def user_model(shared: str, user: str) -> str:
+    """The name of a user's model beside the model ``shared``.
+
+    >>> user_model("postgresql://db/mail?schema=office&sslmode=require", "ann@example.org")
+    'postgresql://db/mail?sslmode=require&schema=office%3Aann%40example.org'
+    """
+    conninfo, schema = ServerName.of(shared)
+    return f"{conninfo}{'&' if '?' in conninfo else '?'}{urlencode({'schema': user_schema(schema, user)})}"
 
 
 class ServerModel(type(Path())):  # type: ignore[misc]  # what it is depends on the system

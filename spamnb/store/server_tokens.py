@@ -23,6 +23,7 @@ from spamnb.store.server import ServerDatabase
 from spamnb.store.server_changes import ServerChange, sum_weights
 from spamnb.tokens.token_array import TokenArray
 
+PART_ROWS = 20_000  # that pruning holds in memory, and locks against other lessons for some .2 s
 _KEY = int_between(LAST_KEY, FIRST_KEY)
 _BETWEEN = "FROM tokens WHERE key BETWEEN ? AND ? ORDER BY key"
 _UPDATE = """UPDATE tokens SET cells = new.cells, units = new.units
@@ -63,13 +64,13 @@ def look_up(store: ServerDatabase, keys: np.ndarray | None, classes: int) -> Tok
 def sums_between(
     store: ServerDatabase,
     classes: list[str],
-    log: Sequence[ServerChange],
+    log: tuple[TokenArray, ClassCounts] | None,
     keep_all: bool,
     low: int = FIRST_KEY,
     high: int = LAST_KEY,
 ) -> tuple[TokenArray, ClassCounts]:
     """The tokens with keys from ``low`` to ``high``, ascending by key, and their counts by class number: the table's
-    rows and what the rows of ``log`` add; but for ``keep_all`` without tokens that no message holds."""
+    rows and what ``log`` adds; but for ``keep_all`` without tokens that no message holds."""
     rows = store.execute(f"SELECT key, cells, token {_BETWEEN}", (low, high)).fetchall()
     checked_rows("tokens", ((token,) for *_, token in rows), token=is_blob)
     pages = _pages_of([row[:2] for row in rows], len(classes))
@@ -79,7 +80,7 @@ def sums_between(
     documents, label = np.zeros(len(classes), np.int64), pages.cells["class"].astype(np.intp)
     parts = [(tokens, ClassCounts.from_cells(classes, documents, len(tokens), label, cells))]
     if log:
-        added, counts = sum_changes([row.change for row in log], classes)
+        added, counts = log
         here = np.flatnonzero((added.hashes >= low) & (added.hashes <= high))
         parts.append((added.take(here), counts.reindex(inverse_index(here, len(added)), len(here))))
     return add_up(parts, keep_all)
@@ -158,6 +159,22 @@ def add_log(store: ServerDatabase, log: Sequence[ServerChange], classes: list[st
     gone = keys[is_row & ~stays].tolist()
     if gone:
         store.execute("DELETE FROM tokens WHERE key = ANY(?::bigint[])", (gone,))
+
+
+def last_of_part(store: ServerDatabase, low: int) -> int:
+    """The last key of the part of some PART_ROWS rows that begins with key ``low``."""
+    rows = store.execute("SELECT key FROM tokens WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?", (low, PART_ROWS))
+    following = checked_rows("tokens", rows, key=_KEY)
+    return following[0][0] - 1 if following else LAST_KEY
+
+
+def keep_tokens(store: ServerDatabase, low: int, high: int, keys: np.ndarray) -> None:
+    """Delete all rows with keys from ``low`` to ``high`` but those with these ``keys``."""
+    store.execute(
+        "DELETE FROM tokens USING (SELECT key FROM tokens WHERE key BETWEEN ? AND ? EXCEPT SELECT unnest(?::bigint[]))"
+        " AS gone (key) WHERE tokens.key = gone.key",
+        (low, high, keys.tolist()),
+    )
 
 
 def _write_rows(

@@ -28,7 +28,7 @@ from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.naming import SERVER_SCHEMES
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, follow, log_sums, make_log, read_log, sums, this_month
+from spamnb.store.compaction import MAX_LOG, compact, file_sums, follow, logged_sums, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.frequencies import drop_empty, note_moved, write_moved
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies, to_pages
@@ -220,7 +220,7 @@ class Store(ModelTables):
 
     def all_sums(self) -> tuple[TokenArray, ClassCounts]:
         """All tokens, ascending by hash, and their counts by class number."""
-        return sums(self, log=log_sums(self))
+        return file_sums(self, log=logged_sums(self))
 
     def put_sums(self, tokens: TokenArray, counts: ClassCounts) -> None:
         """Write the sums of a new model; the class numbers are those of ``counts``. OverflowError: see ``to_pages``."""

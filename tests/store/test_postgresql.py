@@ -14,9 +14,12 @@ import pytest
 from spamnb.api.train import train
 from spamnb.classifier import Classifier
 from spamnb.errors import InTheWay, SpamnbError
+from spamnb.serve.users import Models
 from spamnb.settings import Settings
-from spamnb.store import server_changes
+from spamnb.store import server_changes, server_tokens
 from spamnb.store.jsonl import export, parse_export
+from spamnb.store.pruning import Rule, give_room_back, prune, survey
+from spamnb.store.server_name import ServerModel, user_model
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import open_store
 
@@ -274,6 +277,88 @@ def test_a_message_asks_the_server_once_for_all_its_tokens(url, monkeypatch):
         assert asked == []  # all of it is in memory, and the number of the last change says that it is right
 
 
+@pytest.mark.parametrize("log", [50, server_changes.MAX_LOG])
+def test_pruning_leaves_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, monkeypatch, log):
+    monkeypatch.setattr(server_changes, "MAX_LOG", log)
+    monkeypatch.setattr(server_tokens, "PART_ROWS", 300)
+    file, chance = str(tmp_path / "m"), random.Random(3)
+    more = [(chance.choice(["ham", "spam"]), letter(chance, n)) for n in range(10)]
+    for name in (file, url):
+        train("corpora/mail", name, model_type="boolean", workers=1)
+        with Classifier.open(name, writable=True) as classifier:
+            for lesson in more:
+                classifier.learn(*lesson)
+    found = [survey_of(name, Rule(1, 1)) for name in (file, url)]
+    assert found[0] == found[1] and 0 < found[0][1] < found[0][0]
+    with Classifier.open(url) as reader:
+        reader.classify(more[0][1])
+        for name in (file, url):
+            with open_store(name, writable=True) as store:
+                assert prune(store, Rule(1, 1)) == found[0][1]
+                assert give_room_back(store) == (name == file)
+        with Classifier.open(file) as there:
+            assert reader.classify(more[0][1]).probabilities == there.classify(more[0][1]).probabilities
+    assert lines(file) == lines(url)
+    for name in (file, url):
+        with Classifier.open(name, writable=True) as classifier:
+            assert all(classifier.forget(*lesson) for lesson in more)
+            assert classifier.learn("spam", b"Subject: after that\n\nmore")
+    assert lines(file) == lines(url)
+    told = run("prune", "--yes", "--months", "0", "-m", url, "corpora/mail")
+    assert told.returncode == 0 and b"taken out" in told.stdout and b"1-ROCA" in told.stdout
+    assert b"the server keeps the room" in told.stderr
+
+
+def survey_of(name: str, rule: Rule) -> tuple:
+    with open_store(name) as store:
+        found = survey(store, rule)
+        return found.tokens, found.pruned, found.frequencies, found.candidates.tolist()
+
+
+def test_copies_on_servers_and_in_files_merge_into_what_all_were_taught(server, url, tmp_path):
+    base, first, second, merged = str(tmp_path / "base"), url, url + "x", url + "y"
+    train("corpora/mail", base, model_type="boolean", workers=1)
+    chance = random.Random(4)
+    more = [(chance.choice(["ham", "spam"]), letter(chance, n)) for n in range(8)]
+    for n, name in enumerate((first, second)):
+        copy_model(base, name)
+        with Classifier.open(name, writable=True) as classifier:
+            for lesson in more[n::2]:
+                assert classifier.learn(*lesson)
+    done = run("merge", "--base", base, first, second, "-m", merged)
+    assert done.returncode == 0, done.stderr
+    assert run("merge", "--base", base, first, second, "-m", str(tmp_path / "there")).returncode == 0
+    assert lines(merged) == lines(str(tmp_path / "there"))
+    with Classifier.open(merged, writable=True) as classifier:
+        assert all(classifier.forget(*lesson) for lesson in more)
+        assert lines(merged)[1:] == lines(base)[1:]
+
+
+def test_users_models_are_schemas_of_their_own(server, url):
+    train("corpora/mail", url, model_type="boolean", workers=1)
+    names = ["ann", "bob@example.org", "a" * 128, "a" * 127 + "b", 'x";DROP SCHEMA public;--', "../ann"]
+    models = Models(ServerModel(url), ServerModel(url), 1, writable=True)
+    for n, name in enumerate(names[:4]):
+        assert models.taught(name) is None and models.for_classifying(name) is models.for_classifying("")
+        raw = f"Subject: lesson {n}".encode()
+        assert models.may_teach(name) and models.for_learning(name).learn("spam", raw)
+        assert models.taught(name).learned(raw) == "spam"
+    for n, name in enumerate(names[:4]):
+        learned = [models.taught(name).learned(f"Subject: lesson {k}".encode()) for k in range(4)]
+        assert learned == ["spam" if k == n else None for k in range(4)]
+    assert not any(map(models.may_teach, names[4:])) and models.taught(names[4]) is None
+    schemas = {models.taught(name).store.schema for name in names[:4]}
+    assert len(schemas) == 4 and max(map(len, schemas)) <= 50
+    models.reopen()
+    assert models.taught("ann").learned(b"Subject: lesson 0") == "spam"
+    server.stop()
+    server.start()
+    assert models.taught("ann").learned(b"Subject: lesson 0") == "spam"
+    models.close()
+    asked = run("info", "-m", user_model(url, "bob@example.org"))
+    assert asked.returncode == 0 and b"spam" in asked.stdout
+
+
 def test_what_a_server_does_not_hold_is_refused_in_one_line(url, server, tmp_path):
     for settings in (replace(Settings(), model_type="hybrid"), replace(Settings(), model_type="logistic")):
         with pytest.raises(SpamnbError, match="needs a file"):
@@ -288,8 +373,6 @@ def test_what_a_server_does_not_hold_is_refused_in_one_line(url, server, tmp_pat
     add_foreign_table(server)
     with pytest.raises(SpamnbError, match="and no model"):
         created(server.url("public"))
-    pruned = run("prune", "--yes", "-m", url)
-    assert pruned.returncode == 1 and b"only a model's file is pruned" in pruned.stderr
 
 
 def add_foreign_table(server) -> None:
