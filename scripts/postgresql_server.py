@@ -27,9 +27,10 @@ class Server:
         self.as_user: list[str] = []
         # Programs that were unpacked and not installed bring their libraries along.
         self.environment = dict(os.environ)
-        beside = [str(path) for path in (BIN.parents[2] / "lib").glob("*-linux-*")] if len(BIN.parents) > 3 else []
-        if beside and not str(BIN).startswith("/usr/lib/"):
-            self.environment["LD_LIBRARY_PATH"] = ":".join(beside)
+        if not str(BIN).startswith("/usr/lib/") and len(BIN.parents) > 4:
+            root = BIN.parents[4]
+            libraries = [*root.glob("usr/lib/*-linux-*"), *root.glob("lib/*-linux-*")]
+            self.environment["LD_LIBRARY_PATH"] = ":".join(map(str, libraries))
         if os.getuid() == 0:
             nobody = pwd.getpwnam("nobody")
             os.chown(folder, nobody.pw_uid, nobody.pw_gid)
@@ -50,7 +51,8 @@ class Server:
             raise RuntimeError(f"{program}: {done.stderr}{done.stdout}")
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' {self.options} -k {self.folder}"
+        # jit: what was unpacked has no LLVM beside it.
+        options = f"-c listen_addresses='' -c jit=off {self.options} -k {self.folder}"
         command = self.command("pg_ctl", "-D", "data", "-o", options, "-l", "log", "-t", "120", "-w", "start")
         subprocess.run(command, cwd=self.folder, env=self.environment, check=True, timeout=150, **_QUIET)
 
