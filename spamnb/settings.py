@@ -15,6 +15,7 @@ from spamnb.tokens.token_sink import BIGRAM_WORDS
 from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
+MAX_MIN_MESSAGES = 1000
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
 MODELS = (*COUNT_MODELS, "corrected", "logistic", "hybrid", *VECTOR_MODELS)
 
@@ -37,7 +38,8 @@ class Settings:
     the same, corrected where it errs, but with ``pooling`` "sum" the default is "boolean"), ``alpha`` the smoothing
     pseudo-count, ``prior`` how class priors follow from the messages per class ("mle", "dirichlet", "map", "uniform"),
     ``pooling`` how tokens' contributions become one score ("mean", or "sum": the textbook posterior), ``top_words``
-    the number of tokens kept by mutual information (None: all), ``embedding`` how messages become dense vectors
+    the number of tokens kept by mutual information (None: all), ``min_messages`` how many messages must hold a token at
+    least when a model is trained, ``embedding`` how messages become dense vectors
     ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models have "lsa:100" where none is given), ``spam``
     the class that is spam, in which good mail costs ``loss.false_positive_cost``.
 
@@ -54,6 +56,7 @@ class Settings:
     prior: str = "mle"
     pooling: str = "mean"
     top_words: int | None = None
+    min_messages: int = 1  # 2 costs a quarter to a half more errors: docs/experiments.md#rare-tokens
     embedding: str | None = None
     spam: str = "spam"
     tokens: TokenOptions = field(default_factory=TokenOptions)
@@ -87,6 +90,15 @@ class Settings:
             raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
         if self.top_words is not None and self.top_words < 1:
             raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
+        if not 1 <= self.min_messages <= MAX_MIN_MESSAGES:
+            raise SpamnbError(f"min messages is {self.min_messages}: 1 to {MAX_MIN_MESSAGES:,}")
+        if self.min_messages > 1 and self.top_words is not None:
+            raise SpamnbError("min messages and top words both choose tokens: give one of them")
+        if self.min_messages > 1 and self.model_type not in COUNT_MODELS:
+            raise SpamnbError(
+                f"min messages is {self.min_messages}: tokens of a {self.model_type} model have weights beside their"
+                f" counts, so none can be left out and come back; --model-type {', '.join(COUNT_MODELS)}"
+            )
         if self.tokens.ngrams > BIGRAM_WORDS:
             most = f"at most {BIGRAM_WORDS}, the words of a text that are joined"
             raise SpamnbError(f"ngrams is {self.tokens.ngrams}: {most}")
@@ -105,7 +117,10 @@ class Settings:
         >>> Settings().as_meta()["model_type"]
         'corrected'
         """
-        return {**asdict(self), "tokens_version": TOKENS_VERSION}
+        meta = {**asdict(self), "tokens_version": TOKENS_VERSION}
+        if self.min_messages == 1:  # as in files that were made before there was a choice: the same model
+            del meta["min_messages"]
+        return meta
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], path: str, *, any_tokens: bool = False) -> Settings:
@@ -123,6 +138,7 @@ class Settings:
                 f"{path}: trained with tokens of version {str(version)[:20]}, this spamnb makes version"
                 f" {TOKENS_VERSION}; 'spamnb upgrade' makes it anew of its lessons and the mail it was trained from"
             )
+        meta = {"min_messages": 1, **meta}
         try:
             tokens = _checked(meta["tokens"], TOKEN_SETTINGS)
             tokens["ignore_headers"] = tuple([name.lower() for name in tokens["ignore_headers"]])
@@ -141,6 +157,7 @@ MODEL_SETTINGS = {
     "prior": str,
     "pooling": str,
     "top_words": (int, NoneType),
+    "min_messages": int,
     "embedding": (str, NoneType),
     "spam": str,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from spamnb.naming import check_cases
 from spamnb.settings import Settings
 from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits
 from spamnb.store.learned import LearnedMessage
+from spamnb.store.pruning import noted_as_pruned
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
 from spamnb.store.store import Store
 
@@ -76,7 +77,9 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
 
 
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:
-    """The training set with only the ``settings.top_words`` tokens of highest mutual information with the class."""
+    """The training set with only the ``settings.top_words`` tokens of highest mutual information with the class, or
+    with those that ``settings.min_messages`` hold."""
+    training_set = training_set.without_rare(settings.min_messages)
     if settings.top_words is not None and settings.top_words < len(training_set.tokens):
         from spamnb.formulas.mutual_information import mutual_information, top_columns
 
@@ -90,11 +93,13 @@ def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSe
 def _fit(training_set: TrainingSet, selected: TrainingSet, settings: Settings) -> FitResult:
     """The learner fitted to ``selected``, the training set with the selected features, with left-out scores.
 
-    Where features were selected, the scores are those of folds, each with a selection of its own. A message of a fold
-    without which some class has no message scores 0: nothing tells the classes apart.
+    Where words were chosen, the scores are those of folds, each with a choice of its own. Which tokens are rare sums
+    tell for each message anew. A message of a fold without which some class has no message scores 0: nothing tells the
+    classes apart.
     """
     result = learner_for(settings).train(selected)
-    if len(selected.tokens) == len(training_set.tokens) or not len(result.labels):
+    chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.tokens)
+    if not chosen or not len(result.labels):
         return result
     positions = np.concatenate([batch.positions for batch in training_set.batches()])
     fold_of = training_set.stratified_folds(N_FOLDS)
@@ -172,7 +177,9 @@ def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores
     """
     if settings.top_words is not None or (parts := split_newest(training_set, settings.spam)) is None:
         return None
-    if (scores := learner_for(settings).scores_by_others(parts.older, parts.newest)) is None:
+    columns = np.flatnonzero(parts.older.counts.document_frequency() >= settings.min_messages)
+    older, newest = (part.select_columns(columns) for part in (parts.older, parts.newest))
+    if (scores := learner_for(settings).scores_by_others(older, newest)) is None:
         return None
     return NewestScores(parts.since, parts.rows, scores)
 
@@ -183,6 +190,12 @@ def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
     if len(result.labels):
         calibration.add(result.calibrating, result.labels)
     return calibration
+
+
+def rare_note(tokens: int) -> dict[str, Any]:
+    """What a file says of so many rare tokens that training left out, as ``prune`` says it of what it takes out: a
+    message that held them can be forgotten but for these."""
+    return {"pruned": noted_as_pruned(tokens)} if tokens else {}
 
 
 def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
@@ -248,5 +261,7 @@ def train_file(
             newest = on_newest.result() if on_newest else newest_scores(training_set, settings)
             result = result._replace(newest=newest)
             write_rest(store, with_fit_result(snapshot, result))
+            if settings.min_messages > 1:
+                store.put_meta(rare_note(len(training_set.tokens) - len(selected.tokens)))
             finish(store)
     return _judged(result, selected, settings)

@@ -19,8 +19,8 @@ Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or s
 class SettingsOptions(TypedDict, total=False):
     """The settings of a model under the names that they have on the command line; what is not given is as there.
 
-    ``model_type``, ``alpha``, ``prior``, ``pooling``, ``top_words``, ``embedding`` and ``spam`` are as in ``Settings``,
-    ``tokenizer`` to ``ignore_headers`` as in ``TokenOptions``, the last two as in ``Loss``.
+    ``model_type``, ``alpha``, ``prior``, ``pooling``, ``top_words``, ``min_messages``, ``embedding`` and ``spam`` are
+    as in ``Settings``, ``tokenizer`` to ``ignore_headers`` as in ``TokenOptions``, the last two as in ``Loss``.
 
     >>> import spamnb
     >>> chosen: spamnb.SettingsOptions = {"model_type": "multinomial", "ngrams": 1}
@@ -35,6 +35,7 @@ class SettingsOptions(TypedDict, total=False):
     prior: Literal["mle", "dirichlet", "map", "uniform"]
     pooling: Literal["mean", "sum"]
     top_words: int | None
+    min_messages: int
     embedding: str | None
     spam: str
     tokenizer: Literal["own", "tweet", "treebank"]

@@ -106,6 +106,12 @@ class TrainingSet(NamedTuple):
         shards = tuple(own._replace(columns=mapping[own.columns]) for own in self.shards)
         return TrainingSet(self.tokens.take(columns), self.counts.reindex(mapping, len(columns)), shards)
 
+    def without_rare(self, min_messages: int) -> TrainingSet:
+        """Without the tokens that fewer messages hold."""
+        if min_messages == 1:
+            return self
+        return self.select_columns(np.flatnonzero(self.counts.document_frequency() >= min_messages))
+
     def nonempty_classes(self) -> TrainingSet:
         """Without classes that hold no message, or copies of others' alone: to a model they do not exist."""
         held = np.flatnonzero(self.counts.documents)

@@ -31,6 +31,7 @@ ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 LOCAL_CONFIG = {
     "distributed.worker.memory.target": 0.3,
     "distributed.worker.memory.spill": 0.5,
+    "distributed.worker.profile.enabled": False,  # asked for by nobody; a twentieth of the time
     "distributed.worker.multiprocessing-method": "spawn",
 }
 

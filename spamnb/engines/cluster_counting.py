@@ -21,6 +21,7 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.engines.cluster import Cluster
 from spamnb.engines.cluster_graph import CountedParts, gathering
 from spamnb.engines.counting import Progress
+from spamnb.engines.range_sums import Piece
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry
 from spamnb.tokens.token_array import TokenArray
@@ -96,7 +97,7 @@ def _in_turn(futures: list[Any]) -> Iterator[Any]:
         yield futures.pop()
 
 
-def _joined(ranges: list[parts.Piece]) -> tuple[TokenArray, ClassCounts]:
+def _joined(ranges: list[Piece]) -> tuple[TokenArray, ClassCounts]:
     """The sums of all ranges, which follow each other."""
     tokens = TokenArray.concat([piece.tokens for piece in ranges])
     first = np.cumsum([0, *(len(piece.tokens) for piece in ranges)])

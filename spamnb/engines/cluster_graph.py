@@ -1,5 +1,6 @@
-"""The tasks of a training on a cluster, and which of them need what others gave (engines/parts.py says what each does).
+"""The tasks of a training on a cluster, and which of them need what others gave.
 
+parts.py and range_sums.py say what each does.
 With N parts and R ranges there are some 4·N·R of them, small; what is not asked for any more is let go of at once.
 """
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from spamnb.counts.newest import newest_places
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines import parts
+from spamnb.engines import parts, range_sums
 from spamnb.engines.cluster import Cluster
 from spamnb.settings import Settings
 
@@ -44,6 +45,7 @@ class Plan(NamedTuple):
 
     merged: list[Future]  # the sums of each range, ascending
     figures: Future  # of all ranges
+    rare: list[Future]  # how many tokens of each range were left out for being rare
     scores: list[Future]  # of parts.score, one a part; none where there is one class
     newest: NewestPlan | None
 
@@ -77,20 +79,33 @@ class _Graph:
         while len(pieces) > MERGED_AT_ONCE:
             firsts = range(0, len(pieces), MERGED_AT_ONCE)
             groups = [pieces[first : first + MERGED_AT_ONCE] for first in firsts]
-            pieces = [self._submit(f"{name}-{level}-{g}", parts.merge, group) for g, group in enumerate(groups)]
+            pieces = [self._submit(f"{name}-{level}-{g}", range_sums.merge, group) for g, group in enumerate(groups)]
             level += 1
-        return self._submit(name, parts.merge, pieces)
+        return self._submit(name, range_sums.merge, pieces)
+
+    def without_rare(self, name: str, merged: list[Future], settings: Settings) -> list[Future]:
+        """Of each range the tokens that enough messages hold."""
+        if settings.min_messages == 1:
+            return merged
+        least = settings.min_messages
+        return [self._submit(f"{name}-{r}", range_sums.without_rare, merged[r], least) for r in self._ranges]
+
+    def sizes(self, name: str, whole: Sequence[Future], merged: Sequence[Future]) -> list[Future]:
+        """Of each range how many tokens of the ``whole`` are not ``merged``; nothing where these are the same."""
+        if whole is merged:
+            return []
+        return [self._submit(f"{name}-{r}", range_sums.more_tokens, whole[r], merged[r]) for r in self._ranges]
 
     def figures(self, name: str, merged: Sequence[Future], documents: np.ndarray) -> Future:
         """Of all ranges."""
-        of_ranges = [self._submit(f"{name}-{r}", parts.figures_of, merged[r]) for r in self._ranges]
-        return self._submit(name, parts.add_figures, of_ranges, documents)
+        of_ranges = [self._submit(f"{name}-{r}", range_sums.figures_of, merged[r]) for r in self._ranges]
+        return self._submit(name, range_sums.add_figures, of_ranges, documents)
 
     def answers(
         self, name: str, of_part: Sequence[Future], merged: Sequence[Future], settings: Settings
     ) -> list[Future]:
         """Of each range the sums of a part's tokens."""
-        return [self._submit(f"{name}-{r}", parts.ask, of_part[r], merged[r], settings) for r in self._ranges]
+        return [self._submit(f"{name}-{r}", range_sums.ask, of_part[r], merged[r], settings) for r in self._ranges]
 
 
 def plan(cluster: Cluster, counted: CountedParts, kept: TrainingSet, settings: Settings) -> Plan:
@@ -99,15 +114,17 @@ def plan(cluster: Cluster, counted: CountedParts, kept: TrainingSet, settings: S
     classes = kept.counts.classes
     settled = _settled(cluster, counted, _left_out(kept, counted.places), classes)
     pieces = graph.pieces("cut", settled)
-    merged = graph.merged("merge", pieces)
+    whole = graph.merged("merge", pieces)
+    merged = graph.without_rare("common", whole, settings)
+    rare = graph.sizes("sizes", whole, merged)
     figures = graph.figures("figures", merged, kept.counts.documents)
     if len(classes) < 2:
-        return Plan(merged, figures, [], None)
+        return Plan(merged, figures, rare, [], None)
     scores = []
     for p, (of, own) in enumerate(zip(settled, pieces)):
         answers = graph.answers(f"ask-{p}", own, merged, settings)
         scores.append(cluster.submit(f"score-{p}", parts.score, of, answers, figures, settings))
-    return Plan(merged, figures, scores, _newest(cluster, graph, counted, kept, settings, settled, merged))
+    return Plan(merged, figures, rare, scores, _newest(cluster, graph, counted, kept, settings, settled, whole))
 
 
 def gathering(cluster: Cluster, counted: CountedParts, classes: tuple[str, ...]) -> GatheringPlan:
@@ -143,7 +160,7 @@ def _newest(
     kept: TrainingSet,
     settings: Settings,
     settled: Sequence[Future],
-    merged: Sequence[Future],
+    whole: Sequence[Future],
 ) -> NewestPlan | None:
     """The newest messages scored by the older ones, whose sums are those of all less those of the newest."""
     if (found := newest_places(kept, settings.spam)) is None:
@@ -160,9 +177,10 @@ def _newest(
     pieces = graph.pieces("cut-newest", list(own.values()))
     of_newest = graph.merged("merge-newest", pieces)
     of_older = [
-        cluster.submit(f"older-{r}", parts.subtract_newest, whole, part)
-        for r, (whole, part) in enumerate(zip(merged, of_newest))
+        cluster.submit(f"older-{r}", range_sums.subtract_newest, of_all, part)
+        for r, (of_all, part) in enumerate(zip(whole, of_newest))
     ]
+    of_older = graph.without_rare("older-common", of_older, settings)
     figures = graph.figures("figures-older", of_older, documents)
     scores = [
         cluster.submit(

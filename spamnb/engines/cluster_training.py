@@ -23,7 +23,7 @@ from spamnb.sources.entries import Entry
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_rest, write_sums
 from spamnb.store.store import Store
-from spamnb.training import LeaveOneOutResult, check_classes, judge_left_out, with_fit_result
+from spamnb.training import LeaveOneOutResult, check_classes, judge_left_out, rare_note, with_fit_result
 
 
 def is_made_in_parts(settings: Settings) -> bool:
@@ -68,7 +68,7 @@ def train_on_cluster(
             tokens = cluster.result(made.figures).totals.vocabulary_size
             snapshot = Snapshot(settings.as_meta(), NO_TOKENS, kept.counts, [], [], {})
             write_rest(store, with_fit_result(snapshot, result))
-            store.put_meta({"vocabulary_size": tokens})
+            store.put_meta({"vocabulary_size": tokens, **rare_note(sum(cluster.results(made.rare)))})
             finish(store)
     return messages, judge_left_out(result, classes, documents, tokens, settings)
 

@@ -1,4 +1,4 @@
-"""Training in parts: what a machine does with its part of the mail, and with the sums of a range of tokens.
+"""Training in parts: what a machine does with its part of the mail.
 
 N parts are consecutive pieces of the mail; R ranges are consecutive pieces of the tokens' hashes. Every function here
 is pure: the same arguments give the same result on any machine, so what was lost with a machine is made again.
@@ -8,10 +8,9 @@ is pure: the same arguments give the same result on any machine, so what was los
     settle       that, less its copies         → the part as it is learned
     part_rows    a settled part                → its messages' rows, for whoever fits a model of all of them
     cut          a settled part and a range    → its tokens and sums in this range
-    merge        all pieces of a range         → the sums of the range, as they stand in the model
-    figures_of   the sums of a range           → their totals
-    ask          a piece, the sums of a range  → the sums of the piece's tokens
     score        a settled part, its answers   → each of its messages, judged by the model without it
+
+range_sums.py says what becomes of its pieces, and what answers they get.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,13 +25,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, ClassTotals, SparseRow
+from spamnb.counts.class_counts import SparseRow
 from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.engines.range_sums import Piece, RangeFigures, occurring, packed_places
 from spamnb.errors import SpamnbError, reason
-from spamnb.learners.leave_one_out import frequencies_of, scores_by_sums, scores_left_out
+from spamnb.learners.leave_one_out import scores_by_sums, scores_left_out
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.tokens.token_array import TokenArray, merge_vocabularies
+from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import TOKENS_VERSION, Tokenizer, TokenOptions
 
 Scores = tuple[np.ndarray, np.ndarray]  # class numbers (n,) and scores (n, C)
@@ -75,26 +74,12 @@ class PartHead(NamedTuple):
     unreadable: tuple[UnreadMessage, ...]
 
 
-class Piece(NamedTuple):
-    """Tokens of one range, ascending by hash, and their sums."""
-
-    tokens: TokenArray
-    counts: ClassCounts
-
-
 class PartRows(NamedTuple):
     """The rows of a part's n messages."""
 
     hashes: np.ndarray  # (k,) of its tokens, ascending
     cells: np.ndarray  # (nnz, 2) int32: place among these tokens, occurrences
     lengths: np.ndarray  # (n,) cells of each message
-
-
-class RangeFigures(NamedTuple):
-    """The totals of the sums of one range, or of all."""
-
-    totals: ClassTotals  # without the messages per class, which are no sums over tokens
-    frequencies: list[dict[int, int]]  # as ``frequencies_of`` has them
 
 
 def rules() -> dict[str, str]:
@@ -186,12 +171,8 @@ def settle(counted: Counted, copies: np.ndarray, seal: bytes, classes: tuple[str
     (shard,) = messages.shards
     labels = np.where(shard.included, number[shard.labels], -1) if len(number) else np.full(len(shard.labels), -1)
     counts = messages.counts.reindex(np.arange(len(messages.tokens)), len(messages.tokens), classes)
-    tokens = TokenArray(messages.tokens.packed(), *_packed_places(messages.tokens))
+    tokens = TokenArray(messages.tokens.packed(), *packed_places(messages.tokens))
     return TrainingSet(tokens, counts, (shard._replace(labels=labels),))
-
-
-def _packed_places(tokens: TokenArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.cumsum(tokens.lengths, dtype=np.int64) - tokens.lengths, tokens.lengths, tokens.hashes
 
 
 def part_rows(settled: TrainingSet) -> PartRows:
@@ -219,75 +200,15 @@ def cut(settled: TrainingSet, number: int, ranges: int) -> Piece:
         first, last = np.searchsorted(row.columns, [begin, end])
         rows.append(SparseRow(row.columns[first:last] - begin, *(values[first:last].copy() for values in row[1:])))
     tokens = settled.tokens[begin:end]
-    packed = TokenArray(tokens.packed(), *_packed_places(tokens))
-    return _occurring(Piece(packed, counts._replace(vocabulary_size=end - begin, rows=tuple(rows))))
-
-
-def _occurring(piece: Piece) -> Piece:
-    """Without the tokens that no message holds."""
-    tokens, counts, _ = TrainingSet(piece.tokens, piece.counts, ()).select_columns()
-    return Piece(tokens, counts) if len(tokens) < len(piece.tokens) else piece
-
-
-def merge(pieces: Sequence[Piece]) -> Piece:
-    """The sum of one range. Of two tokens with the same hash the one that the mail holds first stays, where the pieces
-    are in the order of their parts: the same whoever counted what."""
-    tokens, columns_of = merge_vocabularies([piece.tokens for piece in pieces])
-    counts = [piece.counts.reindex(columns, len(tokens)) for piece, columns in zip(pieces, columns_of)]
-    return Piece(TokenArray(tokens.packed(), *_packed_places(tokens)), ClassCounts.sum(counts))
-
-
-def subtract_newest(whole: Piece, part: Piece) -> Piece:
-    """The sums of a range less those of a part of its messages."""
-    columns = np.searchsorted(whole.tokens.hashes, part.tokens.hashes)
-    counts = whole.counts - part.counts.reindex(columns, len(whole.tokens))
-    return _occurring(whole._replace(counts=counts))
-
-
-def figures_of(piece: Piece) -> RangeFigures:
-    """The totals of one range."""
-    return RangeFigures(piece.counts.totals(), frequencies_of(piece.counts))
-
-
-def add_figures(ranges: Sequence[RangeFigures], documents: np.ndarray) -> RangeFigures:
-    """The totals of all ranges; ``documents`` (C,) are the messages per class."""
-    first = ranges[0].totals
-    frequencies: list[Counter[int]] = [Counter() for _ in first.classes]
-    for figures in ranges:
-        for of_class, held in zip(frequencies, figures.frequencies):
-            of_class.update(held)
-    totals = ClassTotals(
-        first.classes,
-        documents,
-        np.sum([figures.totals.document_counts for figures in ranges], axis=0),
-        np.sum([figures.totals.occurrences for figures in ranges], axis=0),
-        sum(figures.totals.vocabulary_size for figures in ranges),
-    )
-    return RangeFigures(totals, [dict(sorted(of_class.items())) for of_class in frequencies])
-
-
-def ask(piece: Piece, merged: Piece, settings: Settings) -> np.ndarray:
-    """The sums of the piece's k tokens, 0 for those that the merged ones lack: (k, C) or (k, 2C), as
-    ``leave_one_out.count_table`` has them."""
-    boolean = settings.model_type in ("boolean", "bernoulli")
-    rows, classes = merged.counts.rows, len(merged.counts.classes)
-    table = np.zeros((len(piece.tokens), classes * (1 if boolean else 2)), np.int64)
-    if not len(merged.tokens):
-        return table
-    column = np.searchsorted(merged.tokens.hashes, piece.tokens.hashes)
-    known = np.flatnonzero(merged.tokens.hashes[np.minimum(column, len(merged.tokens) - 1)] == piece.tokens.hashes)
-    for c, row in enumerate(rows):
-        place = np.searchsorted(row.columns, column[known])
-        held = place < len(row.columns)
-        held[held] = row.columns[place[held]] == column[known][held]
-        for offset, values in zip((0, classes), row[1:2] if boolean else row[1:]):
-            table[known[held], offset + c] = values[place[held]]
-    return table if table.max(initial=0) > np.iinfo(np.int32).max else table.astype(np.int32)
+    packed = TokenArray(tokens.packed(), *packed_places(tokens))
+    return occurring(Piece(packed, counts._replace(vocabulary_size=end - begin, rows=tuple(rows))))
 
 
 def score(settled: TrainingSet, tables: Sequence[np.ndarray], figures: RangeFigures, settings: Settings) -> Scores:
     """Each message of the part by the sums of all less itself; ``tables`` are the answers of the ranges in turn."""
-    return scores_left_out(settings, settled, np.concatenate(tables), *figures)
+    table = np.concatenate(tables)
+    held = np.flatnonzero(table.any(axis=1))
+    return scores_left_out(settings, settled.select_columns(held), table[held], *figures)
 
 
 def score_newest(

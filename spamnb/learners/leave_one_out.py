@@ -1,7 +1,8 @@
 """Leave-one-out estimate of naive Bayes: every training message is scored by the model without it.
 
 The estimate is exact and needs one pass, because the model is made of sums. Taking a message out subtracts its counts
-from the sums of its class; tokens that no other message holds leave the vocabulary. Nothing is trained again.
+from the sums of its class; tokens that too few other messages hold, by default none, leave the vocabulary and all sums.
+Nothing is trained again.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def scores_left_out(
     labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
     groups = training_set.tokens.groups
     if settings.top_words is None:
-        np.putmask(groups, table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64) == 1, -1)
+        held = table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64)
+        np.putmask(groups, held == settings.min_messages, -1)
     for shard in training_set.shards:
         # Ids of the process that counted these messages: it numbered common tokens first, so that the rows of the
         # table that are read most lie together in memory.
@@ -135,10 +137,11 @@ def loo_intercepts(
     row = np.repeat(np.arange(n), np.diff(rows.indptr))
     leaves = np.zeros(len(row), bool)
     leaves[leaving] = True
-    # Other classes lose nothing but the tokens that leave the vocabulary, which they do not hold: N_jc = 0.
-    absence = token_absence_log_probability(np.zeros((classes, 1)), documents, settings.alpha)[:, 0]
-    n_leaving = np.bincount(row[leaving], minlength=n)
-    intercepts += all_absent_log_probability(frequencies, documents, settings.alpha) - n_leaving[:, None] * absence
+    # Other classes lose nothing but the tokens that leave the vocabulary.
+    held = table[rows.ids[leaving], :classes].T
+    absence = token_absence_log_probability(held, documents, settings.alpha)
+    leaving_absence = np.stack([np.bincount(row[leaving], of_class, n) for of_class in absence], axis=1)
+    intercepts += all_absent_log_probability(frequencies, documents, settings.alpha) - leaving_absence
     for c in np.unique(labels):
         own = labels == c
         cells = own[row]
@@ -165,27 +168,31 @@ def loo_scores(
     """Scores (n, C) of a batch's n messages, each by the sums minus itself.
 
     ``table`` is that of ``count_table``; ``groups`` (V,) are the groups of its tokens, −1 where a token leaves the
-    vocabulary with the only message that holds it.
+    vocabulary with any message that holds it.
     """
     rows, n, classes = batch.rows, len(batch.labels), len(totals.classes)
     is_own = np.zeros((classes, n), table.dtype)  # 1 where a class is the message's own
     is_own[batch.labels, np.arange(n)] = 1
     group = groups[rows.ids]
     leaving, staying = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
-    n_distinct = n_occurrences = np.diff(rows.indptr)
+    n_distinct = np.diff(rows.indptr)
     n_staying = n_distinct - np.diff(np.searchsorted(leaving, rows.indptr))
     kept = CsrRows(np.append(0, np.cumsum(n_staying)), rows.ids[staying], rows.counts[staying])
     counts = np.ascontiguousarray(np.take(table, kept.ids, axis=0).T)
     of_own = np.repeat(is_own, n_staying, axis=1)
     counts[:classes] -= of_own
+    n_occurrences = np.zeros(n, np.int64)
     if len(counts) > classes:
-        n_occurrences = np.diff(np.append(0, np.cumsum(rows.counts))[rows.indptr])
+        n_occurrences = np.diff(np.append(0, np.cumsum(kept.counts))[kept.indptr])
         counts[classes:] -= of_own * kept.counts.astype(counts.dtype)
+    ends = np.searchsorted(leaving, rows.indptr)
+    sums = np.cumsum(np.take(table, rows.ids[leaving], axis=0), axis=0)
+    gone = np.diff(np.pad(sums, ((1, 0), (0, 0)))[ends], axis=0).T  # the whole sums of the tokens that leave
     totals_without = ClassTotals(
         totals.classes,
         totals.documents[:, None] - is_own,
-        totals.document_counts[:, None] - is_own * n_distinct,
-        totals.occurrences[:, None] - is_own * n_occurrences,
+        totals.document_counts[:, None] - is_own * n_staying - gone[:classes],
+        totals.occurrences[:, None] - is_own * n_occurrences - (gone[classes:] if len(counts) > classes else 0),
         totals.vocabulary_size - (n_distinct - n_staying),
     )
     contributions = log_likelihoods(settings, totals_without, counts[:classes], counts[classes:], n_staying)

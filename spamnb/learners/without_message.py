@@ -28,24 +28,26 @@ class WithoutMessage:
     def totals(self, totals: ClassTotals) -> ClassTotals:
         """The file's ``totals`` without the message."""
         tokens = list(self._counted)
-        held = self._file.look_up(tokens).positions
-        occurring = np.fromiter(self._counted.values(), np.int64)[held].sum()
+        held = self._file.look_up(tokens)
+        stays = np.isin(held.positions, self.look_up(tokens).positions)
+        occurring = np.fromiter(self._counted.values(), np.int64)[held.positions[stays]].sum()
         is_own = np.arange(len(totals.classes)) == self._own
         return totals._replace(
             documents=totals.documents - is_own,
-            document_counts=totals.document_counts - is_own * len(held),
-            occurrences=totals.occurrences - is_own * occurring,
-            vocabulary_size=totals.vocabulary_size - (len(held) - len(self.look_up(tokens).positions)),
+            document_counts=totals.document_counts - is_own * stays.sum() - held.document_counts[:, ~stays].sum(axis=1),
+            occurrences=totals.occurrences - is_own * occurring - held.occurrences[:, ~stays].sum(axis=1),
+            vocabulary_size=totals.vocabulary_size - int((~stays).sum()),
         )
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
-        """The counts of those of ``tokens`` that the other messages hold, or that are the model's chosen words."""
+        """The counts of those of ``tokens`` that enough other messages hold, or that are the model's chosen words."""
         found = self._file.look_up(tokens)
         counts = np.array([self._counted.get(tokens[place], 0) for place in found.positions.tolist()], np.int64)
         documents, occurrences = found.document_counts.astype(np.int64), found.occurrences.astype(np.int64)
         documents[self._own] -= counts > 0
         occurrences[self._own] -= counts
-        kept = documents.any(axis=0) | (self._file.meta().get("top_words") is not None)
+        meta = self._file.meta()
+        kept = (documents.sum(axis=0) >= meta.get("min_messages", 1)) | (meta.get("top_words") is not None)
         return TokenCounts(found.positions[kept], documents[:, kept], occurrences[:, kept], found.groups[kept])
 
     def meta(self) -> dict[str, Any]:

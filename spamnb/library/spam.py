@@ -52,10 +52,9 @@ class SpamClassifier(Parameters):
     calibrated, for any number of classes.
 
     X is a list of messages: bytes are raw mail and a str is a text without headers, unless ``input`` is "mail" or
-    "text" for both. y has a class for each: texts, whole numbers or truth values. ``model_type``, ``alpha``, ``prior``,
-    ``pooling``, ``top_words``, ``embedding``, ``spam``, ``false_positive_cost`` and ``unsure_cost`` are those of
-    ``Settings`` and ``Loss``, ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` those of
-    ``TokenOptions``. ``n_jobs`` processes (-1: one a core) share many messages; what they find is the same.
+    "text" for both. y has a class for each: texts, whole numbers or truth values. ``model_type`` to ``spam`` are those
+    of ``Settings``, ``tokenizer`` to ``ignore_headers`` those of ``TokenOptions``, the costs those of ``Loss``.
+    ``n_jobs`` processes (-1: one a core) share many messages; what they find is the same.
 
     ``predict`` is the class of least expected loss. Good mail called ``spam`` costs ``false_positive_cost`` times as
     much as spam let through, so a class called "spam" needs a probability above 0.9; with ``false_positive_cost=1``,
@@ -95,6 +94,7 @@ class SpamClassifier(Parameters):
         prior: str = DEFAULT.prior,
         pooling: str = DEFAULT.pooling,
         top_words: int | None = DEFAULT.top_words,
+        min_messages: int = DEFAULT.min_messages,
         embedding: str | None = DEFAULT.embedding,
         spam: Any = DEFAULT.spam,
         tokenizer: str = DEFAULT.tokens.tokenizer,
@@ -112,6 +112,7 @@ class SpamClassifier(Parameters):
         self.prior = prior
         self.pooling = pooling
         self.top_words = top_words
+        self.min_messages = min_messages
         self.embedding = embedding
         self.spam = spam
         self.tokenizer = tokenizer

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -181,11 +181,16 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     before = _pruned_before(meta.get("pruned"))
     changes = {"vocabulary_size": meta["vocabulary_size"] - len(gone)}
     if len(gone):
-        year, month = divmod(this_month(), 12)
-        changes["pruned"] = {"tokens": before + len(gone), "month": f"{year}-{month + 1:02}"}
+        changes["pruned"] = noted_as_pruned(before + len(gone))
     store.put_meta(changes)
     store.read_anew()
     return low, high, len(gone)
+
+
+def noted_as_pruned(tokens: int) -> dict[str, Any]:
+    """What a model keeps of so many tokens that were taken out, the last of them this month."""
+    year, month = divmod(this_month(), 12)
+    return {"tokens": tokens, "month": f"{year}-{month + 1:02}"}
 
 
 def _pruned_before(noted: object) -> int:

@@ -14,7 +14,7 @@ import pytest
 from mail import mail, message, never
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
-from spamnb.engines import cluster_counting, cluster_graph, parts
+from spamnb.engines import cluster_counting, cluster_graph, parts, range_sums
 from spamnb.engines.cluster_counting import count_on_cluster, part_sizes
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
@@ -115,8 +115,10 @@ def in_parts_of(monkeypatch: pytest.MonkeyPatch, size: int, tokens: int) -> None
         (NAIVE_BAYES, 16),
         (Settings(model_type="multinomial", alpha=1, tokens=TokenOptions(ngrams=1)), 4),
         (Settings(model_type="bernoulli", pooling="sum"), 4),
+        (Settings(model_type="boolean", min_messages=2), 4),
+        (Settings(model_type="bernoulli", min_messages=3), 16),
     ],
-    ids=["1", "2", "4", "16", "multinomial", "bernoulli"],
+    ids=["1", "2", "4", "16", "multinomial", "bernoulli", "2 messages", "3 messages"],
 )
 def test_parts_make_the_model_and_the_estimate_of_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings, n_parts: int
@@ -259,13 +261,13 @@ def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
 
 
 def test_of_tokens_of_one_hash_the_first_in_the_mail_stays() -> None:
-    def piece(token: str) -> parts.Piece:
+    def piece(token: str) -> range_sums.Piece:
         made = TokenArray.of([token])
         same = TokenArray(made.text, made.offsets, made.lengths, np.array([7]))
         row = SparseRow(np.array([0]), np.array([1]), np.array([2]))
-        return parts.Piece(same, ClassCounts(("ham",), np.array([1]), 1, (row,)))
+        return range_sums.Piece(same, ClassCounts(("ham",), np.array([1]), 1, (row,)))
 
-    merged = parts.merge([parts.merge([piece("b"), piece("a")]), piece("c")])
+    merged = range_sums.merge([range_sums.merge([piece("b"), piece("a")]), piece("c")])
     assert list(merged.tokens) == ["b"] and merged.counts.rows[0].occurrences.tolist() == [6]
 
 
@@ -276,7 +278,7 @@ def test_ranges_share_all_tokens_in_their_order(ranges: int) -> None:
     pieces = [parts.cut(settled, r, ranges) for r in range(ranges)]
     assert [token for piece in pieces for token in piece.tokens] == list(settled.tokens)
     assert sum(len(piece.tokens.text) for piece in pieces) == len(settled.tokens.text)  # and not each the whole text
-    table = np.concatenate([parts.ask(piece, parts.merge([piece, piece]), NAIVE_BAYES) for piece in pieces])
+    table = np.concatenate([range_sums.ask(piece, range_sums.merge([piece, piece]), NAIVE_BAYES) for piece in pieces])
     assert (table.sum(axis=1) == 2 * settled.counts.document_frequency()).all()
 
 
