@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from spamnb.cli.options import on_command_line
-from spamnb.settings import MAX_MIN_MESSAGES
 
 if TYPE_CHECKING:
     from spamnb.api.options import SettingsOptions
@@ -47,7 +46,7 @@ _OPTIONS = (
     ),
     click.option(
         "--min-messages",
-        type=click.IntRange(1, MAX_MIN_MESSAGES),
+        type=click.IntRange(1, 1000),
         metavar="K",
         help="Leave out tokens that fewer messages hold: 2 makes a model a third as large and costs a quarter to a half"
         " more errors on 5,000 to 25,000 messages.  [default: 1]",

@@ -120,6 +120,7 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
     from spamnb.sources.one_class import ReadOptions
+    from spamnb.sources.remote import is_remote
     from spamnb.sources.spec import entries, is_account
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})
@@ -136,6 +137,9 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     for source in recorded:
         if is_account(source.partition("=")[2]):  # a model of unknown origin would choose who is told a password
             reasons.append(f"{escape(source)}: an account, which is entered only when it is named")
+            continue
+        if any(map(is_remote, (source, source.partition("=")[2]))):  # nor what is fetched from where
+            reasons.append(f"{escape(source)}: a URL, which is read only when it is named")
             continue
         try:
             next(iter(entries([source], lambda name, error: None, options)), None)

@@ -24,6 +24,7 @@ from spamnb.engines.counting import Progress
 from spamnb.engines.range_sums import Piece
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry
+from spamnb.sources.remote import is_remote
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import TokenOptions
 
@@ -148,7 +149,8 @@ def hand_out(
 
 
 def _absolute(entry: Entry) -> Entry:
-    return entry._replace(path=os.path.abspath(entry.path)) if entry.content is None else entry
+    here = entry.content is None and not is_remote(entry.path)
+    return entry._replace(path=os.path.abspath(entry.path)) if here else entry
 
 
 def _check_seen(cluster: Cluster, message: parts.UnreadMessage) -> None:

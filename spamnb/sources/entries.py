@@ -11,11 +11,12 @@ import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from spamnb.errors import reason
-from spamnb.sources import emlx
+from spamnb.sources import emlx, remote
 from spamnb.sources.formats import COMPOUND_FILE, HEAD, SUSPICIOUS, NotMail, foreign_format
+from spamnb.sources.remote import is_remote
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
 
@@ -130,16 +131,25 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
     Raises OSError, with EFBIG when it is more than MAX_MESSAGE, and with EINVAL for what is compressed in another way.
     Not through a file object: 14 µs instead of 34 for a message of the SpamAssassin corpus.
     """
+    return decompress(bytes_of(path, start, stop), path)
+
+
+def bytes_of(path: str, start: int = 0, stop: int | None = None) -> bytes:
+    """The same as they are."""
+    if ":" in path and is_remote(path):
+        raw = remote.remote_bytes(path, start, stop, MAX_MESSAGE)
+        if len(raw) > MAX_MESSAGE:
+            raise too_long(path)
+        return raw
     descriptor = os.open(path, _FLAGS)
     try:
         status = _regular(descriptor, path)
         size = (status.st_size if stop is None else stop) - start
         if size > MAX_MESSAGE:
             raise too_long(path)
-        raw = os.pread(descriptor, size, start)
+        return os.pread(descriptor, size, start)
     finally:
         os.close(descriptor)
-    return decompress(raw, path)
 
 
 def decompress(raw: bytes, path: str) -> bytes:
@@ -157,13 +167,23 @@ def decompress(raw: bytes, path: str) -> bytes:
 @contextmanager
 def open_mail(path: str) -> Iterator[BinaryIO]:
     """The file as a stream, decompressed when it is gzip. OSError also where it is no regular file."""
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
-        _regular(plain.fileno(), path)
+    with _opened(path) as plain:
         if plain.peek(2)[:2] != GZIP:
             yield plain
         else:
             with _decompressed(plain, path) as stream:
                 yield stream
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[io.BufferedReader]:
+    if is_remote(path):
+        with remote.remote_stream(path) as stream:
+            yield cast(io.BufferedReader, stream)
+        return
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _FLAGS)) as plain:
+        _regular(plain.fileno(), path)
+        yield plain
 
 
 @contextmanager

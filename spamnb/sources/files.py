@@ -14,6 +14,7 @@ from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.mbox import split_mbox
 
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # how the names of tables end
+ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 # Thunderbird's own lines stand before the message's: what its sender writes further down does not count.
@@ -29,6 +30,15 @@ def is_table(path: str) -> bool:
     (True, True, False)
     """
     return path.lower().removesuffix(".gz").endswith(TABLES)
+
+
+def is_archive(path: str) -> bool:
+    """Is a file of this name an archive whose files can be read?
+
+    >>> is_archive("s3://mail/2026.tar.gz"), is_archive("mail.zip"), is_archive("mail.mbox.gz")
+    (True, True, False)
+    """
+    return path.lower().endswith(ARCHIVES)
 
 
 def starts_as_mbox(path: str) -> bool:

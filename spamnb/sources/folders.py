@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spamnb.naming import escape
+from spamnb.sources import remote
 from spamnb.sources.entries import Entry, Report
 from spamnb.sources.files import INDEX_SUFFIX, TABLES, is_table, mail_file, starts_as_mbox
 from spamnb.sources.formats import NotMail
+from spamnb.sources.remote import is_remote
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
 _MBOX = (".mbox", ".mbox.gz")
@@ -39,21 +41,14 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     folders: list[str] = []
     hidden: list[str] = []
     numbered = False
-    with os.scandir(folder) as found:
-        for item in sorted(found, key=lambda item: item.name):
-            if item.name.startswith("."):
-                numbered |= item.name == ".mh_sequences"
-                hidden.append(item.name)
-                continue
-            try:
-                if item.is_dir():
-                    folders.append(item.name)
-                    continue
-                status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
-                if stat.S_ISREG(status.st_mode) and status.st_size and item.name != "cmds":
-                    files.append(item.name)
-            except OSError as error:
-                on_unreadable(escape(item.path), error)
+    for name, is_folder, size in remote.items(folder) if is_remote(folder) else _items(folder, on_unreadable):
+        if name.startswith("."):
+            numbered |= name == ".mh_sequences"
+            hidden.append(name)
+        elif is_folder:
+            folders.append(name)
+        elif size and name != "cmds":
+            files.append(name)
     if len(_MAILDIR.intersection(folders)) > 1:  # a Maildir: loose in it are a server's indexes
         return Listing([], [name for name in folders if name != "tmp"], hidden, True)
     if numbered:  # an MH folder: ",12" is a removed message
@@ -61,6 +56,23 @@ def listing(folder: str, on_unreadable: Report) -> Listing:
     elif {"Messages", "Attachments"}.issubset(folders):  # Apple Mail's: pieces of the messages beside them
         folders.remove("Attachments")
     return Listing(files, folders, [], False)
+
+
+def _items(folder: str, on_unreadable: Report) -> Iterator[tuple[str, bool, int]]:
+    """Name, whether it is a folder, and size of what stands in a folder; what is no regular file has none."""
+    with os.scandir(folder) as found:
+        for item in sorted(found, key=lambda item: item.name):
+            if item.name.startswith("."):
+                yield item.name, False, 0
+                continue
+            try:
+                if item.is_dir():
+                    yield item.name, True, 0
+                    continue
+                status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
+                yield item.name, False, status.st_size if stat.S_ISREG(status.st_mode) else 0
+            except OSError as error:
+                on_unreadable(escape(item.path), error)
 
 
 def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = False) -> Iterator[Entry]:
@@ -73,10 +85,11 @@ def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = 
     while waiting:
         folder = waiting.pop()
         try:
-            status = os.stat(folder)
-            if (status.st_dev, status.st_ino) in seen:
-                continue
-            seen.add((status.st_dev, status.st_ino))
+            if not is_remote(folder):
+                status = os.stat(folder)
+                if (status.st_dev, status.st_ino) in seen:
+                    continue
+                seen.add((status.st_dev, status.st_ino))
             found = listing(folder, on_unreadable)
         except OSError as error:
             on_unreadable(escape(folder), error)
@@ -149,4 +162,5 @@ def _unwanted(label: str, name: str) -> bool:
 
 
 def _is_maildir(path: str) -> bool:
-    return os.path.isdir(os.path.join(path, "cur")) and os.path.isdir(os.path.join(path, "new"))
+    is_folder = remote.is_folder if is_remote(path) else os.path.isdir
+    return is_folder(os.path.join(path, "cur")) and is_folder(os.path.join(path, "new"))

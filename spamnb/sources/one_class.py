@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape
+from spamnb.sources import remote
 from spamnb.sources.entries import Entry, Report
-from spamnb.sources.files import is_table, mail_file
+from spamnb.sources.files import is_archive, is_table, mail_file
 from spamnb.sources.folders import tree
 from spamnb.sources.formats import NotMail
+from spamnb.sources.remote import is_remote
 
 if TYPE_CHECKING:
     from spamnb.sources.imap_login import Login
@@ -58,16 +60,32 @@ def of_class(label: str | None, path: str, spec: str, on_unreadable: Report, opt
         from spamnb.sources.imap_entries import imap_entries
 
         return imap_entries(label, path, on_unreadable, options)
-    mode = status_of(path, spec).st_mode
+    mode = mode_of(path, spec)
     if stat.S_ISDIR(mode):
         if label is not None:
             _check_listable(path)
         return tree(label, path, on_unreadable, options.recursive)
     if not stat.S_ISREG(mode):
         raise SpamnbError(f"{escape(spec)}: neither file nor folder; save its content to a file first")
+    if label is not None and is_archive(path):  # what is judged may be an attachment that somebody saved
+        from spamnb.sources.archives import archive_entries  # 20 ms for tar and ZIP
+
+        return archive_entries(label, path, on_unreadable)
     if is_table(path):
         return rows_of(path, False, on_unreadable, options)
     return mail_file(label, path, on_unreadable)
+
+
+def mode_of(path: str, spec: str, hint: str = "") -> int:
+    """What is there: a folder, a file or something else. SpamnbError where nothing is."""
+    if not is_remote(path):
+        return status_of(path, spec, hint).st_mode
+    try:
+        return remote.remote_mode(path)
+    except FileNotFoundError:
+        raise SpamnbError(f"{escape(path)}: no such file or folder{hint}") from None
+    except OSError as error:
+        raise SpamnbError(f"{escape(path)}: {reason(error)}") from None
 
 
 def status_of(path: str, spec: str, hint: str = "") -> os.stat_result:
@@ -83,7 +101,10 @@ def status_of(path: str, spec: str, hint: str = "") -> os.stat_result:
 def _check_listable(folder: str) -> None:
     """SpamnbError for a class's folder that cannot be read: the model would be one without that class."""
     try:
-        os.scandir(folder).close()
+        if is_remote(folder):
+            remote.items(folder)
+        else:
+            os.scandir(folder).close()
     except OSError as error:
         raise SpamnbError(f"{escape(folder)}: cannot be listed: {error.strerror}") from error
 

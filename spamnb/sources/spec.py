@@ -3,6 +3,8 @@
     DIRECTORY           a folder per class; folders inside a class's folder belong to the class
     CLASS=PATH          a folder, Maildir, MH folder, mbox (also gzipped) or single message, all of one class
     CLASS=imaps://…     the same of a folder of an IMAP account
+    CLASS=ARCHIVE.tar   the same of what is in an archive (.tar.gz, .tgz, .zip); without CLASS a folder per class
+    s3://BUCKET/PATH    what lies elsewhere, by URL (gs://, sftp://, https:// and others), wherever a PATH may stand
     index:PATH          a TREC index: lines ``spam ../data/inmail.1``, relative to the index's folder, order kept
     thunderbird:PATH    a profile, account or folder of Thunderbird, classes by the folders' names
     gmail:PATH          an mbox of Google Takeout, classes by Gmail's labels
@@ -23,11 +25,12 @@ from itertools import chain
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape, pluralize
 from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
-from spamnb.sources.files import is_empty, is_table
+from spamnb.sources.files import is_archive, is_empty, is_table
 from spamnb.sources.folders import listing
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
-from spamnb.sources.one_class import DEFAULT, IMAP, ReadOptions, of_class, rows_of, status_of, with_mail
+from spamnb.sources.one_class import DEFAULT, IMAP, ReadOptions, mode_of, of_class, rows_of, status_of, with_mail
+from spamnb.sources.remote import is_remote
 
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "
@@ -57,8 +60,10 @@ def absolute(spec: str) -> str:
         return kind + colon + os.path.abspath(os.path.expanduser(path))
     label, equals, path = spec.partition("=")
     if equals and "/" not in label:
-        return spec if is_account(path) else label + equals + os.path.abspath(os.path.expanduser(path))
-    return os.path.abspath(spec)
+        if is_account(path) or is_remote(path):
+            return spec
+        return label + equals + os.path.abspath(os.path.expanduser(path))
+    return spec if is_remote(spec) else os.path.abspath(spec)
 
 
 def is_account(path: str) -> bool:
@@ -85,6 +90,8 @@ def _check_one_class_each(specs: Iterable[str]) -> None:
 
             url = parsed(path)
             one: Hashable = url._replace(folder=url.folder or "INBOX")
+        elif is_remote(path):
+            one = path.rstrip("/")
         else:
             status = status_of(os.path.expanduser(path), spec)
             one = status.st_dev, status.st_ino
@@ -114,7 +121,7 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
             raise SpamnbError(f"{escape(spec)}: a table, whose rows have classes of their own; write {escape(path)}")
         _check_not_empty(path, spec)
         return _of_one_class(name, path, spec, on_unreadable, options)
-    mode = status_of(spec, spec, hint=f"; {_FORMS}").st_mode
+    mode = mode_of(spec, spec, hint=f"; {_FORMS}")
     if stat.S_ISDIR(mode):
         return _folder_per_class(spec, on_unreadable, options)
     if not stat.S_ISREG(mode):
@@ -122,6 +129,10 @@ def _labelled(spec: str, on_unreadable: Report, options: ReadOptions) -> Iterato
     _check_not_empty(spec, spec)
     if is_table(spec):
         return rows_of(spec, True, on_unreadable, options)
+    if is_archive(spec):
+        from spamnb.sources.archives import class_folders
+
+        return with_mail(escape(spec), lambda report: class_folders(spec, report), on_unreadable)
     return _lines(spec, on_unreadable)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from email.utils import formatdate
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mail import mail, message, never
+from mail import folders, mail, message, never
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.engines import cluster_counting, cluster_graph, parts, range_sums
@@ -21,6 +22,7 @@ from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.errors import SpamnbError
 from spamnb.settings import MODELS, Settings
 from spamnb.sources.entries import Entry, LeftOut
+from spamnb.sources.spec import entries as labelled
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
 from spamnb.tokens.token_array import TokenArray
@@ -172,6 +174,21 @@ def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, monkeypatch: p
         results.append((made_by(tmp_path / name, found, NAIVE_BAYES, cluster, left_out)[0], told, left_out.count))
     assert results[0] == results[1]
     assert results[0][1:] == ([f"gone{n}: No such file or directory; left out" for n in range(12)], 12)
+
+
+def test_urls_and_archives_are_handed_out_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    root = folders(tmp_path / "mail", mail(12))
+    in_parts_of(monkeypatch, 5, 300)
+    specs = [str(root), f"file://{root}"]
+    for kind in ("tar", "zip"):
+        shutil.make_archive(str(tmp_path / "packed"), kind, root)
+        specs += [f"file://{tmp_path}/packed.{kind}"]
+    exports = [
+        made_by(tmp_path / str(n), list(labelled([spec], never)), Settings(), Here() if n else None)[0]
+        for n, spec in enumerate(specs)
+    ]
+    assert exports[0] == exports[1] == exports[2] == exports[3]
 
 
 def test_a_file_that_only_the_client_sees_ends_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

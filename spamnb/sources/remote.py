@@ -1,0 +1,173 @@
+"""Mail in object storage and on servers, by URL: read by fsspec (the extra ``remote``), some bytes at a time.
+
+Credentials are fsspec's affair: its files in ~/.config/fsspec, its environment, the ones that a cloud's own tools use,
+~/.ssh. None stands in a URL, which others see in the list of processes and a model file keeps.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import re
+import stat
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from spamnb.errors import SpamnbError
+from spamnb.naming import escape
+
+SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hdfs", "sftp", "https", "http", "file", "memory")
+_URL = re.compile(rf"(?:{'|'.join(SCHEMES)})://", re.IGNORECASE)
+_WEB = ("http://", "https://")  # where nothing is a folder
+_BLOCK = 1 << 22  # bytes of a file that are fetched together: the messages of an mbox or archive lie side by side
+_MAX_BLOCKS = 4  # in memory
+_MAX_SHOWN = 200  # characters of what a storage complains about
+_blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+
+
+class Item(NamedTuple):
+    """What stands in a folder."""
+
+    name: str
+    is_folder: bool
+    size: int
+
+
+def is_remote(path: str) -> bool:
+    """Is it the URL of a file or folder elsewhere?
+
+    >>> is_remote("s3://bucket/mail"), is_remote("imaps://ann@example.org"), is_remote("/mail")
+    (True, False, False)
+    """
+    return _URL.match(path) is not None
+
+
+def safe_url(url: str) -> str:
+    """The URL. SpamnbError where it holds a password, chains others, or is read in the clear.
+
+    >>> safe_url("http://example.org/mail.tar")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: http://example.org/mail.tar: mail in the clear on its way here; use https://
+    """
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    if parts.password is not None:
+        where = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+        raise SpamnbError(
+            f"{escape(where)}: a password in a URL is seen by others; fsspec reads it from its files in"
+            " ~/.config/fsspec or from the environment"
+        )
+    if "::" in url:
+        raise SpamnbError(f"{escape(url)}: URLs of fsspec are not chained; archives are read as they are")
+    if parts.scheme.lower() == "http" and not _is_loopback(parts.hostname or ""):
+        raise SpamnbError(f"{escape(url)}: mail in the clear on its way here; use https://")
+    return url
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def remote_mode(url: str) -> int:
+    """S_IFDIR or S_IFREG, as ``os.stat`` says it of a path. OSError where there is neither."""
+    if url.lower().startswith(_WEB):
+        return stat.S_IFREG
+    with _storage(url) as (storage, path):
+        return stat.S_IFDIR if storage.info(path)["type"] == "directory" else stat.S_IFREG
+
+
+def is_folder(url: str) -> bool:
+    """Is there a folder?"""
+    with _storage(url) as (storage, path):
+        return bool(storage.isdir(path))
+
+
+def items(folder: str) -> list[Item]:
+    """What stands in a folder, by name. OSError where it cannot be listed."""
+    with _storage(folder) as (storage, path):
+        found, own = storage.ls(path, detail=True), path.rstrip("/")
+        return sorted(
+            Item(name, item["type"] == "directory", item.get("size") or 0)
+            for item in found
+            # A storage of objects may hold one of the folder's own name.
+            if item["name"].rstrip("/") != own and (name := item["name"].rstrip("/").rpartition("/")[2])
+        )
+
+
+def remote_bytes(url: str, start: int, stop: int | None, most: int) -> bytes:
+    """The bytes from ``start`` to ``stop``, or of the whole file where that is None: at most ``most`` and one more."""
+    if stop is None:
+        with _storage(url) as (storage, path):
+            if url.lower().startswith(_WEB):  # a server may send more than it is asked for
+                with storage.open(path, "rb") as stream:
+                    return cast(bytes, stream.read(most + 1))
+            return cast(bytes, storage.cat_file(path, None, most + 1))
+    stop = min(stop, start + most + 1)
+    found = bytearray()
+    for number in range(start // _BLOCK, -(-stop // _BLOCK)):
+        block, begin = _block(url, number), number * _BLOCK
+        found += block[max(start - begin, 0) : stop - begin]
+    return bytes(found)
+
+
+def _block(url: str, number: int) -> bytes:
+    key = url, number
+    if (block := _blocks.pop(key, None)) is None:
+        with _storage(url) as (storage, path), storage.open(path, "rb", cache_type="none") as stream:
+            stream.seek(number * _BLOCK)
+            block = stream.read(_BLOCK)
+        while len(_blocks) >= _MAX_BLOCKS:
+            _blocks.popitem(last=False)
+    _blocks[key] = block
+    return block
+
+
+def forget() -> None:
+    """Let go of the parts of files that are in memory."""
+    _blocks.clear()
+
+
+@contextmanager
+def remote_stream(url: str) -> Iterator[BinaryIO]:
+    """The file as a stream that can be sought."""
+    with _storage(url) as (storage, path), storage.open(path, "rb") as raw, io.BufferedReader(raw, 1 << 16) as stream:
+        yield stream
+
+
+@contextmanager
+def _storage(url: str) -> Iterator[tuple[Any, str]]:
+    """fsspec's file system and path of a URL; what it complains about as OSError."""
+    try:
+        import fsspec
+    except ImportError:
+        raise SpamnbError(f"{escape(url)}: URLs are read by fsspec: pip install 'spamnb[remote]'") from None
+    try:
+        yield fsspec.core.url_to_fs(safe_url(url))
+    except SpamnbError:
+        raise
+    except ImportError as error:
+        raise SpamnbError(f"{escape(url)}: {str(error).splitlines()[0]}") from None
+    except FileNotFoundError as error:
+        raise OSError(errno.ENOENT, "No such file or folder", url) from error
+    except PermissionError as error:
+        raise OSError(errno.EACCES, "Permission denied, or no credentials", url) from error
+    except OSError as error:
+        if error.filename == url:  # said by us
+            raise
+        raise OSError(error.errno or errno.EIO, _said(error), url) from error
+    except Exception as error:  # each storage has its own kinds of errors
+        raise OSError(errno.EIO, _said(error), url) from error
+
+
+def _said(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return f"{type(error).__name__}: {lines[0]}"[:_MAX_SHOWN]

@@ -1,0 +1,144 @@
+"""Messages in tar and ZIP archives, against the same files in folders; what is broken, hostile or no mail."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mail import folders, mail
+
+from spamnb.errors import SpamnbError
+from spamnb.sources import archives, entries
+from spamnb.sources.entries import Entry, messages
+from spamnb.sources.spec import entries as labelled
+
+ELF = b"\x7fELF"
+KINDS = [".tar", ".tar.gz", ".tgz", ".zip"]
+
+
+def archive(path: Path, files: dict[str, bytes]) -> Path:
+    """An archive of these files, of the kind that its name says."""
+    if path.name.endswith(".zip"):
+        with zipfile.ZipFile(path, "w") as made:
+            for number, (name, content) in enumerate(files.items()):
+                made.writestr(name, content, zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED)
+        return path
+    with tarfile.open(path, "w" if path.suffix == ".tar" else "w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def files_below(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def read(*specs: object) -> tuple[list[tuple[str | None, bytes]], list[str]]:
+    """Class and bytes of all messages, and what was said of those that could not be read."""
+    told: list[str] = []
+
+    def report(name: str, error: Exception) -> None:
+        told.append(f"{name}: {getattr(error, 'strerror', None) or error}")
+
+    found = list(labelled(map(str, specs), report))
+    sent: list[Entry] = pickle.loads(pickle.dumps(found))  # noqa: S301 (as to another machine)
+    return [(entry.label, raw) for entry, raw in messages(sent, report)], told
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("above", ["", "corpus/", "./"])
+def test_an_archive_is_read_as_the_folder_that_was_packed(tmp_path: Path, kind: str, above: str) -> None:
+    root = folders(tmp_path / "mail", mail(9))
+    files = {f"{above}{name}": content for name, content in files_below(root).items()}
+    more = {f"{above}ham/.hidden": b"x", f"{above}ham/cmds": b"mv", f"{above}spam/empty": b""}
+    packed = archive(tmp_path / f"corpus{kind}", files | more)
+    assert read(packed) == read(root) and len(read(packed)[0]) == 18
+    of_ham = {name: content for name, content in files.items() if "ham/" in name}
+    assert read(f"ham={archive(tmp_path / f'own{kind}', of_ham)}") == read(f"ham={root / 'ham'}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_message_is_named_and_left_out(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "MAX_MESSAGE", 5000)
+    monkeypatch.setattr(entries, "MAX_MESSAGE", 5000)
+    good = b"Subject: tea\n\nAt four?\n"
+    files = {"ham/a": good, "ham/long": good * 1000, "ham/all.mbox": b"From x\n", "top": good, "ham/program": ELF}
+    found, told = read(archive(tmp_path / f"mail{kind}", files))
+    assert found == [("ham", good)]
+    said = "longer than", "an archive, mailbox or table within an archive", "beside the class", "a program, not mail"
+    assert len(told) == 4 and all(any(each in line for line in told) for each in said)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_archive_or_ends_too_early_is_an_error_in_one_line(tmp_path: Path, kind: str) -> None:
+    whole = archive(tmp_path / f"whole{kind}", {f"ham/{n}": os.urandom(900) for n in range(40)})
+    (tmp_path / f"noise{kind}").write_bytes(b"no archive at all " * 100)
+    (tmp_path / f"half{kind}").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    with pytest.raises(SpamnbError, match=f"noise{kind}: no archive that can be read"):
+        read(f"ham={tmp_path / f'noise{kind}'}")
+    half = f"ham={tmp_path / f'half{kind}'}"
+    if kind == ".zip":  # its directory stands at its end
+        with pytest.raises(SpamnbError, match="no archive that can be read"):
+            read(half)
+    else:
+        assert len(read(half)[1]) >= 1
+
+
+def test_an_archive_that_changed_a_bomb_and_an_encrypted_message_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = archive(tmp_path / "mail.zip", {"a": b"x", "b": bytes(1 << 20)})
+    first, bomb = labelled([f"ham={packed}"], print)
+    monkeypatch.setattr(archives, "MAX_MESSAGE", 1 << 16)
+    with pytest.raises(OSError, match="the bound on one message"):
+        bomb.read()
+    content = bytearray(packed.read_bytes())
+    struct.pack_into("<H", content, 6, 1)
+    packed.write_bytes(content)
+    with pytest.raises(OSError, match="encrypted"):
+        first.read()
+    packed.write_bytes(b"gone")
+    with pytest.raises(OSError, match="the archive changed"):
+        first.read()
+    tar = archive(tmp_path / "mail.tar", {"a": b"x" * 2000})
+    (member,) = labelled([f"ham={tar}"], print)
+    tar.write_bytes(tar.read_bytes()[:1000])
+    with pytest.raises(OSError, match="the archive changed"):
+        member.read()
+
+
+def _long_name(path: Path) -> None:
+    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as tar:
+        member = tarfile.TarInfo("././@LongLink")
+        member.type, member.size = tarfile.GNUTYPE_LONGNAME, 1 << 40
+        tar.addfile(member)
+
+
+def _link(path: Path) -> None:
+    with tarfile.open(path, "w") as tar:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
+            member = tarfile.TarInfo("ham/a")
+            member.type, member.linkname = kind, "/etc/passwd"
+            tar.addfile(member)
+
+
+@pytest.mark.parametrize("make", [_long_name, _link])
+def test_a_header_of_a_terabyte_and_links_out_of_the_archive_give_nothing(
+    tmp_path: Path, make: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "_MAX_READ", 1 << 16)
+    make(tmp_path / "mail.tar")
+    told: list[str] = []
+    found = archives.archive_entries("ham", str(tmp_path / "mail.tar"), lambda name, error: told.append(str(error)))
+    assert not list(found)
