@@ -48,6 +48,8 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
     try:
         yield
     except LoginError as error:
+        if isinstance(error.__context__, IMAPClientAbortError):  # IMAPClient calls that refused, too
+            raise Unreachable(f"{where}: the connection was lost: {_said(error)}") from None
         raise LoginRefused(f"{where}: the server refused the login: {_said(error)}") from None
     except (IMAPClientAbortError, ProtocolError) as error:
         raise Unreachable(f"{where}: the connection was lost: {_said(error)}") from None
@@ -118,7 +120,10 @@ def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
     secret = token(url, login) if login.token_command else password(url, login)
     with told(url):
         if login.token_command:
-            client.oauth2_login(url.user, secret)
+            if client.has_capability("AUTH=OAUTHBEARER") and not client.has_capability("AUTH=XOAUTH2"):
+                client.oauthbearer_login(url.user, secret)
+            else:
+                client.oauth2_login(url.user, secret)
         elif client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
             client.plain_login(url.user, secret)
         elif client.has_capability("LOGINDISABLED"):

@@ -38,6 +38,12 @@ default_login_user = news
 mail_location = maildir:{place}/mail/%u
 mail_max_userip_connections = 100
 mail_fsync = never
+auth_failure_delay = 0
+service anvil {{
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
+}}
 service imap-login {{
   inet_listener imap {{
     port = {plain}

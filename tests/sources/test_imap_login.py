@@ -96,6 +96,8 @@ class Talk(socketserver.StreamRequestHandler):
                 self.wfile.write(b"+ \r\n")
                 sent = base64.b64decode(self.rfile.readline())
                 self.server.sent.append(sent)  # type: ignore[attr-defined]
+                if b"Bearer cut" in sent:
+                    return
                 if b"Bearer good" in sent:
                     self.wfile.write(tag + b" OK done\r\n")
                 else:
@@ -127,6 +129,9 @@ def test_a_token_is_sent_as_xoauth2_wants_it(server, tmp_path: Path):
     with pytest.raises(LoginRefused, match="the server refused the login") as told:
         connect(url, login)
     assert "\x1b" not in str(told.value) and "old-token" not in str(told.value)
+    (tmp_path / "token").write_text("cut\n")
+    with pytest.raises(Unreachable, match="the connection was lost"):  # it may succeed a second later
+        connect(url, login)
 
 
 def test_what_is_not_encrypted_does_not_leave_this_machine():
