@@ -76,7 +76,7 @@ class Explanation:
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> spamnb.explain(b"Subject: offer", "model.spamnb").to_frame().columns.tolist()
-        ['token', 'weight', 'messages:ham', 'messages:spam']
+        ['token', 'weight', 'correction', 'messages:ham', 'messages:spam']
         """
         from spamnb.report.frames import frame
 

@@ -61,7 +61,7 @@ def train(
     >>> report = spamnb.train("corpora/mail", "model.spamnb", alpha=0.5)
     >>> print(report)
     model.spamnb: 127 messages, ... different tokens
-    Each message judged by the model without it:
+    The messages in 10 parts, each judged by a model of the others:
                       → ham  → spam
       ham        65      65       0
       spam       62 ...

@@ -68,8 +68,8 @@ class SpamClassifier(Parameters):
     >>> model.predict(["lunch at noon", "cheap pills"])
     array(['ham', 'spam'], dtype='<U4')
     >>> model.predict_proba(["lunch at noon", "cheap pills"]).round(2)
-    array([[0.97, 0.03],
-           [0.03, 0.97]])
+    array([[0.98, 0.02],
+           [0.02, 0.98]])
     >>> model.score(texts, ["spam", "ham"] * 20), model.verdicts(["lunch at noon"])
     (1.0, ['ham'])
     >>> model.decision_function(["lunch at noon"]) < 0, model.predict_log_proba(["lunch at noon"]).shape

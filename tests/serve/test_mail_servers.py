@@ -99,7 +99,9 @@ def test_postfix_with_spamass_milter(server: Server, overlaid: list[str], place:
     (delivered,) = (place / "mail/box/new").iterdir()
     status = next(line for line in delivered.read_bytes().split(b"\n") if line.startswith(b"X-Spam-Status:"))
     assert status.split(b",")[0] == b"X-Spam-Status: No"
-    assert status.split()[2] == b"score=" + server.verdict(HAM).split()[3].encode()  # as if it had come alone
+    alone = float(server.verdict(HAM).split()[3])
+    # As if it had come alone, but that a field which the milter adds makes each token of the correction lighter.
+    assert float(status.split()[2].removeprefix(b"score=")) == pytest.approx(alone, abs=0.3)
 
 
 IMAPSIEVE_CONF = """protocol imap {{
