@@ -89,7 +89,7 @@ def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, flo
     with tempfile.TemporaryDirectory() as folder:
         made = count_messages(enumerate(learn), Tokenizer(), Path(folder) / "rows", complain)
         for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
-                     {"model_type": "corrected"}, {"model_type": "logistic"}, {"model_type": "hybrid"}):  # fmt: skip
+                     {"model_type": "boolean"}, {"model_type": "logistic"}):  # fmt: skip
             started = time.perf_counter()
             path = Path(folder) / "model"
             train_file(path, made, Settings(**what))

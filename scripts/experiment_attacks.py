@@ -1,4 +1,4 @@
-"""What naive Bayes, the corrected model and hybrid lose to spammers: the disguises of tests/e2e/test_attacks.py, and an
+"""What naive Bayes and the corrected model lose to spammers: the disguises of tests/e2e/test_attacks.py, and an
 attacker who knows the model.
 
 As there: trained on 1,000 messages of the SpamAssassin corpus, 1-ROCA% of 100 disguised spams against 1,000 other good
@@ -39,7 +39,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests" / "e2e")]
 attacks = importlib.import_module("test_attacks")
 
 LEARNED, HAM, SPAM = 1000, 1000, 100
-MODELS = ("boolean", "corrected", "hybrid")
+MODELS = ("boolean", "corrected")
 BUDGETS = (10, 50, 200)
 CANDIDATES = 400  # words that the attacker tries, those of most good messages beyond their share of spam
 LESSONS = (1, 10)

@@ -39,7 +39,6 @@ from spamnb.training import prepare
 CORPORA = ("spamassassin", "enron1", "enron2", "enron3", "lingspam", "sms", "20news")
 MODELS: dict[str, tuple[Settings, dict[str, Any]]] = {
     "naive Bayes": (Settings(model_type="boolean"), {}),
-    "hybrid": (Settings(model_type="hybrid"), {}),
     "corrected": (Settings(model_type="corrected"), {}),
     **{f"penalty {C:g}": (Settings(model_type="corrected"), {"PENALTY": C}) for C in (15.0, 50.0, 150.0, 1500.0)},
     **{f"passes {n}": (Settings(model_type="corrected"), {"PASSES": (n, 10, 3)}) for n in (3, 30)},

@@ -228,14 +228,9 @@ class SpamnbNaiveBayes(Spamnb):
     name, options = "spamnb, naive Bayes", ("--model-type", "boolean")
 
 
-class SpamnbHybrid(Spamnb):
-    name, options = "spamnb, hybrid", ("--model-type", "hybrid")
-
-
 PEERS: tuple[type[Peer], ...] = (
     Spamnb,
     SpamnbNaiveBayes,
-    SpamnbHybrid,
     SpamnbMultinomial,
     SpamnbBernoulli,
     Bogofilter,

@@ -253,7 +253,7 @@ class Classifier:
 
     def forget(self, label: str, message: bytes | str | ReadMessage) -> bool:
         """Take one message out of a class again, exactly, whatever was learned since; False when it is not part of it.
-        Raises SpamnbError for a logistic or hybrid model, whose steps cannot be taken back.
+        Raises SpamnbError for a logistic model, whose steps cannot be taken back.
 
         A message that training saw leaves the calibration by the score that it has now; only messages learned one by
         one are kept with the score that they had.

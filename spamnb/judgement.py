@@ -23,7 +23,7 @@ class Judgement(NamedTuple):
       unwanted
     - ``score``: calibrated log-odds, in nats, of spam (or, without such a class, of the likeliest class)
     - ``evidence``: tokens and their weights, heaviest first
-    - ``scores``: (C,) before calibration, the classes sorted by name; in nats, but for a hybrid model
+    - ``scores``: (C,) before calibration, the classes sorted by name, in nats
     - ``enough``: had the model seen enough of every class for the probabilities to mean much?
     - ``truncations``: what of the message was too large to be read, described in words
     - ``corrections``: of each piece of evidence the part, in nats, that corrects naive Bayes; empty in other models

@@ -17,12 +17,14 @@ from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 MAX_MIN_MESSAGES = 1000
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
-MODELS = (*COUNT_MODELS, "corrected", "logistic", "hybrid", *VECTOR_MODELS)
+MODELS = ("corrected", *COUNT_MODELS, "logistic", *VECTOR_MODELS)
 
 # What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
 # were read where not as usual, whether PDF attachments were read, and the command line. They are no part of the model:
 # two of the same sums may differ.
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
+
+UPGRADE = "'spamnb upgrade' makes it anew of its lessons and the mail it was trained from"
 
 
 def default_model_type(pooling: str | None) -> str:
@@ -136,8 +138,16 @@ class Settings:
         if version != TOKENS_VERSION and not any_tokens:
             raise SpamnbError(
                 f"{path}: trained with tokens of version {str(version)[:20]}, this spamnb makes version"
-                f" {TOKENS_VERSION}; 'spamnb upgrade' makes it anew of its lessons and the mail it was trained from"
+                f" {TOKENS_VERSION}; {UPGRADE}"
             )
+        kind = meta.get("model_type")
+        if kind == "hybrid" and any_tokens:
+            meta = {**meta, "model_type": default_model_type(meta.get("pooling"))}
+        elif kind not in MODELS:
+            if kind == "hybrid":
+                raise SpamnbError(f"{path}: a hybrid model, which spamnb no longer makes; {UPGRADE}")
+            found = "no 'model_type'" if kind is None else f"model type {str(kind)[:20]!r}"
+            raise SpamnbError(f"{path}: its settings are not those of this spamnb ({found}); train again")
         meta = {"min_messages": 1, **meta}
         try:
             tokens = _checked(meta["tokens"], TOKEN_SETTINGS)

@@ -12,6 +12,17 @@ from spamnb.settings import Settings
 from spamnb.tokens.tokenizer import TokenOptions
 
 
+def test_a_model_of_a_type_that_is_no_longer_made_says_what_to_do() -> None:
+    meta = json.loads(json.dumps(Settings(alpha=2).as_meta()))
+    with pytest.raises(SpamnbError, match="m: a hybrid model, which spamnb no longer makes"):
+        Settings.from_meta({**meta, "model_type": "hybrid"}, "m")
+    anew = Settings.from_meta({**meta, "model_type": "hybrid", "tokens_version": 1}, "m", any_tokens=True)
+    assert anew == Settings(alpha=2)
+    for kind in ("", "bayes", 7):
+        with pytest.raises(SpamnbError, match=f"^m: its settings are not those of this spamnb \\(model type '{kind}'"):
+            Settings.from_meta({**meta, "model_type": kind}, "m")
+
+
 def test_round_trip_through_json() -> None:
     settings = Settings(
         "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)

@@ -120,7 +120,7 @@ def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("kind", ["boolean", "bernoulli", "corrected", "hybrid", "gaussian"])
+@pytest.mark.parametrize("kind", ["boolean", "bernoulli", "corrected", "gaussian"])
 def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> None:
     messages = [*mail(12), *(("a", message("ham", n)) for n in range(40, 46))]
     messages += [("ham", raw) for label, raw in messages if label == "a"]
@@ -132,7 +132,7 @@ def test_a_class_of_copies_alone_does_not_exist(tmp_path: Path, kind: str) -> No
         assert classifier.classify(message("ham", 40)).verdict == "ham"
 
 
-@pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "corrected", "logistic", "hybrid"])
+@pytest.mark.parametrize("kind", ["boolean", "multinomial", "bernoulli", "corrected", "logistic"])
 def test_one_class_trains_and_takes_a_second(tmp_path: Path, kind: str) -> None:
     of_one_class = counted(tmp_path, [("ham", message("ham", n)) for n in range(9)])
     train_file(tmp_path / "m", of_one_class, Settings(model_type=kind))

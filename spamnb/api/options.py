@@ -29,7 +29,7 @@ class SettingsOptions(TypedDict, total=False):
     """
 
     model_type: Literal[
-        "corrected", "boolean", "multinomial", "bernoulli", "logistic", "hybrid", "gaussian", "lda", "qda"
+        "corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"
     ]
     alpha: float
     prior: Literal["mle", "dirichlet", "map", "uniform"]

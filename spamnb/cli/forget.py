@@ -26,7 +26,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 
     They are no longer kept in the model's file. Messages that CLASS has not learned are left alone. In a model that was
-    pruned what 'prune' took out stays out. A logistic or hybrid model cannot forget. SOURCE is a message, a folder of
+    pruned what 'prune' took out stays out. A logistic model cannot forget. SOURCE is a message, a folder of
     messages, a Maildir, MH folder or mbox.
 
     \b

@@ -17,11 +17,11 @@ _OPTIONS = (
     click.option(
         "--model-type",
         type=click.Choice(
-            ["corrected", "boolean", "multinomial", "bernoulli", "logistic", "hybrid", "gaussian", "lda", "qda"]
+            ["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"]
         ),
         help="Naive Bayes on which tokens occur, corrected where it errs (corrected) or as it is (boolean), on how"
-        " often they occur (multinomial), or on which occur and which do not (bernoulli); logistic regression; its sum"
-        " with naive Bayes (hybrid); Gaussian classes of embedded messages."
+        " often they occur (multinomial), or on which occur and which do not (bernoulli); logistic regression; Gaussian"
+        " classes of embedded messages."
         "  [default: corrected; with --pooling sum boolean]",
     ),
     click.option("--alpha", type=float, help="Smoothing pseudo-count of naive Bayes (Laplace: 1).  [default: 0.1]"),
@@ -120,9 +120,8 @@ def _taken(given: dict[str, Any]) -> SettingsOptions:
     from spamnb.api.options import SETTINGS, settings_of
     from spamnb.settings import COUNT_MODELS, VECTOR_MODELS, default_model_type
 
-    pooled = (*COUNT_MODELS, "hybrid")
-    kind, bayes = given["model_type"] or default_model_type(given["pooling"]), ("corrected", *pooled)
-    for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": pooled}.items():
+    kind, bayes = given["model_type"] or default_model_type(given["pooling"]), ("corrected", *COUNT_MODELS)
+    for name, models in {"alpha": bayes, "prior": (*bayes, *VECTOR_MODELS), "pooling": COUNT_MODELS}.items():
         if kind not in models and on_command_line(name):
             raise click.UsageError(f"--{name} changes nothing in a {kind} model; it is for {', '.join(models)}")
     for name in given["ignore_headers"]:

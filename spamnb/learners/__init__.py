@@ -4,7 +4,6 @@ learner      what a learner has to do; settings → learner
 naive_bayes  multinomial, boolean and Bernoulli
 corrected    naive Bayes, corrected where it errs
 logistic     softmax regression
-hybrid       naive Bayes and logistic regression, added up
 dense        Gaussian and logistic models of embedded messages
 embeddings   messages → vectors
 """

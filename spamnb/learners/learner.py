@@ -208,13 +208,9 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.embedded_model import EmbeddedModel
 
         return EmbeddedModel(settings)
-    if settings.model_type == "logistic":
-        from spamnb.learners.logistic import Logistic
+    from spamnb.learners.logistic import Logistic
 
-        return Logistic(settings)
-    from spamnb.learners.hybrid import Hybrid
-
-    return Hybrid(settings)
+    return Logistic(settings)
 
 
 def class_names(value: object) -> bool:

@@ -20,7 +20,7 @@ def explanation(
     top: int,
 ) -> str:
     """Lines of text; ``found`` holds the counts of the judgement's ``top`` tokens in their order."""
-    own = "textbook naive Bayes" if settings.model_type in (*COUNT_MODELS, "corrected", "hybrid") else "the model's own"
+    own = "textbook naive Bayes" if settings.model_type in (*COUNT_MODELS, "corrected") else "the model's own"
     lines = [f"verdict: {judgement.verdict}"]
     not_read = [f"  not read: {what}" for what in judgement.truncations]
     if len(totals.classes) < 2:  # a single class has probability 1 whatever the message holds, which says nothing
@@ -40,22 +40,19 @@ def explanation(
     if not judgement.evidence:
         return "\n".join([*lines, "no token of this message is evidence"])
     other = f" (+) against {ranked[1]} (−)" if len(ranked) > 1 else ""
-    unit, whereof = "nats", ""
+    whereof = ""
     if settings.model_type in COUNT_MODELS and settings.pooling == "mean":
         whereof = " (its share of the message's weighted mean)"
-    elif settings.model_type == "hybrid":
-        unit, whereof = "weight", " (its nats in either of the two models, over the spread of that one's scores)"
     elif settings.model_type == "corrected":
         whereof = " (naive Bayes and its correction, then the latter alone)"
         own_part = sum(weight for _, weight in judgement.evidence) - sum(judgement.corrections)
         lines += ["", f"naive Bayes gives {own_part:+.3f} nats, its correction {sum(judgement.corrections):+.3f}"]
-    weight = "weight in nats" if unit == "nats" else unit
-    lines += ["", f"{weight} for {ranked[0]}{other}{whereof}; messages that hold the token, of all:"]
+    lines += ["", f"weight in nats for {ranked[0]}{other}{whereof}; messages that hold the token, of all:"]
     classes = totals.classes if len(totals.classes) <= 4 else tuple(ranked[:2])
     rows = [totals.classes.index(name) for name in classes]
     heads = [f"{name} /{totals.documents[row]}" for name, row in zip(classes, rows)]
     corrected = f"{'correction':>10}  " if judgement.corrections else ""
-    lines.append(f"{unit:>8}  {corrected}" + "  ".join(f"{head:>12}" for head in heads) + "  token")
+    lines.append(f"{'nats':>8}  {corrected}" + "  ".join(f"{head:>12}" for head in heads) + "  token")
     for k, evidence in enumerate(judgement.evidence[:top]):
         counts = "  ".join(
             f"{found.document_counts[row, k]:>{max(12, len(head))}}" for row, head in zip(rows, heads)

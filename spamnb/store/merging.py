@@ -69,9 +69,8 @@ def _check_alike(models: list[Snapshot], names: list[str]) -> None:
         for key in sorted((models[0].meta.keys() | snapshot.meta.keys()) - _OF_ONE_FILE):
             if snapshot.meta.get(key) != models[0].meta.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
-        if snapshot.meta.get("model_type") in ("logistic", "hybrid"):
-            kind = snapshot.meta["model_type"]
-            raise SpamnbError(f"{name}: a {kind} model cannot be merged: its steps are no sums; train on both sources")
+        if snapshot.meta.get("model_type") == "logistic":
+            raise SpamnbError(f"{name}: a logistic model cannot be merged: its steps are no sums; train on both")
         if snapshot.arrays or snapshot.meta.get("top_words") is not None:
             raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
 

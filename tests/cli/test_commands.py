@@ -419,7 +419,6 @@ def test_what_cannot_be_read_again_replaces_no_model(model: Path, tmp_path: Path
         (["logistic"], "weight in nats for spam (+) against ham (−);"),
         (["lda", "--embedding", "lsa:3"], "weight in nats for spam (+) against ham (−);"),
         (["corrected"], "weight in nats for spam (+) against ham (−) (naive Bayes and its correction,"),
-        (["hybrid"], "weight for spam (+) against ham (−) (its nats in either of the two models, over the spread"),
     ],
 )
 def test_each_kind_of_model_says_what_its_weights_are(
@@ -433,7 +432,7 @@ def test_each_kind_of_model_says_what_its_weights_are(
     assert ("dense directions: 3\n" in info) == (chosen[0] == "lda")
     shutil.copy(own, other)
     merged = run("merge", own, other, "-m", tmp_path / "both")
-    steps = chosen[0] in ("logistic", "hybrid")
+    steps = chosen[0] == "logistic"
     assert (f"{own}: a {chosen[0]} model cannot be merged: its steps are no sums" in merged.output) == steps
     assert merged.exit_code == (steps or chosen[0] == "lda")
 

@@ -23,7 +23,7 @@ from mail import folders, mail, message
 from spamnb.classifier import Classifier
 from spamnb.settings import Settings
 
-KINDS = ("bernoulli", "corrected", "hybrid", "lda", "logistic")
+KINDS = ("bernoulli", "corrected", "lda", "logistic")
 COLUMNS = {
     "meta": ["key", "value"],
     "classes": ["id", "name", "documents", "document_counts", "occurrences"],
@@ -48,7 +48,7 @@ COLUMNS = {
 # NULL, text for numbers, numbers for text, what is too large, below 0, broken, empty, and no longer whole.
 SPOILT = ("NULL", "'ü'", "7.5", "-3", "4611686018427387905", "x'ff'", "'ü' || char(10) || {0}")
 CUT = "CASE typeof({0}) WHEN 'blob' THEN substr({0}, 1, length({0}) - 1) ELSE -1 END"
-KIND_WITH = {"calibration": "hybrid", "arrays": "lda", "vectors": "lda"} | dict.fromkeys(
+KIND_WITH = {"calibration": "logistic", "arrays": "lda", "vectors": "lda"} | dict.fromkeys(
     ["corrections", "corrected", "correcting", "brought", "hard"], "corrected"
 )  # the others are full in every kind
 NEW_CLASS = "spamnb: a new class, new, beside ham, spam"
@@ -67,7 +67,7 @@ def commands(kind: str, root: Path, model: Path) -> Iterator[tuple[str, Result]]
     raw = message("spam", 3)
     for arguments in (["classify", root / "mail"], ["explain", root / "mail" / "0"], ["info"], ["export", "--lessons"]):
         yield str(arguments[0]), run(*arguments, "-m", model)
-    for arguments in (["learn", "spam"], ["learn", "--new-class", "new"] if kind == "hybrid" else ["learn", "ham"]):
+    for arguments in (["learn", "spam"], ["learn", "--new-class", "new"] if kind == "logistic" else ["learn", "ham"]):
         (root / "copy").unlink(missing_ok=True)
         shutil.copy(model, root / "copy")
         yield " ".join(arguments), run(*arguments, "-m", root / "copy", stdin=raw)

@@ -250,7 +250,7 @@ def test_what_is_handed_back_is_what_the_verbs_hand_back(
     assert [word.token for word in spamnb.words(path, 1).informative] and fitted.words(1)._repr_html_()
 
 
-@pytest.mark.parametrize("kind", ["multinomial", "bernoulli", "corrected", "logistic", "hybrid", "lda"])
+@pytest.mark.parametrize("kind", ["multinomial", "bernoulli", "corrected", "logistic", "lda"])
 def test_every_type_of_model_fits_saves_and_loads(
     kind: str, tmp_path: Path, texts: list[str], labels: list[str]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.mark.parametrize("name", ["compare_models", "experiment_hybrid"])
+@pytest.mark.parametrize("name", ["compare_models", "experiment_logistic"])
 def test_what_is_not_there_is_said_in_one_line(name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS.parent), "SPAMNB_CORPORA": ""}
     for options, says in (([], "SPAMNB_CORPORA is not set"), (["--corpus", "mail"], "invalid choice: 'mail'")):

@@ -1,9 +1,9 @@
-"""What settled logistic regression's penalty, and whether its sum with naive Bayes is better than both.
+"""What settled logistic regression's penalty.
 
-Half of each corpus (by md5 of the message's name) is learned, the other half judged: 1-ROCA% of naive Bayes, of
-logistic regression under several penalties and least numbers of holders of a token, and of their sum on equal scales.
+Half of each corpus (by md5 of the message's name) is learned, the other half judged: 1-ROCA% of logistic regression
+under several penalties and least numbers of holders of a token.
 
-    SPAMNB_CORPORA=… python scripts/experiment_hybrid.py [--corpus NAME]...
+    SPAMNB_CORPORA=… python scripts/experiment_logistic.py [--corpus NAME]...
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from pathlib import Path
 import numpy as np
 from mail_corpora import corpora_folder, sources
 
-from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.counts.training_set import count_messages
 from spamnb.evaluation.roc import one_minus_roca
 from spamnb.learners import logistic
-from spamnb.learners.hybrid import score_scale
-from spamnb.learners.naive_bayes import NaiveBayes, intercept, log_likelihoods, pooled_scores
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
@@ -39,17 +37,6 @@ def half(specs: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
     for number, entry in enumerate(entries(specs, lambda name, error: print(name, error, file=sys.stderr))):
         if odd(entry.name) != learned:
             yield number, entry
-
-
-def bayes_scores(settings: Settings, made: TrainingSet, asked: TrainingSet) -> np.ndarray:
-    """Scores of the messages of ``asked``, whose columns are those of ``made``."""
-    totals = made.counts.totals()
-    start, groups, out = intercept(settings, totals, ()), made.tokens.groups, []
-    counts = made.counts.document_counts.toarray(), made.counts.occurrences.toarray()
-    for batch in asked.batches():
-        told = log_likelihoods(settings, totals, counts[0][:, batch.rows.ids], counts[1][:, batch.rows.ids])
-        out.append(pooled_scores(settings, told, batch.rows, start, groups[batch.rows.ids])[0])
-    return np.concatenate(out)
 
 
 def main() -> None:
@@ -69,18 +56,12 @@ def main() -> None:
                 shards=tuple(shard._replace(columns=mapping[shard.columns]) for shard in asked.shards)
             )
             truth = np.concatenate([batch.labels for batch in asked.batches()]) == 1
-            settings = Settings()
-            bayes = bayes_scores(settings, made, asked)
-            spread = score_scale(NaiveBayes(settings).train(made).scores)
-            figures = {"naive Bayes": bayes[:, 1] - bayes[:, 0]}
+            figures = {}
             for logistic.C, logistic.MIN_DF in ((100.0, 1), (1000.0, 1), (100.0, 2), (1000.0, 2)):
                 learner = logistic.Logistic(Settings(model_type="logistic"))
                 fitted = learner.fit(made)
                 linear = np.concatenate([fitted.score(batch.rows)[0] for batch in asked.batches()])
-                both = bayes / spread + linear / score_scale(learner.left_out(made)[1])
-                what = f"C={logistic.C:g}, of {logistic.MIN_DF}"
-                figures[f"logistic {what}"] = linear[:, 1] - linear[:, 0]
-                figures[f"sum {what}"] = both[:, 1] - both[:, 0]
+                figures[f"C={logistic.C:g}, of {logistic.MIN_DF}"] = linear[:, 1] - linear[:, 0]
         print(name, len(truth), "messages judged; 1-ROCA%")
         for what, scores in figures.items():
             print(f"  {one_minus_roca(truth, scores):8.4f}  {what}", flush=True)
