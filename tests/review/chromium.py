@@ -1,0 +1,150 @@
+"""Debian's Chromium without a window, by its debugging protocol on two pipes: what a person does with a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+PATIENCE = 180.0  # seconds: of a loaded machine's slowest answer, many times
+KEYS = {"enter": ("\r", 13)}
+
+
+class Chromium:
+    """A browser with one page, which other users' pages may stand beside: ``new_page``."""
+
+    def __init__(self, folder: Path) -> None:
+        chromium = which("chromium")
+        assert chromium is not None
+        to_read, self._to = os.pipe()
+        self._from, to_write = os.pipe()
+        command = [
+            chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+            "--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            f"--user-data-dir={folder}", "--remote-debugging-pipe", "about:blank",
+        ]  # fmt: skip
+        actions = [
+            (os.POSIX_SPAWN_DUP2, to_read, 3), (os.POSIX_SPAWN_DUP2, to_write, 4),  # where it looks for the pipes
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]  # fmt: skip
+        # A session of its own: all its processes end with it.
+        self.process = os.posix_spawn(chromium, command, os.environ, file_actions=actions, setsid=True)
+        os.close(to_read)
+        os.close(to_write)
+        self._buffer, self._number = b"", 0
+        self.events: list[dict[str, Any]] = []
+
+    def close(self) -> None:
+        """End it, with its processes."""
+        os.killpg(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        os.close(self._to)
+        os.close(self._from)
+
+    def new_page(self) -> Page:
+        """A page with cookies of its own."""
+        context = self.ask("Target.createBrowserContext")["browserContextId"]
+        target = self.ask("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        return Page(self, self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
+
+    def ask(self, name: str, session: str = "", **options: Any) -> dict[str, Any]:
+        """A command's answer; what the browser tells meanwhile is kept."""
+        self._number += 1
+        message = {"id": self._number, "method": name, "params": options, **({"sessionId": session} if session else {})}
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self._to, data) :]
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise LookupError(f"{name}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def _next(self) -> dict[str, Any]:
+        until = time.monotonic() + PATIENCE
+        while b"\0" not in self._buffer:
+            readable, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
+            data = os.read(self._from, 1 << 20) if readable else b""
+            if not data:
+                raise TimeoutError("the browser ended, or says nothing")
+            self._buffer += data
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        return json.loads(message)
+
+
+class Page:
+    """A page of the browser, and what a person does there."""
+
+    def __init__(self, browser: Chromium, session: str) -> None:
+        self._browser, self._session = browser, session
+        for name in ("Page.enable", "Runtime.enable", "Network.enable", "Log.enable"):
+            self.ask(name)
+
+    def ask(self, name: str, **options: Any) -> dict[str, Any]:
+        return self._browser.ask(name, self._session, **options)
+
+    def run(self, script: str) -> Any:
+        """What an expression gives."""
+        found = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise ValueError(found["exceptionDetails"].get("exception", {}).get("description", "an exception"))
+        return found["result"].get("value")
+
+    def wait(self, script: str) -> None:
+        """Until an expression is true; pages come and go meanwhile."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if self.run(script):
+                    return
+            except (LookupError, ValueError):  # the page that was asked is gone
+                pass
+            assert time.monotonic() < until, (script, self.run("document.body.innerText.slice(0, 1000)"))
+            time.sleep(0.05)
+
+    def leaving(self, act: Callable[[], Any]) -> None:
+        """Do what leads to another page, and wait until that is there."""
+        self.run("window.leaving = true")
+        act()
+        self.wait("window.leaving === undefined && document.readyState === 'complete'")
+
+    def go(self, url: str) -> None:
+        self.leaving(lambda: self.ask("Page.navigate", url=url))
+
+    def click(self, selector: str) -> None:
+        """Press what is there, and wait for the next page."""
+        self.leaving(lambda: self.run(f"document.querySelector({json.dumps(selector)}).click()"))
+
+    def press(self, key: str) -> None:
+        """One key, as the keyboard sends it."""
+        for kind in ("keyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" else "")
+
+    def fill(self, selector: str, text: str) -> None:
+        self.run(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
+
+    def text(self, selector: str = "body") -> str:
+        return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+    def texts(self, selector: str) -> list[str]:
+        return self.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)")
+
+    def look(self, width: int, dark: bool = False) -> None:
+        """Of a width, in light or dark."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.ask("Emulation.setEmulatedMedia", media="screen", features=[scheme])
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+
+    def told(self, name: str) -> list[dict[str, Any]]:
+        """What the browser told of a kind, on this page."""
+        found = [each for each in self._browser.events if each.get("sessionId") == self._session]
+        return [each["params"] for each in found if each.get("method") == name]

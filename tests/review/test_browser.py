@@ -1,0 +1,203 @@
+"""The pages in a real browser: a person logs in, teaches, undoes and moves mail back; what hostile mail does (nothing);
+whether everybody can use them, by axe-core's rules."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the extra spamnb[review] is not installed")
+if which("chromium") is None:
+    pytest.skip("chromium is not installed", allow_module_level=True)
+
+import uvicorn
+from commands import done
+from mail import learned_model, message
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
+from chromium import Chromium, Page
+
+from spamnb.classifier import Classifier
+from spamnb.journal.entries import entry_of
+from spamnb.journal.journal import Journal
+from spamnb.review.app import Review
+from spamnb.review.lessons import Teacher
+from spamnb.review.passwords import Passwords, set_password
+from spamnb.serve.score import score_message
+from spamnb.sources import maildir
+
+PASSWORD = "correct horse"
+SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    started = Chromium(tmp_path_factory.mktemp("chromium"))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return learned_model(tmp_path / "model.spamnb")
+
+
+@pytest.fixture
+def url(tmp_path: Path, model: Path) -> Iterator[str]:
+    """The address of the pages, of a server on loopback."""
+    for user in ("admin", "ann", "bob"):
+        set_password(tmp_path / "passwords", user, PASSWORD + user)
+    Journal.at(tmp_path / "journal").close()
+    (tmp_path / "users").mkdir()
+    review = Review(tmp_path / "journal", Teacher(model, tmp_path / "users"), Passwords(tmp_path / "passwords"))
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(review.app(), log_level="critical", proxy_headers=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    until = time.monotonic() + 120
+    while not server.started:
+        assert thread.is_alive() and time.monotonic() < until
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = server.force_exit = True
+    thread.join()
+    listening.close()
+
+
+def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", place: str = "") -> None:
+    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
+        for raw in raws:
+            read = classifier.read(raw)
+            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
+            journal.add([entry._replace(points=5.5, verdict="spam")])
+
+
+def logged_in(browser: Chromium, url: str, user: str = "admin") -> Page:
+    page = browser.new_page()
+    page.go(url)
+    assert page.text("h1") == "Log in"
+    page.fill("input[name=user]", user)
+    page.fill("input[name=password]", PASSWORD + user)
+    page.click("button.main")
+    assert page.text("h1") == "Doubtful mail"
+    return page
+
+
+def learned(model: Path, raw: bytes) -> str | None:
+    with Classifier.open(model) as classifier:
+        return classifier.learned(raw)
+
+
+def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, url, tmp_path, model):
+    box = maildir.made(tmp_path / "Mail")
+    raws = [message("spam", 900), message("spam", 901)]
+    for number, raw in enumerate(raws):
+        (box / "new" / f"{number}.spam").write_bytes(raw)
+    done("sort", "--journal", tmp_path / "journal", "-m", model, box)
+    assert len(maildir.files(box / ".Junk" / "new")) == 2
+    page = logged_in(browser, url)
+    assert len(page.texts(".mail a.subject")) == 2
+    page.press("j")
+    page.wait("document.querySelectorAll('.row.at').length === 1")
+    page.leaving(lambda: page.press("g"))
+    assert page.text(".done span") == "1 message taught as good mail." and len(page.texts(".mail a.subject")) == 1
+    assert sorted(filter(None, (learned(model, raw) for raw in raws))) == ["ham"]
+    assert len(maildir.files(box / "new")) == 1, "it is in the inbox again"
+    page.leaving(lambda: page.press("u"))
+    assert [learned(model, raw) for raw in raws] == [None, None] and len(maildir.files(box / ".Junk" / "new")) == 2
+    page.run("document.querySelectorAll('input[name=entry]').forEach((each) => each.click())")
+    page.run("document.querySelector('input[name=move]').click()")
+    page.click(".all button.spam")
+    assert page.text(".done span") == "2 messages taught as spam." and page.text(".none") != ""
+    assert [learned(model, raw) for raw in raws] == ["spam", "spam"]
+    page.click(".recent button")
+    page.click(".mail a.subject")
+    assert "It lies in Junk of" in page.text(".lies") and "Nothing was hidden" in page.text()
+    page.leaving(lambda: page.press("m"))
+    assert "It lies in the inbox of" in page.text(".lies") and len(maildir.files(box / "new")) == 1
+    page.click("header form button")
+    assert page.text("h1") == "Log in"
+    page.go(url + "/figures")
+    assert page.text("h1") == "Log in"
+
+
+def test_two_users_see_and_teach_their_own(browser, url, tmp_path, model):
+    of = {user: message("spam", 910 + number) for number, user in enumerate(("ann", "bob"))}
+    for user, raw in of.items():
+        note(tmp_path, model, raw, user=user)
+    ann, bob = logged_in(browser, url, "ann"), logged_in(browser, url, "bob")
+    assert ann.texts("a.subject") != bob.texts("a.subject") and len(ann.texts("a.subject")) == 1
+    ann.click(".row button.good")
+    assert len(bob.texts("a.subject")) == 1 and learned(tmp_path / "users" / "ann.spamnb", of["ann"]) == "ham"
+    assert not (tmp_path / "users" / "bob.spamnb").exists() and learned(model, of["ann"]) is None
+    ann.go(url + bob.run("new URL(document.querySelector('a.subject').href).pathname"))
+    assert ann.text("h1") == "That was not done"
+
+
+def test_hostile_mail_changes_nothing(browser, url, tmp_path, model):
+    box = maildir.made(tmp_path / "Mail")
+    bidi = "\u202e\u2066evil\u0301\u0301\u0301\u0301\u0301".encode()
+    raws = [
+        f"From: {SCRIPT}\nSubject: {SCRIPT}\nMessage-ID: {SCRIPT}\n\n{SCRIPT}".encode(),
+        f"Subject: one\nContent-Type: text/html\n\n<p>{SCRIPT}</p><p hidden>{SCRIPT}</p><base href=//x><form>".encode(),
+        b"Subject: " + bidi + b"\nFrom: " + bidi + b"\n\n" + bidi,
+        b"Subject: " + b"x" * 1_000_000 + b"\n\n" + b"word " * 200_000,
+        b"Subject: javascript:window.pwned=1\n\n</pre></main><script src=//x.example/y.js></script>",
+    ]
+    for number, raw in enumerate(raws):
+        (box / "cur" / str(number)).write_bytes(raw)
+        note(tmp_path, model, raw, place=str(box / "cur" / str(number)))
+    page = logged_in(browser, url)
+    page.look(390)
+    links = page.run("[...document.querySelectorAll('.mail a.subject')].map((each) => each.href)")
+    assert len(links) == len(raws)
+    for link in [url + "/", *links, url + "/words?begin=" + "%3Cscript%3E"]:
+        page.go(link)
+        assert page.run("window.pwned") is None and page.run("document.scripts.length") == 1
+        assert page.run("document.querySelectorAll('img, iframe, base, [onfocus], main form form').length") == 0
+        assert page.run("document.documentElement.scrollWidth <= window.innerWidth"), f"{link} is wider than that"
+        assert not set("\u202e\u2066") & set(page.text())
+    asked = {event["request"]["url"] for event in page.told("Network.requestWillBeSent")}
+    assert all(each.startswith((url, "about:")) for each in asked), asked
+    assert page.told("Page.javascriptDialogOpening") == [] and page.told("Runtime.exceptionThrown") == []
+    assert [each for each in page.told("Log.entryAdded") if each["entry"]["source"] == "security"] == []
+
+
+@pytest.mark.slow
+def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
+    axe_file = Path(pytest.importorskip("axe_core_python", reason="axe-core is not installed").__file__)
+    axe = (axe_file.parent / "axe.min.js").read_text("utf-8")
+    note(tmp_path, model, *(message("spam", 920 + k) for k in range(3)))
+    page = browser.new_page()
+    page.ask("Page.setBypassCSP", enabled=True)  # axe makes functions out of text; the pages do not
+    page.go(url)
+    found = {"/login": problems(page, axe)}
+    page.fill("input[name=password]", PASSWORD + "admin")
+    page.click("button.main")
+    page.click(".row button.good")
+    message_page = page.run("new URL(document.querySelector('a.subject').href).pathname")
+    for path in ("/", message_page, "/words?begin=p&word=prize", "/figures", "/message/999999"):
+        for width, dark in ((390, False), (1280, True)):
+            page.look(width, dark)
+            page.go(url + path)
+            assert page.run("document.documentElement.scrollWidth <= window.innerWidth")
+            found[f"{path} {width}"] = problems(page, axe)
+    assert {path: told for path, told in found.items() if told} == {}
+
+
+def problems(page: Page, axe: str) -> list[str]:
+    """What axe-core finds: WCAG 2.1, A and AA, and what it calls best practice."""
+    page.run(axe + "; undefined")
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+    result = "(found) => [found.passes.length, found.violations]"
+    passed, violations = page.run(f"axe.run(document, {{runOnly: {json.dumps(tags)}}}).then({result})")
+    assert passed > 5
+    return [f"{each['id']}: {node['html'][:200]}" for each in violations for node in each["nodes"]]
