@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK
+from spamnb.naming import pluralize
 from spamnb.review import pages, tables
 from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
@@ -38,9 +39,9 @@ Fields = dict[str, list[str]]  # of a form, as they were sent
 class Refused(Exception):
     """What is answered instead: a status and a line for a person."""
 
-    def __init__(self, status: int, line: str) -> None:
+    def __init__(self, status: int, line: str, heading: str = "That was not done") -> None:
         super().__init__(line)
-        self.status = status
+        self.status, self.heading = status, heading
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,9 @@ class Review:
         return response
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        status = error.status if isinstance(error, Refused) else 409
-        return self._render(request, "refused.html", status, line=pages.displayed(str(error), 500))
+        refused = error if isinstance(error, Refused) else Refused(409, str(error))
+        line = pages.displayed(str(refused), 500)
+        return self._render(request, "refused.html", refused.status, line=line, heading=refused.heading)
 
     # -- logging in and out ----------------------------------------------------------------------------------
 
@@ -248,7 +250,10 @@ class Review:
 
     def _answered(self, taught: Taught, more: str = "") -> Response:
         if taught.problems:
-            raise Refused(409, "; ".join(taught.problems))
+            if not taught.changed:
+                raise Refused(409, "; ".join(taught.problems))
+            learned = f"{pluralize(taught.changed, 'lesson')} learned; "
+            raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
         query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
         return RedirectResponse(f"/?{query}" if query else "/", 303)
 

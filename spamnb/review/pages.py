@@ -59,6 +59,7 @@ class Line(NamedTuple):
     verdict: str
     points: str
     percent: str
+    leans: bool  # rather spam than not
     tokens: list[tuple[str, str]]
 
 
@@ -75,6 +76,7 @@ def line_of(row: Noted) -> Line:
         called(entry.verdict),
         f"{entry.points:.1f}",
         in_percent(entry.probability),
+        entry.probability > 0.5,
         tokens,
     )
 

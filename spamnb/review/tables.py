@@ -51,8 +51,10 @@ def _word_line(word: KnownWord) -> tuple[str, str, list[str], str, str]:
 
 def _weeks(weeks: list[Week]) -> list[tuple[str, list[tuple[str, str, float]]]]:
     """For each week its first day, and for each verdict (kind, share in words, its part of a bar)."""
-    lines = []
+    lines: list[tuple[str, list[tuple[str, str, float]]]] = []
     for week in weeks:
+        if not lines and not any(week.seen.values()):
+            continue  # before the journal was begun
         shares = []
         for verdict in ("ham", UNSURE, "spam"):
             seen, holding = week.seen[verdict], week.holding[verdict]

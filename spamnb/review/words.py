@@ -16,7 +16,6 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.journal.entries import expanded, holds
 from spamnb.journal.journal import Journal
 from spamnb.store.database import checked_rows, is_blob
-from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.token_array import TokenArray
 
 MOST = 50  # words that are listed
@@ -32,7 +31,7 @@ class KnownWord(NamedTuple):
     """A word of the model.
 
     - ``held``: by class, how many messages hold it
-    - ``weight``: what it says for spam, in nats, where it is all that a message says; negative for good mail
+    - ``weight``: what it says for spam, in nats; negative for good mail
     """
 
     token: str
@@ -86,26 +85,27 @@ def beginning_with(tokens: TokenArray, begin: bytes) -> np.ndarray:
 
 
 def words_of_model(classifier: Classifier, tokens: Sequence[str]) -> list[KnownWord]:
-    """What a model knows of tokens, in their order; those that it does not know are left out."""
+    """What a model knows of tokens, in their order; those that it does not know are left out.
+
+    The weight is ln θ_spam − ln θ_rest, where θ = (messages that hold the word + 1)/(messages + 2), as in the words
+    report: naive Bayes' own, before what the rest of a message says. ``rest`` is all other classes together.
+    """
     store, spam = classifier.store, classifier.settings.spam
     with store.reading():
         totals = store.totals()
         if not tokens or not totals.classes:
             return []
         found = store.look_up(tokens)
-        known = [tokens[place] for place in found.positions.tolist()]
-        if not known:
-            return []
-        of_spam = totals.classes.index(spam) if spam in totals.classes else None
-        scored = classifier.learner.score(store, totals, *CsrRows.of([{token: 1} for token in known]))
-        posterior = scored.posterior()
-    weights = []
-    for number in range(len(known)):
-        heaviest = scored.heaviest(number, posterior[number], 1, of_spam)
-        weights.append(heaviest[0][1] if heaviest else 0.0)
+    known = [tokens[place] for place in found.positions.tolist()]
+    of_spam = np.array([name == spam for name in totals.classes])
+    theta = [
+        (found.document_counts[side].sum(axis=0) + 1) / (totals.documents[side].sum() + 2)
+        for side in (of_spam, ~of_spam)
+    ]
+    weights = np.log(theta[0]) - np.log(theta[1])
     return [
         KnownWord(token, dict(zip(totals.classes, held)), weight)
-        for token, held, weight in zip(known, found.document_counts.T.tolist(), weights)
+        for token, held, weight in zip(known, found.document_counts.T.tolist(), weights.tolist())
     ]
 
 
