@@ -154,7 +154,7 @@ def start(model: str, options: list[str]) -> tuple[subprocess.Popen, int]:
     log = tempfile.NamedTemporaryFile(suffix=".log")  # noqa: SIM115 - open as long as the server
     command = [sys.executable, "-m", "spamnb", "serve", "-m", model, "--port", "0", *options]
     process = subprocess.Popen(command, stderr=log)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while b'"ready"' not in (text := Path(log.name).read_bytes()):
         if process.poll() is not None or time.monotonic() > deadline:
             raise SystemExit(text.decode())

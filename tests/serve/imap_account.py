@@ -250,9 +250,9 @@ class Person:
 
 
 @contextlib.contextmanager
-def account(place: Path, junk: str = "Junk", more: str = "") -> Iterator[Server]:
+def account(place: Path, junk: str = "Junk", more: str = "", kind: type[Server] = Server) -> Iterator[Server]:
     """A server with its account, ended afterwards."""
-    server = Server(place, junk, more)
+    server = kind(place, junk, more)
     server.start()
     try:
         yield server
