@@ -18,7 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.errors import Damaged, ServerAway, SpamnbError
 from spamnb.naming import escape
 from spamnb.store.database import BUSY_SECONDS, Database
 from spamnb.store.schema import SERVER_FORMAT
@@ -33,6 +33,7 @@ except ImportError as missing:
     raise SpamnbError(f"a model on a server needs psycopg ({missing}); pip install 'spamnb[postgresql]'") from None
 
 _ROWS = 1000  # in one statement, which can have 65,535 values
+_AWAY = "the server cannot be reached"
 _NO_MODEL = "no model there; 'spamnb train' makes one, --model names another"
 
 
@@ -234,7 +235,11 @@ class ServerDatabase(Database):
             yield
         except (psycopg.Error, Damaged) as error:
             self._end()
-            raise SpamnbError(f"{self.path}: {self._told_of(error)}") from None
+            raise self._error_of(error) from None
+
+    def _error_of(self, error: Exception) -> SpamnbError:
+        told = self._told_of(error)
+        return (ServerAway if told.startswith(_AWAY) else SpamnbError)(f"{self.path}: {told}")
 
     def _told_of(self, error: Exception) -> str:
         """What is wrong and what to do."""
@@ -252,7 +257,7 @@ class ServerDatabase(Database):
         if isinstance(error, errors.DiskFull):
             return "the server's disk is full; this change was not made"
         if isinstance(error, psycopg.OperationalError):
-            return f"the server cannot be reached ({said})"
+            return f"{_AWAY} ({said})"
         return f"the server refused ({said})"
 
 

@@ -261,6 +261,46 @@ def test_serve_answers_with_an_error_while_the_server_is_away_and_goes_on_after(
         served.wait(timeout=120)
 
 
+def test_watch_waits_for_the_server_and_learns_what_was_moved_meanwhile(server, url, tmp_path):
+    created(url)
+    for folder in (".", ".Junk"):
+        for part in ("cur", "new", "tmp"):
+            (tmp_path / "box" / folder / part).mkdir(parents=True, exist_ok=True)
+    raws = [f"Subject: pills {n}\n\ncheap".encode() for n in range(2)]
+    for n, raw in enumerate(raws):
+        (tmp_path / "box" / "cur" / f"{n}.x:2,S").write_bytes(raw)
+
+    def move(n: int) -> None:
+        name = f"cur/{n}.x:2,S"
+        (tmp_path / "box" / name).rename(tmp_path / "box" / ".Junk" / name)
+
+    command = [sys.executable, "-m", "spamnb", "watch", "--interval", "0.2", "-m", url, str(tmp_path / "box")]
+    with (tmp_path / "said").open("wb") as said:
+        watching = subprocess.Popen(command, stderr=said, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: b"2 messages noted" in (tmp_path / "said").read_bytes(), watching)
+        server.stop()
+        try:
+            move(0)
+            wait_for(lambda: b"cannot be reached" in (tmp_path / "said").read_bytes(), watching)
+        finally:
+            server.start()
+        move(1)
+        with Classifier.open(url) as classifier:
+            wait_for(lambda: [classifier.learned(raw) for raw in raws] == ["spam", "spam"], watching)
+        assert watching.poll() is None
+    finally:
+        watching.terminate()
+        assert watching.wait(timeout=60) == 0
+
+
+def wait_for(condition, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+
+
 def test_a_message_asks_the_server_once_for_all_its_tokens(url, monkeypatch):
     created(url)
     with Classifier.open(url, writable=True) as classifier:
