@@ -106,11 +106,10 @@ def items(folder: str) -> list[Item]:
 def remote_bytes(url: str, start: int, stop: int | None, most: int) -> bytes:
     """The bytes from ``start`` to ``stop``, or of the whole file where that is None: at most ``most`` and one more."""
     if stop is None:
-        with _storage(url) as (storage, path):
-            if url.lower().startswith(_WEB):  # a server may send more than it is asked for
-                with storage.open(path, "rb") as stream:
-                    return cast(bytes, stream.read(most + 1))
-            return cast(bytes, storage.cat_file(path, None, most + 1))
+        # Not ``cat_file``, which spares a request: some servers refuse a range that ends behind the file, others send
+        # more than they are asked for.
+        with _storage(url) as (storage, path), storage.open(path, "rb") as stream:
+            return cast(bytes, stream.read(most + 1))
     stop = min(stop, start + most + 1)
     found = bytearray()
     for number in range(start // _BLOCK, -(-stop // _BLOCK)):

@@ -217,7 +217,7 @@ def test_a_message_that_cannot_be_read_is_named_and_left_out(
     def broken(path: str, *arguments: Any) -> bytes:
         raise RuntimeError("the storage says no\nat length")
 
-    monkeypatch.setattr(storage, "cat_file", broken)
+    monkeypatch.setattr(storage, "open", broken)
     with pytest.raises(OSError, match="RuntimeError: the storage says no"):
         entry.read()
 
