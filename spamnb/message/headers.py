@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from .charsets import decode, shown
 from .encodings import decode_words
+from .field_scanner import VOLATILE, VOLATILE_PREFIXES, FieldScanner
 
 MAX_HEADER_BYTES = 1 << 18
 MAX_FIELDS = 1000
@@ -23,8 +24,6 @@ MAX_PARAMETERS = 200  # of one field, the first and the last half; 200 parts of 
 
 # Possessive quantifiers (++, *+) keep every pattern linear on hostile input.
 FOLDED = r"[^\n]*+(?:\n[ \t][^\n]*+)*+"  # the rest of a line, and the lines that continue it
-SECTION = re.compile(rb"(?:[!-9;-~]++:%b(?:\n|\Z))*+" % FOLDED.encode())
-FIELD = re.compile(rf"^([!-9;-~]++):[ \t]*+({FOLDED})", re.MULTILINE)
 LONE_CR = re.compile(rb"\r(?!\n)")
 EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 LOOSE_FIELD = re.compile(rb"([!-9;-~]++)[ \t]++(:[^\n]*+\n)")
@@ -38,19 +37,6 @@ KNOWN_FIELD = re.compile(
 ENVELOPE = re.compile(rb">?From [^\n]{0,500}[0-9]:[0-9][0-9]")
 PARAMETER = re.compile(r';\s*+([^\s=;"]++)\s*+=\s*+(?:"((?:[^"\\]++|\\.)*+)"?|([^;]*+))', re.DOTALL)
 CONTINUED = re.compile(r"([^*]++)(?:\*([0-9]{1,3}))?(\*)?\Z")
-
-
-# Fields that mailboxes, readers and filters add to a message they hold: tomorrow the same message has other ones.
-VOLATILE = frozenset([
-    "status", "content-length", "lines", "x-status", "x-uid", "x-uidl", "x-keywords", "x-imap", "x-imapbase",
-    "x-bogosity", "x-label", "x-spam", "x-account-key", "x-spamprobe", "x-tuid", "x-offlineimap",
-    "x-gm-thrid", "x-gm-msgid", "x-gm-labels", "x-forefront-antispam-report", "x-microsoft-antispam",
-    "x-universally-unique-identifier",
-])  # fmt: skip
-VOLATILE_PREFIXES = (
-    "x-spam-", "x-mozilla-", "x-envelope-", "x-evolution", "x-gnus-", "x-dspam-", "x-rspamd-", "x-crm114-",
-    "x-spambayes-", "x-gmail-", "x-spamd-", "x-ms-exchange-organization-", "x-apple-",
-)  # fmt: skip
 
 
 def skip_envelope(data: bytes, start: int, end: int) -> int:
@@ -78,6 +64,7 @@ class HeaderSection(NamedTuple):
     start, stop: the section is ``data[start:stop]``
     body: the body is ``data[body:]``
     text: the section without the lines that are no fields
+    found: what the scanner found in it
     """
 
     data: bytes
@@ -85,16 +72,14 @@ class HeaderSection(NamedTuple):
     stop: int
     body: int
     text: bytes
+    found: FieldScanner
 
     def fields(self, truncations: list[str]) -> list[tuple[str, str]]:
         """(name, unfolded value) of every field, encoded words left as they are; what is left out for being too much
         is added to ``truncations``."""
-        fields = FIELD.findall(self.text.decode("latin-1"))
-        if len(fields) > MAX_FIELDS:
+        fields = self.found.values(MAX_FIELDS)
+        if len(self.found.names) > MAX_FIELDS:
             truncations.append(f"header fields after the first {MAX_FIELDS}")
-            del fields[MAX_FIELDS:]
-        if len(fields) < self.text.count(b"\n"):
-            fields = [(field[0], field[1].replace("\n", "")) if "\n" in field[1] else field for field in fields]
         if not self.text.isascii():
             fields = [(name, value if value.isascii() else decode(value.encode("latin-1"))) for name, value in fields]
         return fields
@@ -102,6 +87,12 @@ class HeaderSection(NamedTuple):
     def value(self, name: str) -> str:
         """The decoded value of the first field called ``name`` (lower case); empty when there is none."""
         return as_read(next((value for key, value in self.fields([]) if key.lower() == name), ""))
+
+    def lasting(self) -> bytes:
+        """The section without the fields that mailboxes add, and without line ends around it."""
+        if len(self.text) == self.stop - self.start:
+            return self.found.lasting()
+        return VOLATILE_FIELD.sub(b"", b"\n" + self.data[self.start : self.stop]).strip(b"\n")
 
 
 def as_read(value: str) -> str:
@@ -125,15 +116,17 @@ def scan_section(data: bytes, start: int, end: int, truncations: list[str]) -> H
     ([('Subject', 'a b'), ('To', 'c')], 20, 21)
     """
     limit = min(end, start + MAX_HEADER_BYTES)
-    stop = _fields_end(data, start, limit)
+    found = FieldScanner()
+    stop = found.scan(data, start, limit)
     if stop < limit and data[stop] == 10:
-        return HeaderSection(data, start, stop, stop + 1, data[start:stop])
+        return HeaderSection(data, start, stop, stop + 1, data[start:stop], found)
     return _scan_irregular(data, start, stop, end, truncations)
 
 
 def _scan_irregular(data: bytes, start: int, stop: int, end: int, truncations: list[str]) -> HeaderSection:
     """The header section where some line is no field, or no empty line follows; fields end at ``stop`` at first."""
     limit = min(end, start + MAX_HEADER_BYTES)
+    found = FieldScanner()
     kept = [data[start:stop]]
     for _ in range(MAX_STRAY_LINES):
         if stop >= limit or data[stop] == 10 or data.startswith(b"--", stop, limit):  # a boundary line separates
@@ -147,25 +140,21 @@ def _scan_irregular(data: bytes, start: int, stop: int, end: int, truncations: l
         if not (described or data[stop] == 58 or KNOWN_FIELD.match(data, line_end + 1, limit)):
             break
         kept.append(field)
-        following = _fields_end(data, line_end + 1, limit)
+        following = found.scan(data, line_end + 1, limit)
         kept.append(data[line_end + 1 : following])
         stop = following
     text = b"".join(kept)
+    found.scan(text, 0, len(text))
     if stop == limit < end:
         truncations.append(f"header section after {MAX_HEADER_BYTES} bytes")
         blank = data.find(b"\n\n", limit - 2, end)
-        return HeaderSection(data, start, stop, blank + 2 if blank >= 0 else end, text)
+        return HeaderSection(data, start, stop, blank + 2 if blank >= 0 else end, text, found)
     if stop < end and data[stop] == 10:
-        return HeaderSection(data, start, stop, stop + 1, text)
+        return HeaderSection(data, start, stop, stop + 1, text, found)
     # Plain text handed over as if it were a message: "URGENT: call now" has no header.
     if text and not any(KNOWN_FIELD.match(line) for line in text.split(b"\n", MAX_FIELDS)):
-        return HeaderSection(data, start, start, start, b"")
-    return HeaderSection(data, start, stop, stop, text)
-
-
-def _fields_end(data: bytes, start: int, limit: int) -> int:
-    match = SECTION.match(data, start, limit)
-    return match.end() if match else start
+        return HeaderSection(data, start, start, start, b"", FieldScanner())
+    return HeaderSection(data, start, stop, stop, text, found)
 
 
 def field_pattern(names: str) -> re.Pattern[bytes]:
@@ -214,15 +203,6 @@ def normalise(data: bytes) -> bytes:
     if LONE_CR.search(data):
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data.replace(b"\r", b"")  # both in two thirds of the time that replacing CRLF takes
-
-
-def is_volatile(name: str) -> bool:
-    """Whether a header field of this name (lower case) is in neither the digest nor the tokens.
-
-    >>> is_volatile("x-spam-status"), is_volatile("lines"), is_volatile("subject")
-    (True, True, False)
-    """
-    return name in VOLATILE or name.startswith(VOLATILE_PREFIXES)
 
 
 def parameters(value: str) -> tuple[str, dict[str, str]]:

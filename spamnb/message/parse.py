@@ -60,8 +60,8 @@ class Message(NamedTuple):
         return [value for key, value in self.headers if key.lower() == name]
 
 
-def parse(raw: bytes) -> Message:
-    """``raw`` decoded; any bytes are a message.
+def parse(raw: bytes, identify: bool = True) -> Message:
+    """``raw`` decoded; any bytes are a message. Without ``identify`` the digest is empty, and that takes less time.
 
     >>> message = parse(b"Subject: =?utf-8?q?caf=C3=A9?=\\r\\n\\r\\nHello\\r\\n")
     >>> message.header("subject"), message.texts
@@ -89,7 +89,7 @@ def parse(raw: bytes) -> Message:
         facts = tuple(sorted({fact for page in pages for fact in page.facts}))
         hidden = "\n".join([page.hidden for page in pages if page.hidden])
     left_out = tuple(dict.fromkeys(truncations)) if truncations else ()
-    digest = _digest(section)
+    digest = _digest(section) if identify else b""
     texts, parts = (*read.texts, *read.attached, *read.extracted), tuple(read.parts)
     return Message(tuple(fields), texts, links, images, forms, hidden, facts, parts, left_out, digest)
 
@@ -230,21 +230,23 @@ def identity(section: HeaderSection) -> bytes:
     >>> identity(read_section(one, [])) == identity(read_section(other, []))
     True
     """
-    data, start, stop, body, _ = section
-    return _digest_less_volatile(TRACE_FIELD.sub(b"", b"\n" + data[start:stop]), data, body)
+    trace = TRACE_FIELD.sub(b"", b"\n" + section.data[section.start : section.stop])
+    return _digest_of_parts(VOLATILE_FIELD.sub(b"", trace).strip(b"\n"), section)
 
 
 def _digest(section: HeaderSection) -> bytes:
-    data, start, stop, body, _ = section
-    return _digest_less_volatile(b"\n" + data[start:stop], data, body)
+    return _digest_of_parts(section.lasting(), section)
 
 
-def _digest_less_volatile(section: bytes, data: bytes, body: int) -> bytes:
-    """The digest of a header section, a line feed before it, less volatile fields, an empty line, and the body
-    ``data[body:]`` less the line ends behind it."""
-    return digest_of(VOLATILE_FIELD.sub(b"", section).strip(b"\n") + b"\n\n" + data[body:].rstrip(b"\n"))
+def _digest_of_parts(fields: bytes, section: HeaderSection) -> bytes:
+    """The digest of these fields, an empty line, and the section's body less the line ends behind it."""
+    data, body = section.data, section.body
+    return digest_of(fields, memoryview(data)[body : max(body, len(data.rstrip(b"\n")))])
 
 
-def digest_of(text: bytes) -> bytes:
-    """16 bytes that stand for ``text``."""
-    return blake2b(text, digest_size=16, usedforsecurity=False).digest()
+def digest_of(fields: bytes, body: bytes | memoryview) -> bytes:
+    """16 bytes that stand for the fields of a message and its body."""
+    hashed = blake2b(fields, digest_size=16, usedforsecurity=False)
+    hashed.update(b"\n\n")
+    hashed.update(body)
+    return hashed.digest()

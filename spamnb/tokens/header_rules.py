@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from spamnb.message.headers import is_volatile
+from spamnb.message.field_scanner import is_volatile
 from spamnb.tokens.hosts import normalize_received
 from spamnb.tokens.token_counter import Prefix
 from spamnb.tokens.word_scanner import Normalization

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.message.headers import HeaderSection, read_section
+from spamnb.message.headers import HeaderSection, normalise, read_section
 from spamnb.message.parse import Message, identity, parse
 from spamnb.sources.entries import raw_message
 from spamnb.tokens.csr_rows import CsrRows
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # What runs compiled, each from the one source of its name; tests compare them with those that pyproject.toml names.
 COMPILED = {
-    "message": """boxes colors css elements html inheritance rule_index scanner selectors sheets stack style
-        tags""".split(),
+    "message": """boxes colors css elements field_scanner html inheritance rule_index scanner selectors sheets
+        stack style tags""".split(),
     "tokens": (
         "ascii_words character_map groups header_rules plain_message token_counter token_sink vocabulary word_scanner"
     ).split(),
@@ -94,9 +94,10 @@ class Vectorizer:
 
         Without ``identify`` the digest may be empty, which saves an eighth of that.
         """
+        raw = normalise(raw)  # here, since both that may read it do
         digest = self._plain_message.read(raw, identify) if self._tokenizer.reads_plain_messages else None
         if digest is None:
-            message = parse(raw)
+            message = parse(raw, identify)
             return RowInfo(self.add(message), message.digest, message.truncations)
         self._counter.begin()
         self._tokenizer.read_plain_message(self._plain_message, self._sink)

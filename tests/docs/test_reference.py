@@ -10,7 +10,7 @@ from documents import DOCUMENTS, ROOT
 
 from spamnb.cli import COMMANDS, cli
 from spamnb.cli.settings import settings_options
-from spamnb.message.headers import VOLATILE, VOLATILE_PREFIXES
+from spamnb.message.field_scanner import VOLATILE, VOLATILE_PREFIXES
 
 REFERENCE = (ROOT / "docs" / "commands.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", REFERENCE, re.MULTILINE))

@@ -14,14 +14,8 @@ from spamnb.message import headers
 from spamnb.message.charsets import decode, resolve
 from spamnb.message.colors import NAMED_COLORS, parse_color
 from spamnb.message.encodings import decode_words, transfer_decode
-from spamnb.message.headers import (
-    MAX_FIELDS,
-    MAX_HEADER_BYTES,
-    VOLATILE,
-    VOLATILE_PREFIXES,
-    is_volatile,
-    parameters,
-)
+from spamnb.message.field_scanner import VOLATILE, VOLATILE_PREFIXES, is_volatile
+from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, parameters
 from spamnb.message.html import MAX_TAGS, TAIL, read_html
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, MIN_TEXT
 from spamnb.message.parse import Message, parse

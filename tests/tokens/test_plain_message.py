@@ -87,6 +87,7 @@ def test_what_is_a_plain_message() -> None:
         PLAIN + b"a\rb",
         PLAIN.replace(b"\n", b"\r\n") + b"\r\n" * (1 << 19),
         b"Subject: " + b"long words " * 400 + b"\n\n" + b"word " * 2000,
+        b"a" * 101 + b": b\n\nx",
         b"Subject:\n " + b"long\n words" * 400 + b"\n\n" + b"A\n\n" * 9000,
     ]
     assert read_as_parsed(plain_messages) == len(plain_messages)
@@ -95,7 +96,7 @@ def test_what_is_a_plain_message() -> None:
         b"A: b\n" + b"".join(fields) + b"\nx", b"Subject: =?utf-8?q?x?=\n\nx", PLAIN + b"begin 644 a\n#86)C\n`\nend\n",
         b"Content-Type: text/html\n" + PLAIN, b"Content-Type: multipart/mixed\n" + PLAIN,
         b"Content-Type: text/plain; charset=utf-7\n" + PLAIN, b"Content-Transfer-Encoding: base64\n" + PLAIN,
-        b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19), b"a" * 101 + b": b\n\nx",
+        b"X: " + b"a" * (1 << 18) + b"\n\nx", b"X: a\n\n" + b"a " * (1 << 19),
         b"Content-Type: text/plain; name=" + b"a" * 500 + b"\n\nx",
         (b"Content-Type: text/plain; name=" + b"a" * 90 + b"\n") * 5 + b"\nx", b"Content-Type:\n" * 42 + b"\nx",
         b"From " + b"a" * (3 << 20) + b"\n" + PLAIN, PLAIN + b"V\0iagra", b"X: a\0b\n" + PLAIN,
