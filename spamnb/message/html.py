@@ -244,13 +244,13 @@ class Reader(Scanner):
             self.begun = True
         if tag.text == NORMAL or tag.text == NOWHERE:
             shown = self.elements.start(tag, attributes, self.source)
-            if shown and attributes:
+            if shown and self.may_hold_urls:
                 self.collect(tag, attributes)
             return at
         if tag.text == REST:
             self.text_before(at, self.size, None)
             return self.size
-        if attributes:
+        if self.may_hold_urls:
             self.collect(tag, attributes)
         # The text of these ends with their end tag alone.
         stop = self.raw_end(tag, at)

@@ -1,5 +1,6 @@
 cimport cython
 
+from spamnb.message.rule_index cimport RuleIndex
 from spamnb.message.tags cimport Tag
 
 cdef Tag TABLE_TAG, DETAILS, SUMMARY
@@ -26,7 +27,7 @@ cdef class Element:
     cdef Py_ssize_t paragraph
     cdef tuple siblings, children
 
-    @cython.locals(above=Context, tag=Tag, in_old_table=bint, in_closed=bint, found=tuple, attributes=dict)
+    @cython.locals(above=Context, tag=Tag, index=RuleIndex, in_old_table=bint, is_special=bint, in_closed=bint, found=tuple, attributes=dict)
     cdef void inherit(self, Element parent, sheet, bint quirks) except *
-    @cython.locals(above=Context, context=Context, tag=Tag, in_closed=bint, key=tuple, contexts=dict)
+    @cython.locals(above=Context, context=Context, tag=Tag, index=RuleIndex, in_closed=bint, key=tuple, contexts=dict)
     cdef tuple derived_from(self, Element parent, sheet, bint in_old_table)

@@ -55,14 +55,15 @@ class Element:
         in_old_table = False  # there letters have the page's size and color
         if quirks and tag is TABLE_TAG:
             in_old_table = above.style.size != MEDIUM or above.style.color != above.style.page
-        if not (self.source or tag.styled or in_old_table or index.by_tag or index.by_parent):
+        is_special = tag.styled or in_old_table or index.by_parent
+        if not (self.source or is_special or index.by_any or tag.name in index.tags):
             self.context, self.visible = above, parent.visible
             return
         attributes = self.attributes
-        key: Any = self.source
-        if tag.styled or in_old_table or index.by_tag or index.by_parent:
+        key: Any = (tag, self.source)  # what has no room hides a paragraph, and not the cell of a table
+        if is_special:
             in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
-            key = (tag.name, key, "href" in attributes, in_closed)
+            key = (key, "href" in attributes, in_closed)
         if index.asked:
             key = (key, *[attributes.get(name) for name in index.asked])
         if index.by_siblings:

@@ -7,6 +7,15 @@ import re
 
 REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9A-Fa-f]++)|([0-9]++));?|([A-Za-z][A-Za-z0-9]{1,40}+;?)(=?))")
 LONGEST = 6  # letters of a name that needs no semicolon
+# What nearly all references of mail are: looked up, they take a third of the time of a pattern.
+KNOWN = {
+    b"nbsp;": b"\xc2\xa0", b"amp;": b"&", b"lt;": b"<", b"gt;": b">", b"quot;": b'"', b"#39;": b"'",
+    b"#160;": b"\xc2\xa0", b"zwnj;": b"\xe2\x80\x8c", b"#8203;": b"\xe2\x80\x8b", b"#8204;": b"\xe2\x80\x8c",
+    b"shy;": b"\xc2\xad", b"copy;": b"\xc2\xa9", b"rsquo;": b"\xe2\x80\x99", b"middot;": b"\xc2\xb7",
+    b"bull;": b"\xe2\x80\xa2", b"#xA0;": b"\xc2\xa0", b"#847;": b"\xcd\x8f", b"reg;": b"\xc2\xae",
+    b"ndash;": b"\xe2\x80\x93", b"apos;": b"'",
+}  # fmt: skip
+LONGEST_KNOWN = max(map(len, KNOWN))
 
 
 def resolve_references(octets: bytes, in_attribute: bool = False) -> bytes:
@@ -19,7 +28,16 @@ def resolve_references(octets: bytes, in_attribute: bool = False) -> bytes:
     >>> resolve_references(b"?a=1&copy=2&amp;b", in_attribute=True).decode()
     '?a=1&copy=2&b'
     """
-    return REFERENCE.sub(_in_attribute if in_attribute else _in_text, octets)
+    first, *pieces = octets.split(b"&")
+    out = [first]
+    for piece in pieces:
+        stop = piece.find(b";", 0, LONGEST_KNOWN) + 1
+        known = KNOWN.get(piece[:stop]) if stop else None
+        if known is None:
+            out.append(REFERENCE.sub(_in_attribute if in_attribute else _in_text, b"&" + piece))
+        else:
+            out += known, piece[stop:]
+    return b"".join(out)
 
 
 def _in_text(found: re.Match[bytes]) -> bytes:

@@ -76,7 +76,8 @@ class RuleIndex:
                 self._add(parts[0], order, candidate)
             asked.update([found[0] for part in parts[::2] for found in part[3] if found[0] in UNSTYLED])
         self.asked = tuple(sorted(asked))
-        self.by_tag = any([key[0] not in "#." for key in self.by_key])
+        self.by_any = "*" in self.by_key
+        self.tags = frozenset([key for key in self.by_key if key[0] not in "#."])  # that rules are for
         self.by_siblings = self.masks[2] + self.masks[3] > 0
         self.by_parent = self.masks[1] > 0 or self.by_siblings
 

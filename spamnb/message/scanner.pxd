@@ -4,7 +4,7 @@ from spamnb.message.tags cimport Tag
 
 cdef const unsigned char[::1] KIND
 cdef unsigned int[256] LENGTHS
-cdef dict NAMES, NOTHING
+cdef dict NAMES, NOTHING, KINDS
 cdef frozenset UNSTYLED
 cdef int SPACE, ENDS_NAME, MAX_NAME
 
@@ -13,6 +13,7 @@ cdef class Scanner:
     cdef bytes html, source
     cdef Py_ssize_t size
     cdef dict attributes
+    cdef bint may_hold_urls
 
     @cython.locals(data="const unsigned char*", size=Py_ssize_t)
     cdef Py_ssize_t name_end(self, Py_ssize_t i) except -1

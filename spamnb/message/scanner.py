@@ -48,6 +48,7 @@ class Scanner:
         self.size = len(html)
         self.attributes: dict[str, str] = {}  # those that matter of the tag at hand
         self.source = b""  # of those of its attributes that say something of style
+        self.may_hold_urls = False  # among them
 
     def name_end(self, i: int) -> int:
         """Where a tag's name ends that begins there."""
@@ -84,6 +85,7 @@ class Scanner:
         size = self.size
         attributes = None
         source = b""
+        self.may_hold_urls = False
         while True:
             while i < size and KIND[data[i]] & ENDS_NAME and data[i] != 62:
                 i += 1
@@ -133,6 +135,8 @@ class Scanner:
                     if b"&" in value:
                         value = resolve_references(value, True)
                     attributes[name] = value.decode("utf-8", "replace")
+                    if name in KINDS and (name != "style" or b"(" in value):
+                        self.may_hold_urls = True
                     if name not in UNSTYLED:
                         source = source + b" " + data[start:i] if source else data[start:i]
 

@@ -21,6 +21,7 @@ CONTROLS = frozenset(["button", "select", "textarea"])
 CONTROL: Color = (239, 239, 239, 1.0)
 NOT_SHOWN = frozenset(["audio", "canvas", "datalist", "video"])  # what stands in them is for browsers without them
 PAGE_TAGS = ("html", "body")
+PRESENTATION = frozenset(["hidden", "bgcolor", "background", "text", "color", "link"])  # attributes that are style
 new_tuple = tuple.__new__  # a third of what Style(...) takes
 
 
@@ -53,6 +54,12 @@ def inherited_style(
     the size and color of the page's."""
     if not (attributes or declared or in_old_table or tag in STYLED):
         return inherited
+    if value := attributes.get("style"):
+        declared = (*declared, value[:4000].lower())
+    found = change_of(declared) if declared else NO_CHANGE
+    is_special = in_old_table or tag in STYLED or tag in PAGE_TAGS
+    if found is NO_CHANGE and not is_special and PRESENTATION.isdisjoint(attributes):
+        return inherited  # as most elements with a style do
     _, gone, unseen, folded, size, color, fill, background, opacity, link, page = inherited
     if in_old_table:
         size, color = MEDIUM, page
@@ -78,9 +85,7 @@ def inherited_style(
         color = parse_attribute_color(value[:200]) or color
     if tag == "body" and (value := attributes.get("link")):
         link = parse_attribute_color(value[:200]) or link
-    if value := attributes.get("style"):
-        declared = (*declared, value[:4000].lower())
-    if declared and (found := change_of(declared)) is not NO_CHANGE:
+    if found is not NO_CHANGE:
         lost, shape = found.lost, found.shape
         gone = gone or found.gone
         hidden = hidden and not shape

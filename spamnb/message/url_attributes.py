@@ -115,6 +115,9 @@ def css_urls(sheet: str) -> list[str]:
     >>> css_urls("@import 'http://a.example/s.css'; p {background: URL( \\"b.png\\" )} q {cursor: url(c.cur)}")
     ['http://a.example/s.css', 'b.png', 'c.cur']
     """
+    low = sheet.lower()
+    if "url(" not in low and "@import" not in low:  # most parentheses in styles are those of colors
+        return []
     urls: list[str] = []
     for found in _CSS_URL.finditer(sheet):
         if url := next(filter(None, found.groups()), ""):

@@ -45,8 +45,9 @@ def character_size(first: int) -> int:
 class AsciiWord:
     """The pieces of one word: the ``count`` first triples (start, stop, how it is written) of ``pieces``."""
 
-    def __init__(self) -> None:
-        self.pieces = array("i", bytes(12 * (MAX_CUT_WORD // 2 + 1)))
+    def __init__(self, most: int = MAX_CUT_WORD) -> None:
+        # A piece takes two of the word's bytes, a host has 8 at most. With room for the longest word it takes 3 µs.
+        self.pieces = array("i", bytes(12 * (most // 2 + 8)))
         self.count = 0
 
     def add(self, start: int, stop: int, form: int) -> None:

@@ -17,3 +17,7 @@ cdef class CharacterMap:
         point=Py_ssize_t, kind=int, byte="unsigned char",
     )
     cpdef str apply(self, str text)
+
+
+@cython.locals(data="const unsigned char*", i=Py_ssize_t, stretch=Py_ssize_t)
+cpdef bint has_long_stretch(bytes raw, Py_ssize_t most) except -1

@@ -74,3 +74,21 @@ class CharacterMap:
                     n += 1
             i += step
         return out[:n].decode()
+
+
+def has_long_stretch(raw: bytes, most: int) -> bool:
+    """Whether so many characters that are not ASCII follow each other in UTF-8.
+
+    >>> has_long_stretch("caffè e tè".encode(), 2), has_long_stretch("день".encode(), 4)
+    (False, True)
+    """
+    data = raw
+    stretch = 0
+    for i in range(len(raw)):
+        if data[i] < 0x80:
+            stretch = 0
+        elif data[i] >= 0xC0:
+            stretch += 1
+            if stretch == most:
+                return True
+    return False

@@ -35,7 +35,8 @@ def normalize_host(raw: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)  # mail names the same few again and again: URLs of HTML are read in two thirds of the time
 def _normalize_host(raw: str, received: bool = False) -> tuple[str, ...]:
-    word, data = AsciiWord(), raw.encode()
+    data = raw.encode()
+    word = AsciiWord(len(data))
     word.read_host(data, 0, len(data), received)
     return tuple(word.texts(data))
 

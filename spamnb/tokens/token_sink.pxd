@@ -29,6 +29,10 @@ cdef class TokenSink:
     cdef int add_counts(self, str prefix, n_words) except -1
     cdef Prefix prefix_of(self, str place)
     cpdef void add_layout(self, texts) except *
+    @cython.locals(
+        data="const unsigned char*", i=Py_ssize_t, byte=int, size=Py_ssize_t, n_ascii=Py_ssize_t, n_capitals=Py_ssize_t,
+        n_ends=Py_ssize_t, n_empty=Py_ssize_t, line=Py_ssize_t, share=Py_ssize_t, after_end=bint,
+    )
     cpdef void add_raw_layout(self, bytes raw) except *
     @cython.locals(raw=bytes, size=Py_ssize_t, i=Py_ssize_t, start=Py_ssize_t, stop=Py_ssize_t, said=bytes)
     cdef bytes read_text(self, str text, Prefix signs)

@@ -22,10 +22,9 @@ BIGRAM_WORDS = 75
 MAX_WORDS = 1000
 MAX_VALUE = 2000  # characters of a header value that are read
 MAX_LAYOUT = 20_000  # characters of text whose layout is read
-NO_BREAK = "\xa0".encode()  # a space; half of the HTML that is not ASCII has no other such character
-CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of characters behind their first
 NOT_ASCII = bytes(range(0x80, 0x100))
+NO_BREAK = "\xa0".encode()  # a space; half of the HTML that is not ASCII has no other such character
 
 
 class TokenSink:
@@ -160,12 +159,22 @@ class TokenSink:
 
     def add_raw_layout(self, raw: bytes) -> None:
         """``add_layout`` of a text that does not end with a line end."""
+        data = raw
         size = n_ascii = len(raw)
         if not raw.isascii():
             size -= len(raw) - len(raw.translate(None, CONTINUATION))
             n_ascii = len(raw.translate(None, NOT_ASCII))
-        n_ends, n_empty = raw.count(b"\n"), raw.count(b"\n\n")
-        n_capitals = len(raw) - len(raw.translate(None, CAPITALS))
+        n_ends = n_empty = n_capitals = 0
+        after_end = False
+        for i in range(len(raw)):
+            byte = data[i]
+            if byte == 10:
+                n_ends += 1
+                after_end = not after_end
+                n_empty += not after_end
+            else:
+                after_end = False
+                n_capitals += 65 <= byte <= 90
         line = (size - n_ends) // (n_ends + 1 - n_empty)
         share = 64 * n_capitals // max(n_ascii, 1)
         self.counter.add((f"line:{line.bit_length()}", f"capitals:{share.bit_length()}"))
