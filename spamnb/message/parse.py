@@ -241,12 +241,12 @@ def _digest(section: HeaderSection) -> bytes:
 def _digest_of_parts(fields: bytes, section: HeaderSection) -> bytes:
     """The digest of these fields, an empty line, and the section's body less the line ends behind it."""
     data, body = section.data, section.body
-    return digest_of(fields, memoryview(data)[body : max(body, len(data.rstrip(b"\n")))])
+    return digest_of(fields, b"\n\n", memoryview(data)[body : max(body, len(data.rstrip(b"\n")))])
 
 
-def digest_of(fields: bytes, body: bytes | memoryview) -> bytes:
-    """16 bytes that stand for the fields of a message and its body."""
-    hashed = blake2b(fields, digest_size=16, usedforsecurity=False)
-    hashed.update(b"\n\n")
-    hashed.update(body)
+def digest_of(*pieces: bytes | memoryview) -> bytes:
+    """16 bytes that stand for these pieces, put together."""
+    hashed = blake2b(digest_size=16, usedforsecurity=False)
+    for piece in pieces:
+        hashed.update(piece)
     return hashed.digest()

@@ -64,7 +64,7 @@ class PlainMessage:
             return None
         if not identify:
             return b""
-        return digest_of(self.fields.lasting(), memoryview(data)[self.body : max(self.body, size)])
+        return digest_of(self.fields.lasting(), b"\n\n", memoryview(data)[self.body : max(self.body, size)])
 
     def scan_section(self, limit: int) -> int:
         """Where the empty line behind a section of nothing but fields begins, −1 where there is none."""
