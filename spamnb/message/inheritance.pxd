@@ -10,6 +10,7 @@ cdef tuple NO_SIBLINGS
 @cython.final
 cdef class Context:
     cdef object style, around, parent
+    cdef bint is_split
     cdef dict derived
 
 

@@ -22,6 +22,7 @@ class Context:
 
     def __init__(self, style: Style, around: int, parent: int) -> None:
         self.style = style
+        self.is_split = style.background != style.under  # blocks inside have another background
         self.around = around  # of selectors: of all elements up to here, and of the innermost alone
         self.parent = parent
         self.derived: dict[Any, tuple[Context, int]] = {}  # by what elements inside are told apart by
@@ -55,7 +56,7 @@ class Element:
         in_old_table = False  # there letters have the page's size and color
         if quirks and tag is TABLE_TAG:
             in_old_table = above.style.size != MEDIUM or above.style.color != above.style.page
-        is_special = tag.styled or in_old_table or index.by_parent
+        is_special = tag.styled or in_old_table or index.by_parent or (above.is_split and tag.special)
         if not (self.source or is_special or index.by_any or tag.name in index.tags):
             self.context, self.visible = above, parent.visible
             return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .colors import BLACK, BLUE, UNKNOWN, WHITE, Color, over, parse_attribute_color, unreadable
 from .css import MEDIUM, NO_CHANGE, change_of
-from .tags import STYLED
+from .tags import BLOCK, HEADING, ITEM, KINDS, STYLED, TABLE
 
 TINY_PIXELS = 2.5  # smaller letters count as hidden
 MIN_OPACITY = 0.1
@@ -16,6 +16,8 @@ MIN_OPACITY = 0.1
 INLINE_TAGS = frozenset("""
     a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike
     strong sub sup time tt u var""".split())
+# Of an inline element that holds one of these the background is not painted behind it.
+BLOCK_TAGS = frozenset(" ".join([KINDS[BLOCK], KINDS[HEADING], KINDS[ITEM], KINDS[TABLE], "form hr"]).split())
 TABLE_TAGS = frozenset("table tbody thead tfoot tr td th caption".split())  # they grow with what they hold
 CONTROLS = frozenset(["button", "select", "textarea"])
 CONTROL: Color = (239, 239, 239, 1.0)
@@ -39,6 +41,7 @@ class Style(NamedTuple):
     opacity: float = 1.0
     link: Color = BLUE
     page: Color = BLACK  # the color of the page's text, which tables of old pages have
+    under: Color = WHITE  # the background of the innermost element that is not inline
 
 
 def inherited_style(
@@ -52,15 +55,18 @@ def inherited_style(
     """The style that an element's children inherit: its attributes change it, the style sheets' declarations, and its
     own. ``in_closed``: it stands directly in a closed ``details``; ``in_old_table``: letters have
     the size and color of the page's."""
-    if not (attributes or declared or in_old_table or tag in STYLED):
+    _, gone, unseen, folded, size, color, fill, background, opacity, link, page, under = inherited
+    split = background != under and tag in BLOCK_TAGS
+    if not (attributes or declared or in_old_table or split or tag in STYLED):
         return inherited
     if value := attributes.get("style"):
         declared = (*declared, value[:4000].lower())
     found = change_of(declared) if declared else NO_CHANGE
-    is_special = in_old_table or tag in STYLED or tag in PAGE_TAGS
+    is_special = in_old_table or split or tag in STYLED or tag in PAGE_TAGS
     if found is NO_CHANGE and not is_special and PRESENTATION.isdisjoint(attributes):
         return inherited  # as most elements with a style do
-    _, gone, unseen, folded, size, color, fill, background, opacity, link, page = inherited
+    if split and found.shape != "inline":
+        background = under
     if in_old_table:
         size, color = MEDIUM, page
     if tag in STYLED:
@@ -103,8 +109,10 @@ def inherited_style(
         opacity *= found.opacity
     if tag in PAGE_TAGS:
         page = color
+    if tag not in INLINE_TAGS or found.shape in ("block", "table"):
+        under = background
     gone = gone or hidden
-    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page)
+    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page, under)
     if changed == inherited[1:]:
         return inherited
     visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY)

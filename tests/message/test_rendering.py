@@ -100,6 +100,9 @@ HIDDEN = [
     "<style>@media (width > 10px) {{.x {{display: none}}}}</style><b class=x>{}</b>",
     "<style>@media (prefers-color-scheme: light) {{.x {{display: none}}}}</style><b class=x>{}</b>",
     "<table><tr style='visibility: collapse'><td>{}</table>",
+    "<table><td style='height: 0; overflow: hidden'>x</table><div style='height: 0; overflow: hidden'>{}</div>",
+    "<b style='background: black'><p style='color: white'>{}</p></b>",
+    "<span style='background: black'><div><i style='color: white'>{}</i></div></span>",
 ]
 VISIBLE = [
     "<style>i + b {{display: none}}</style><p><i>x</i><br><b>{}</b></p>",
@@ -172,11 +175,14 @@ VISIBLE = [
     "<style>:root {{--x: #000}}</style><div style='background: var(--x); color: white'>{}</div>",
     "<style>@media (width < 10px) {{.x {{display: none}}}}</style><b class=x>{}</b>",
     "<style>@media (prefers-color-scheme: dark) {{.x {{display: none}}}}</style><b class=x>{}</b>",
+    "<div style='height: 0; overflow: hidden'>x</div><table><td style='height: 0; overflow: hidden'>{}</table>",
+    "<b style='background: black'><i style='color: white'>{}</i></b>",
+    "<b style='background: black; display: inline-block'><p style='color: white'>{}</p></b>",
 ]
 PAGES = [(page, False) for page in HIDDEN] + [(page, True) for page in VISIBLE]
-# Each once outside and once inside; 37 instead of 61 would join two moves that undo each other.
+# Each once outside and once inside; some other shifts would join two moves that undo each other.
 EVERY = [page for page, _ in PAGES]
-PAIRS = [outside.replace("{}", inside) for outside, inside in zip(EVERY, EVERY[61:] + EVERY[:61], strict=True)]
+PAIRS = [outside.replace("{}", inside) for outside, inside in zip(EVERY, EVERY[64:] + EVERY[:64], strict=True)]
 
 
 @pytest.mark.parametrize(("page", "visible"), PAGES)
