@@ -2,7 +2,7 @@
 
     minimise over W:  |W|²/2 + C Σ_i −log softmax(o_i + W x_i)[y_i]
 
-o_i are naive Bayes' scores of message i in the model without it, times ``fitted_offset_of(C)``; x_i has 1/√n at each of
+o_i are naive Bayes' scores of message i in the model without it, in nats of log-odds; x_i has 1/√n at each of
 the message's n tokens. Where the gradient is zero
 
     W = Σ_i c_i x_iᵀ,    c_ik = C ([k = y_i] − p_ik)
@@ -22,32 +22,12 @@ from collections.abc import Sequence
 from math import exp, inf, log, log1p, sqrt
 
 # How these were chosen: docs/experiments.md#correction.
-OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, half: calibration says 2.6 to 3.5
-FITTED_SHARE = 0.7  # of many classes' offset: left-out scores are surer than those of mail to come; of two, all of it
 PENALTY = 500.0  # C where all messages are fitted together
 LEARNING_PENALTY = 50.0  # C of a message learned by itself: those before it stay as they are and cannot make way
 LEAST = 0.05  # a message learned by itself whose coefficient is smaller brings nothing: most do
 HARD = 0.5  # a message whose own coefficient is as large when it is learned is solved again later
 UNIT = 2.0**-16  # nats
 MAX_STEPS = 100  # of Newton's method; it takes some seven
-
-
-def offset_of(classes: int) -> float:
-    """How many nats of log-odds a nat of naive Bayes' pooled scores stands for.
-
-    >>> offset_of(2)
-    3.0
-    """
-    return OFFSET * (1 - 1 / max(classes, 1))
-
-
-def fitted_offset_of(classes: int) -> float:
-    """The part of it to which the correction is fitted; judged is by all of it.
-
-    >>> fitted_offset_of(2), round(fitted_offset_of(3), 9)
-    (3.0, 2.8)
-    """
-    return offset_of(classes) * (FITTED_SHARE if classes > 2 else 1.0)
 
 
 def value_of(n_tokens: int) -> float:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.store.pages import weights_of, with_first
 
 KEY, UNITS = np.dtype("<i8"), np.dtype("<i4")
 PAGE_BYTES = 3_900  # of a page's keys and weights: as many as SQLite keeps in one page of its own, of 4,096 bytes
@@ -110,31 +111,13 @@ def pages_of(weights: TokenUnits) -> Iterator[tuple[int, bytes, bytes]]:
 
 def from_pages(rows: Iterable[tuple[bytes, bytes]], classes: int) -> TokenUnits:
     """The tokens of pages, ascending."""
-    found = list(rows)
-    try:
-        keys = np.frombuffer(b"".join(page[0] for page in found), KEY)
-        rest = max(classes - 1, 0)
-        if all(len(page[1]) * KEY.itemsize == len(page[0]) * UNITS.itemsize * rest for page in found):
-            written = np.frombuffer(b"".join(page[1] for page in found), UNITS)
-            units = _with_first(written.reshape(len(keys), rest), classes)
-        else:
-            units = np.concatenate([np.zeros((0, classes), np.int64), *(_page(*page, classes) for page in found)])
-    except (TypeError, ValueError):
-        raise Damaged("pages in table corrections that do not fit together") from None
-    if (keys[1:] <= keys[:-1]).any():
-        raise Damaged("pages in table corrections that are not in their order")
-    return TokenUnits(keys, units)
-
-
-def _page(keys: bytes, units: bytes, classes: int) -> np.ndarray:
-    """(k, C) of one page; it holds as many columns as there were classes when it was written, but for the first."""
-    return _with_first(np.frombuffer(units, UNITS).reshape(len(keys) // KEY.itemsize, -1), classes)
+    return TokenUnits(*weights_of(rows, classes))
 
 
 def units_of_rows(table: str, blobs: Sequence[bytes], classes: int) -> np.ndarray:
     """(m, C) what a table says in each of m rows, without class number 0."""
     try:
-        units = [_with_first(np.frombuffer(blob, UNITS)[None, :], classes) for blob in blobs]
+        units = [with_first(np.frombuffer(blob, UNITS)[None, :], classes) for blob in blobs]
     except (TypeError, ValueError):
         raise Damaged(f"units in table {table} that are no numbers, or of more classes than there are") from None
     return np.concatenate([np.zeros((0, classes), np.int64), *units])
@@ -144,13 +127,3 @@ def from_brought(rows: Sequence[tuple[bytes, bytes]], classes: int) -> MessageUn
     if not all(type(digest) is bytes and len(digest) == 16 for digest, _ in rows):
         raise Damaged("a message in table brought without a digest")
     return MessageUnits([digest for digest, _ in rows], units_of_rows("brought", [row[1] for row in rows], classes))
-
-
-def _with_first(rest: np.ndarray, classes: int) -> np.ndarray:
-    """(k, C) of the columns but for the first; classes that came later than these have 0."""
-    if rest.shape[1] >= classes and rest.shape[1]:
-        raise ValueError("too many columns")
-    out = np.zeros((len(rest), classes), np.int64)
-    out[:, 1 : 1 + rest.shape[1]] = rest
-    out[:, :1] = -out[:, 1:].sum(axis=1, keepdims=True)
-    return out

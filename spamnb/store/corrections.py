@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.store.correction_log import CorrectionLog
 from spamnb.store.correction_sums import (
     KEY,
     MAX_UNITS,
@@ -33,11 +34,15 @@ from spamnb.store.correction_sums import (
     pages_of,
     units_of_rows,
 )
-from spamnb.store.hard_messages import HardMessages
+from spamnb.store.pages import weights_of
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
+
+if TYPE_CHECKING:  # classifying a message with a model that learned nothing since it was trained needs neither
+    from spamnb.store.correction_log import CorrectionLog
+    from spamnb.store.hard_messages import HardMessages
 
 PAGES = "SELECT keys, weights FROM corrections ORDER BY first"
 PAGES_OF = """SELECT keys, weights FROM corrections WHERE first IN
@@ -73,16 +78,35 @@ class CorrectionTables:
         self._tables, self._vocabulary, self._preload = tables, vocabulary, preload
         self._cache: _Cache | None = None
         self._pages: TokenUnits | None = None
-        self._log = CorrectionLog(tables)
         self._pending: list[tuple[np.ndarray, np.ndarray]] = []  # keys (k,) and what is added to each, (C,)
         self._waiting = 0  # tokens of these
-        self.hard = HardMessages(tables, vocabulary)
+        self._taught: bool | None = None
+
+    @cached_property
+    def _log(self) -> CorrectionLog:
+        from spamnb.store.correction_log import CorrectionLog
+
+        return CorrectionLog(self._tables)
+
+    @cached_property
+    def hard(self) -> HardMessages:
+        """The last lessons that were hard to tell."""
+        from spamnb.store.hard_messages import HardMessages
+
+        return HardMessages(self._tables, self._vocabulary)
+
+    def _was_taught(self) -> bool:
+        """Is anything in the log?"""
+        if self._taught is None:
+            self._taught = bool(self._tables.execute("SELECT EXISTS (SELECT 1 FROM corrected)").fetchone()[0])
+        return self._taught
 
     def _cached(self) -> _Cache:
         vocabulary = self._vocabulary()
         if self._cache is None or self._cache.vocabulary is not vocabulary:
             self.write_changes()
-            self._log.read_anew()
+            if "_log" in self.__dict__:
+                self._log.read_anew()
             self._cache = _Cache(vocabulary, len(self._tables.class_ids()))
         return self._cache
 
@@ -98,12 +122,13 @@ class CorrectionTables:
             if self._preload and self._pages is None:
                 self._pages = from_pages(self._tables.execute(PAGES), classes)
             asked = json.dumps(keys.tolist())
-            pages = self._pages or from_pages(self._tables.execute(PAGES_OF, (asked,)), classes)
-            if len(pages.keys):
-                at = np.minimum(np.searchsorted(pages.keys, keys), len(pages.keys) - 1)
-                here = pages.keys[at] == keys
-                cache.table[:, missing[here]] = pages.units[at[here]].T
-            cache.table[:, missing] += self._log.look_up(keys).T
+            held, units = self._pages or weights_of(self._tables.execute(PAGES_OF, (asked,)), classes)
+            if len(held):
+                at = np.minimum(np.searchsorted(held, keys), len(held) - 1)
+                here = held[at] == keys
+                cache.table[:, missing[here]] = units[at[here]].T
+            if self._was_taught():
+                cache.table[:, missing] += self._log.look_up(keys).T
             cache.loaded[missing] = True
         return cache, ids
 
@@ -144,7 +169,7 @@ class CorrectionTables:
         """Write what ``add`` changed; once a transaction is enough."""
         pending, self._pending, self._waiting = self._pending, [], 0
         for keys, units in pending:
-            self._pages = None  # the log moves into them
+            self._pages, self._taught = None, True  # the log moves into them
             self._log.append(keys, units)
 
     # -- what messages brought -------------------------------------------------------------------------------

@@ -246,3 +246,35 @@ def learned_of(store: ModelTables, keys: np.ndarray) -> np.ndarray:
         (json.dumps(keys.tolist()),),
     )
     return int_array("learned", found.fetchall()).reshape(-1, 1 + 2 * classes)
+
+
+# -- of a correction (corrections.py) ------------------------------------------------------------------------
+
+
+def weights_of(pages: Iterable[tuple[bytes, bytes]], classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """The keys (k,), ascending, and the units (k, C) of tokens in pages of table corrections, in their order."""
+    found = list(pages)
+    try:
+        keys = np.frombuffer(b"".join(page[0] for page in found), "<i8")
+        rest = max(classes - 1, 0)
+        if all(2 * len(page[1]) == len(page[0]) * rest for page in found):
+            written = np.frombuffer(b"".join(page[1] for page in found), "<i4")
+            units = with_first(written.reshape(len(keys), rest), classes)
+        else:  # a page holds as many columns as there were classes when it was written, but for the first
+            parts = [np.frombuffer(page[1], "<i4").reshape(len(page[0]) // 8, -1) for page in found]
+            units = np.concatenate([np.zeros((0, classes), np.int64), *(with_first(part, classes) for part in parts)])
+    except (TypeError, ValueError):
+        raise Damaged("pages in table corrections that do not fit together") from None
+    if (keys[1:] <= keys[:-1]).any():
+        raise Damaged("pages in table corrections that are not in their order")
+    return keys, units
+
+
+def with_first(rest: np.ndarray, classes: int) -> np.ndarray:
+    """(k, C) of the columns but for the first; classes that came later than these have 0."""
+    if rest.shape[1] >= classes and rest.shape[1]:
+        raise ValueError("too many columns")
+    out = np.zeros((len(rest), classes), np.int64)
+    out[:, 1 : 1 + rest.shape[1]] = rest
+    out[:, :1] = -out[:, 1:].sum(axis=1, keepdims=True)
+    return out

@@ -12,7 +12,7 @@ from spamnb.tokens.ascii_bytes import IS_PUNCTUATION, LOWER_CASE
 from spamnb.tokens.header_rules import HeaderRule, HeaderRules
 from spamnb.tokens.token_counter import Prefix, TokenCounter
 from spamnb.tokens.word_scanner import Normalization, WordScanner, non_ascii_stretch
-from spamnb.tokens.words import MAX_PUNCTUATION, punctuation, shares, word_text
+from spamnb.tokens.words import MAX_PUNCTUATION, punctuation, word_text
 
 # The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:
 # docs/experiments.md#pairs-of-words.
@@ -216,3 +216,27 @@ class TokenSink:
             while i < stop and IS_PUNCTUATION[data[i]]:
                 i += 1
             self.counter.put_once(signs, raw, start, min(i, start + MAX_PUNCTUATION))
+
+
+def shares(counts: Sequence[int], allowance: int) -> list[int]:
+    """How many words of each text are read, of texts with so many words: ``allowance`` in all.
+
+    Half of the allowance is for all texts evenly, so that each is heard; the rest goes to the first ones, which a
+    reader sees first, so that a hundred attached texts do not outvote the letter. What a text leaves goes to others.
+
+    >>> shares([3000], 1000), shares([3000, 9, 3000], 1000), shares([400, 600], 1000), shares([700] * 4, 1000)
+    ([1000], [745, 9, 246], [400, 600], [625, 125, 125, 125])
+    """
+    if len(counts) == 1:
+        return [min(counts[0], allowance)]
+    read = [0] * len(counts)
+    left = allowance // 2
+    for n_longer, i in zip(range(len(counts), 0, -1), sorted(range(len(counts)), key=counts.__getitem__)):
+        read[i] = min(counts[i], left // n_longer)
+        left -= read[i]
+    left += allowance - allowance // 2
+    for i, count in enumerate(counts):
+        more = min(count - read[i], left)
+        read[i] += more
+        left -= more
+    return read

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 
 from spamnb.tokens.ascii_bytes import BYTE_KIND, IS_PUNCTUATION, MAX_CUT_WORD, MAX_WORD, MIN_SPACED, NOT_SPELT
 from spamnb.tokens.ascii_words import AsciiWord, long_token
@@ -168,27 +167,3 @@ def _normalize_run(word: str) -> list[str]:
     if latin != bare and latin.isascii() and any("a" <= char <= "z" for char in bare):
         return [latin, "look-alike"]  # mixed scripts: a disguise
     return [low, bare] if bare and bare != low and bare.isascii() else [low]
-
-
-def shares(counts: Sequence[int], allowance: int) -> list[int]:
-    """How many words of each text are read, of texts with so many words: ``allowance`` in all.
-
-    Half of the allowance is for all texts evenly, so that each is heard; the rest goes to the first ones, which a
-    reader sees first, so that a hundred attached texts do not outvote the letter. What a text leaves goes to others.
-
-    >>> shares([3000], 1000), shares([3000, 9, 3000], 1000), shares([400, 600], 1000), shares([700] * 4, 1000)
-    ([1000], [745, 9, 246], [400, 600], [625, 125, 125, 125])
-    """
-    if len(counts) == 1:
-        return [min(counts[0], allowance)]
-    read = [0] * len(counts)
-    left = allowance // 2
-    for n_longer, i in zip(range(len(counts), 0, -1), sorted(range(len(counts)), key=counts.__getitem__)):
-        read[i] = min(counts[i], left // n_longer)
-        left -= read[i]
-    left += allowance - allowance // 2
-    for i, count in enumerate(counts):
-        more = min(count - read[i], left)
-        read[i] += more
-        left -= more
-    return read

@@ -13,7 +13,7 @@ from commands import done, run
 from mail import folders, mail, message, sums
 
 from spamnb.classifier import Classifier
-from spamnb.formulas.correction import offset_of
+from spamnb.learners.corrected import offset_of
 from spamnb.store import compaction
 from spamnb.store import store as stores
 from spamnb.store.database import FORMAT

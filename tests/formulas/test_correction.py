@@ -11,11 +11,10 @@ from spamnb.formulas.correction import (
     LEARNING_PENALTY,
     PENALTY,
     coefficients,
-    fitted_offset_of,
-    offset_of,
     omega,
     value_of,
 )
+from spamnb.learners.corrected import fitted_offset_of, offset_of
 
 finite = st.floats(-300, 300)
 

@@ -16,11 +16,11 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
-from spamnb.formulas.correction import PENALTY, UNIT, offset_of
+from spamnb.formulas.correction import PENALTY, UNIT
 from spamnb.formulas.pooling import softmax
 from spamnb.learners import ascent, corrected
 from spamnb.learners.ascent import Problem, ascend, ascend_python, sum_weights_python, take_out_python
-from spamnb.learners.corrected import Corrected
+from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
