@@ -5,8 +5,10 @@
 
 A fresh account with mail in inbox and Junk: train over IMAP, watch; new messages arrive by LMTP; three verdicts are put
 right by moving mail in another client and three on the page of ``spamnb review``. Prints each step with its time.
-COMMAND is run by a shell at the end, while server and watch still run, for what comes after, such as a digest; it finds
-WALK_URL, WALK_MODEL and WALK_JOURNAL in its environment.
+COMMAND is run by a shell at the end, while server and watch still run, for what comes after; it finds WALK_URL,
+WALK_MODEL and WALK_JOURNAL in its environment. A digest:
+
+    spamnb review --digest -m "$WALK_MODEL" --journal "$WALK_JOURNAL" --to "$WALK_URL"
 
 SPAMNB_MAIL_ROOT names the folder that Dovecot was unpacked into, as for the tests, with Debian's dovecot-lmtpd beside
 it. Needs root, and the extras imap and review.

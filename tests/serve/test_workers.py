@@ -98,9 +98,12 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def metrics_url(server: Server) -> str:
+    return next(f"http://{line['address']}" for line in server.lines() if line["event"] == "metrics")
+
+
 def metrics_of(server: Server) -> dict[str, float]:
-    url = next(f"http://{line['address']}/metrics" for line in server.lines() if line["event"] == "metrics")
-    with urllib.request.urlopen(url, timeout=120) as reply:
+    with urllib.request.urlopen(metrics_url(server) + "/metrics", timeout=120) as reply:
         assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         lines = reply.read().decode("ascii").splitlines()
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
@@ -245,13 +248,19 @@ def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
 
 def test_metrics_are_summed_over_the_workers(serve, model):
     server = serve(model, "--workers", "2", "--allow-tell", "--metrics-port", "0")
+    url = metrics_url(server)
+
+    def metrics() -> dict[str, float]:
+        return metrics_of(server)
+
     for number in range(25):
         server.verdict(SPAM if number % 5 else HAM)
     server.ask(b"NONSENSE\r\n")
     server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
     os.kill(server.workers()[0], signal.SIGKILL)  # its counts stay
     events_are(server, "worker ended", 1)
-    counts = metrics_of(server)
+    wait_until(lambda: metrics()["spamnb_connections"] == 0)  # counted a little after a client has its reply
+    counts = metrics()
     assert counts['spamnb_requests_total{method="CHECK"}'] == 25
     assert counts['spamnb_verdicts_total{verdict="spam"}'] == 20
     assert counts['spamnb_verdicts_total{verdict="ham"}'] == 5
@@ -260,10 +269,9 @@ def test_metrics_are_summed_over_the_workers(serve, model):
     assert counts["spamnb_request_seconds_count"] == counts['spamnb_request_seconds_bucket{le="+Inf"}'] == 26
     buckets = [value for name, value in counts.items() if name.startswith("spamnb_request_seconds_bucket")]
     assert buckets == sorted(buckets) and counts["spamnb_request_seconds_sum"] > 0
-    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 0)  # closed a little after its client has the reply
-    address = next(line["address"] for line in server.lines() if line["event"] == "metrics")
+    assert counts["spamnb_connections"] == 0
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(f"http://{address}/", timeout=120)
+        urllib.request.urlopen(url + "/", timeout=120)
 
 
 def test_without_prometheus_client_only_metrics_are_refused(serve, model, tmp_path):
