@@ -82,7 +82,8 @@ def set_bound(store: ModelTables, megabytes: float) -> None:
     """Keep at most so much from now on; what is over it leaves at once."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
-        _make_room(store)
+        if _is_there(store):
+            _make_room(store, _end(store))
 
 
 def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
@@ -94,8 +95,7 @@ def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
         drop(store, digest)
         if not raw or len(raw) * MAX_SHARE > bound(store) or is_public(store):
             return False
-        _put(store, KeptLesson(digest, label, int(time.time()), pack(raw)))
-        _make_room(store)
+        _make_room(store, _put(store, KeptLesson(digest, label, int(time.time()), pack(raw))))
         return True
 
 
@@ -113,8 +113,7 @@ def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:
         for lesson in lessons:
             drop(store, lesson.digest)
             if len(lesson.message) + ROW_BYTES <= most:
-                _put(store, lesson)
-                _make_room(store)
+                _make_room(store, _put(store, lesson))
 
 
 def drop(store: ModelTables, digest: bytes) -> None:
@@ -185,13 +184,16 @@ def _is_there(store: ModelTables) -> bool:
     return store.has_table("kept_lessons")
 
 
-def _put(store: ModelTables, lesson: KeptLesson) -> None:
+def _put(store: ModelTables, lesson: KeptLesson) -> int:
+    """Write a lesson behind the last; where it ends."""
     number = store.class_id(lesson.label)
     if not _is_there(store):
         store.execute(KEPT_LESSONS)
         store.execute(f"PRAGMA user_version = {FORMAT}")
     digest, _, taught_at, message = lesson
-    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", (_end(store), digest, number, taught_at, message))
+    end = _end(store)
+    store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", (end, digest, number, taught_at, message))
+    return end + len(message) + ROW_BYTES
 
 
 def _end(store: ModelTables) -> int:
@@ -202,8 +204,8 @@ def _end(store: ModelTables) -> int:
     return found[0][0] + found[0][1] + ROW_BYTES if found else 0
 
 
-def _make_room(store: ModelTables) -> None:
-    """Let go of the oldest, until what is left fits the bound."""
-    if _is_there(store):
+def _make_room(store: ModelTables, end: int) -> None:
+    """Let go of the oldest, until what is left fits the bound; the last lesson ends at ``end``."""
+    if end > bound(store):
         store.overwrite_deleted()
-        store.execute("DELETE FROM kept_lessons WHERE position < ?", (_end(store) - bound(store),))
+        store.execute("DELETE FROM kept_lessons WHERE position < ?", (end - bound(store),))

@@ -74,8 +74,10 @@ class ServerDatabase(Database):
         return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        self._wrote = self._wrote or not statement.startswith("SELECT")
-        return self._link.in_use().execute(_translated(statement), values or None, binary=True)
+        if statement.startswith("SELECT"):
+            return self._link.in_use().execute(_translated(statement), values or None, binary=True)
+        self._wrote = True
+        return self._link.write(_translated(statement), values or None)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement with each of ``rows``, an INSERT with many at once: a statement for each row of frequencies
@@ -90,7 +92,7 @@ class ServerDatabase(Database):
         every = iter(rows)
         while some := list(islice(every, _ROWS)):
             values = ", ".join([f"({marks})"] * len(some))
-            self._link.in_use().execute(_translated(f"{before}VALUES {values}{after}"), list(chain.from_iterable(some)))
+            self._link.write(_translated(f"{before}VALUES {values}{after}"), list(chain.from_iterable(some)))
 
     def copy_rows(self, statement: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
         """Write many rows with a COPY statement, a third of what inserting them takes."""
@@ -160,17 +162,17 @@ class ServerDatabase(Database):
         return self._link.connected().execute(_translated(statement), values).fetchall()
 
     def run(self, statement: str) -> None:
-        """Run a statement that names schemas, ``quoted``."""
-        self._link.connected().execute(statement.encode())
+        """Run a statement that names schemas, ``quoted``, inside a change."""
+        self._link.in_use().execute(statement.encode())
 
     def run_with(self, statement: str, values: Sequence[Any]) -> None:
         """Run a statement with psycopg's own marks for its values, which say how each is sent."""
         self._wrote = True
-        self._link.in_use().execute(statement.encode(), values)
+        self._link.write(statement.encode(), values)
 
     def lock(self, which: str) -> None:
         """Wait until nobody else writes ("writer"), or until nobody has the model at all ("whole")."""
-        self._ask(f"SELECT pg_advisory_xact_lock({self._number(which)})")
+        self._link.in_use().execute(f"SELECT pg_advisory_xact_lock({self._number(which)})".encode())
 
     @contextlib.contextmanager
     def making(self, schema: str) -> Iterator[None]:
@@ -183,7 +185,7 @@ class ServerDatabase(Database):
             self._busy = True
             try:
                 yield
-                self._link.in_use().execute("COMMIT")
+                self._link.commit()
             finally:
                 self._drop_cache()
                 self._data_version = None
@@ -209,7 +211,7 @@ class ServerDatabase(Database):
                 yield
                 if writing:
                     self._before_commit()
-                    self._link.in_use().execute("COMMIT")
+                    self._link.commit()
                 else:
                     self._link.commit_unread()
             except BaseException:
@@ -222,6 +224,7 @@ class ServerDatabase(Database):
 
     def _end(self) -> None:
         """Leave no transaction open behind an error."""
+        self._link.forget_writes()
         server = self._link.alive()
         if server is not None and server.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             try:

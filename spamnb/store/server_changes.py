@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.store.tables import ModelTables
 
 KEPT_CHANGES = 500
-MAX_LOG = 16_384  # cells, after some 50 lessons: whoever opens the model reads them
+MAX_LOG = 32_768  # cells, after some 100 lessons, as in a file: whoever opens the model reads them
 MAX_ROWS = 200
 MOVED = np.dtype([("class", "<u2"), ("documents", "<u4"), ("tokens", "<i4")])
 _HEAD, _KEY, _UNITS = np.dtype([("keys", "<u4"), ("classes", "<u4")]), np.dtype("<i8"), np.dtype("<i8")

@@ -232,7 +232,8 @@ class ModelTables(Database):
                 " ON CONFLICT (class, own, bin) DO UPDATE SET messages = calibration.messages + excluded.messages",
                 [(self.class_id(name), own, bin_, messages) for name, own, bin_, messages in cells],
             )
-            self.execute("DELETE FROM calibration WHERE messages = 0")
+            if any(messages < 0 for *_, messages in cells):
+                self.execute("DELETE FROM calibration WHERE messages = 0")
             if self._cells is not None:
                 for name, own, bin_, messages in cells:
                     self._cells[name, own, bin_] = self._cells.get((name, own, bin_), 0) + messages
