@@ -7,6 +7,8 @@ from typing import NamedTuple
 from spamnb.naming import escape
 from spamnb.sources.labelled_lines import LABEL_NAMES, TEXT_NAMES
 
+# Columns of Parquet tables that hold whole messages with their headers, as bytes.
+RAW_NAMES = frozenset({"raw", "raw_message", "raw_mail", "rfc822", "eml"})
 _MAX_NAMES = 8  # columns that a complaint lists
 
 # Columns that say whether a message is spam: no class is called 1.
@@ -20,10 +22,10 @@ class Columns(NamedTuple):
     text: str | None = None
     label: str | None = None
 
-
-    def text_place(self, names: list[str]) -> int:
-        """The number of the column of text, from 0. ValueError where there is none, or more than one."""
-        return _place(names, self.text, TEXT_NAMES, "text")
+    def text_place(self, names: list[str], with_raw: bool = False) -> int:
+        """The number of the column of text, or ``with_raw`` of whole messages, from 0. ValueError where there is none,
+        or more than one."""
+        return _place(names, self.text, TEXT_NAMES | RAW_NAMES if with_raw else TEXT_NAMES, "text")
 
     def label_place(self, names: list[str]) -> int:
         """The number of the column of classes, from 0. ValueError where there is none, or more than one."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.columns import Columns
-from spamnb.sources.entries import open_mail
+from spamnb.sources.columns import RAW_NAMES, Columns
+from spamnb.sources.entries import MAX_MESSAGE, open_mail
 from spamnb.sources.table_rows import MAX_COLUMNS, MAX_FIELD, Rows, row_of_values
 
 _MAX_BATCH = 256  # rows in memory at a time
@@ -46,7 +46,9 @@ def _rows(parquet_file: Any, stream: object, columns: Columns, labelled: bool, k
         names = opened.schema_arrow.names
         if len(names) > MAX_COLUMNS or len({*names}) < len(names):
             raise ValueError(f"more than {MAX_COLUMNS:,} columns, or two of one name")
-        text = columns.text_place(names)
+        text = columns.text_place(names, with_raw=True)
+        is_raw = names[text].lower() in RAW_NAMES
+        most = MAX_MESSAGE if is_raw else MAX_FIELD
         label = columns.label_place(names) if labelled else None
         yield names
         wanted = {text} | ({label} if label is not None else set()) if not keep else {*range(len(names))}
@@ -54,12 +56,15 @@ def _rows(parquet_file: Any, stream: object, columns: Columns, labelled: bool, k
         number = 0
         read = [names[place] for place in sorted(wanted)]
         for batch in opened.iter_batches(_batch_size(opened.metadata), columns=read, use_threads=False):
-            values = dict(zip(sorted(wanted), (_values(column) for column in batch.columns)))
+            values = {
+                place: _values(column, MAX_MESSAGE if is_raw and place == text else MAX_FIELD, is_raw and place == text)
+                for place, column in zip(sorted(wanted), batch.columns)
+            }
             for row in range(batch.num_rows):
                 number += 1
                 cells = [values[place][row] for place in sorted(wanted)]
                 if _TOO_LONG in cells:
-                    yield number, ValueError(f"a cell longer than {MAX_FIELD >> 20} MiB")
+                    yield number, ValueError(f"a cell longer than {most >> 20} MiB")
                     continue
                 kind = None if label is None else values[label][row]
                 yield number, row_of_values(values[text][row], kind, chosen, cells if keep else ())
@@ -82,8 +87,8 @@ def _batch_size(metadata: Any) -> int:
 _TOO_LONG = object()
 
 
-def _values(column: Any) -> list[object]:
-    """The values of a column, texts as ``str``; ``_TOO_LONG`` in place of one over MAX_FIELD bytes."""
+def _values(column: Any, most: int, as_bytes: bool) -> list[object]:
+    """The values of a column, texts as ``str`` or ``as_bytes``; ``_TOO_LONG`` in place of one over ``most`` bytes."""
     import pyarrow
     from pyarrow import compute, types
 
@@ -99,5 +104,6 @@ def _values(column: Any) -> list[object]:
         if size is None:
             found.append(None)
         else:
-            found.append(_TOO_LONG if size > MAX_FIELD else octets[place].as_py().decode("utf-8", "replace"))
+            value = _TOO_LONG if size > most else octets[place].as_py()
+            found.append(value.decode("utf-8", "replace") if isinstance(value, bytes) and not as_bytes else value)
     return found

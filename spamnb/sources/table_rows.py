@@ -17,7 +17,7 @@ class TableRow(NamedTuple):
     """What a row says, and all its cells as text where they are kept."""
 
     label: str | None
-    text: str
+    text: str | bytes  # bytes: a whole message with its headers
     cells: list[str]
 
 
@@ -30,7 +30,7 @@ def row_of_values(
     text: object, label: object, columns: tuple[str, str | None], cells: Sequence[object] = ()
 ) -> TableRow | ValueError:
     """The row with this text and class, out of the ``columns`` of these names."""
-    if not isinstance(text, str):
+    if not isinstance(text, (str, bytes)):
         return ValueError(f"no text under {escape(columns[0])!r}")
     kept = list(map(cell_text, cells))
     if columns[1] is None:

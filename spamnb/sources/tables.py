@@ -88,7 +88,8 @@ def _entries(path: str, rows: Numbered, on_unreadable: Report) -> Iterator[tuple
             except ValueError as error:
                 on_unreadable(name, error)
             else:
-                yield Entry(row.label, name, path, content=message_of_text(row.text)), row.cells
+                raw = row.text if isinstance(row.text, bytes) else message_of_text(row.text)
+                yield Entry(row.label, name, path, content=raw), row.cells
     except OSError as error:
         on_unreadable(escape(path), error)
     except (ValueError, csv.Error) as error:

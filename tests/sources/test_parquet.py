@@ -137,3 +137,24 @@ def test_without_pyarrow_the_refusal_names_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SpamnbError, match=r"pip install 'spamnb\[parquet\]'"):
         next(unlabelled([str(path)], pytest.fail))
+
+
+@pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary(), pyarrow.string()])
+def test_a_column_of_raw_messages_holds_mail_with_its_headers(tmp_path: Path, kind: object) -> None:
+    raw = [b"Subject: tea\r\n\r\nAt four?\r\n", b"Subject: pills\n\ncheap\n"]
+    held = pyarrow.array([*raw, None], pyarrow.binary()).cast(kind)
+    path = write(tmp_path / "a.parquet", {"label": ["ham", "spam", "ham"], "raw": held})
+    told: list[str] = []
+    found = list(entries([str(path)], lambda name, error: told.append(f"{name} {error}")))
+    assert [entry.read() for entry in found] == raw and told == [f"{path}:3 no text under 'raw'"]
+
+
+def test_a_raw_message_keeps_its_bytes_and_text_beside_it_is_a_doubt(tmp_path: Path) -> None:
+    raw = b"Subject: x\nContent-Type: text/plain; charset=latin-1\n\nna\xefve\n"
+    columns: dict[str, object] = {"label": ["ham"], "rfc822": pyarrow.array([raw], pyarrow.binary())}
+    (entry,) = entries([str(write(tmp_path / "a.parquet", columns))], pytest.fail)
+    assert entry.read() == raw
+    both = write(tmp_path / "b.parquet", {**columns, "text": ["tea"]})
+    with pytest.raises(SpamnbError, match="several columns could hold the text"):
+        list(entries([str(both)], pytest.fail))
+    assert read(both, text_column="text") == [("ham", "tea")]
