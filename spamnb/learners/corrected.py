@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # classifying a message does not need it
 PASSES = 10, 10, 3  # over all messages; folds, and passes over the others of a fold
 MANY_PASSES = 2, 2, 1  # where there are more than two classes: 20 Newsgroups 89.4 % with 2 passes, 89.1 with 5
 MAX_COPIED = 1 << 27  # bytes of weights that folds which are solved at the same time may copy
+PASSES_OF_OLDER = 3  # over the older mail, whose model judges the newest and is not kept
 MIN_HOLDERS = 2  # a token of one message tells nothing about the others
 OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, half: calibration says 2.6 to 3.5
 FITTED_SHARE = 0.7  # of many classes' offset: left-out scores are surer than those of mail to come; of two, all of it
@@ -75,7 +76,7 @@ class Corrected(Learner):
         if not len(scores) or found is None:
             return found
         classes = len(others.counts.classes)
-        solved = _solve(others, labels, scores, (PASSES if classes == 2 else MANY_PASSES)[0])
+        solved = _solve(others, labels, scores, min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0]))
         every = np.arange(len(others.tokens), dtype=np.int32)
         problem = _problem(asked, every, np.zeros(len(found), np.int64), offset_of(classes) * found)
         lengths = np.concatenate([shard.lengths[shard.included] for shard in asked.shards])
