@@ -27,6 +27,9 @@ def test_round_trip_through_json() -> None:
     settings = Settings(
         "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
     )
+    rare = Settings(model_type="boolean", min_messages=3)
+    assert Settings.from_meta(json.loads(json.dumps(rare.as_meta())), "m") == rare
+    assert "min_messages" not in settings.as_meta(), "a file that knows of no choice is the same"
     assert Settings(model_type="lda").embedding == "lsa:100"
     assert Settings.from_meta(json.loads(json.dumps(settings.as_meta())), "m") == settings
 
@@ -43,7 +46,10 @@ def test_round_trip_through_json() -> None:
         ({"prior": "flat"}, "prior 'flat' is not one of"),
         ({"pooling": "max"}, "pooling 'max' is not one of"),
         ({"top_words": 0}, "at least 1"),
-        ({"embedding": "lsa:5"}, "has no embedding"),
+        ({"model_type": "boolean", "embedding": "lsa:5"}, "has no embedding"),
+        ({"min_messages": 0}, "1 to 1,000"),
+        ({"min_messages": 2, "model_type": "corrected"}, "have weights beside their counts.*--model-type boolean, mul"),
+        ({"min_messages": 2, "model_type": "boolean", "top_words": 9}, "both choose tokens"),
     ],
 )
 def test_refused_in_one_line(change: dict[str, object], says: str) -> None:

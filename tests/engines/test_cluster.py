@@ -72,7 +72,7 @@ def quiet(line: str) -> None:
 def test_workers_in_any_order_make_the_model_of_one_machine(
     folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = train(folder, tmp_path / "one", workers=1)
+    one = train(folder, tmp_path / "one", workers=1, model_type="boolean")
     count = parts.count_part
 
     def in_any_order(*arguments: Any) -> parts.Counted:
@@ -81,7 +81,8 @@ def test_workers_in_any_order_make_the_model_of_one_machine(
 
     monkeypatch.setattr(parts, "count_part", in_any_order)
     monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
-    other = train(folder, tmp_path / "parts", dask=scheduler.cluster.scheduler_address, tell=quiet)
+    address = scheduler.cluster.scheduler_address
+    other = train(folder, tmp_path / "parts", dask=address, tell=quiet, model_type="boolean")
     assert sums(tmp_path / "one") == sums(tmp_path / "parts")
     assert str(other).splitlines()[1:] == str(one).splitlines()[1:]
     assert other.conflicts == one.conflicts and other.conflicts.groups

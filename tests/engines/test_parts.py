@@ -17,10 +17,11 @@ from mail import folders, mail, message, never
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.engines import cluster_counting, cluster_graph, parts, range_sums
 from spamnb.engines.cluster_counting import count_on_cluster, part_sizes
+from spamnb.engines.cluster_training import is_made_in_parts
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.errors import SpamnbError
-from spamnb.settings import MODELS, Settings
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, LeftOut
 from spamnb.sources.spec import entries as labelled
 from spamnb.store.jsonl import export
@@ -29,9 +30,8 @@ from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import TokenOptions
 
 BEGIN = 1_600_000_000
+BOOLEAN = Settings(model_type="boolean")  # a model of sums, which is made in parts
 ORIGIN: dict[str, Any] = {}
-
-NAIVE_BAYES = Settings(model_type="boolean")
 
 
 class Here:
@@ -111,10 +111,10 @@ def in_parts_of(monkeypatch: pytest.MonkeyPatch, size: int, tokens: int) -> None
 @pytest.mark.parametrize(
     ("settings", "n_parts"),
     [
-        (NAIVE_BAYES, 1),
-        (NAIVE_BAYES, 2),
-        (NAIVE_BAYES, 4),
-        (NAIVE_BAYES, 16),
+        (BOOLEAN, 1),
+        (BOOLEAN, 2),
+        (BOOLEAN, 4),
+        (BOOLEAN, 16),
         (Settings(model_type="multinomial", alpha=1, tokens=TokenOptions(ngrams=1)), 4),
         (Settings(model_type="bernoulli", pooling="sum"), 4),
         (Settings(model_type="boolean", min_messages=2), 4),
@@ -151,12 +151,12 @@ def test_lessons_are_taught_again_and_copies_are_told_of(tmp_path: Path, monkeyp
     in_parts_of(monkeypatch, 13, 1000)
     told = []
     for name, cluster in (("one", None), ("parts", Here())):
-        made_by(tmp_path / name, entries, NAIVE_BAYES)
+        made_by(tmp_path / name, entries, BOOLEAN)
         with Classifier.open(tmp_path / name, writable=True) as classifier:
             classifier.learn("spam", message("ham", 5_000))
             classifier.learn("spam", next(e.content or b"" for e in entries if e.label == "ham"))
         (tmp_path / f"{name}.rows").rename(tmp_path / f"{name}.before")
-        lines, made = made_by(tmp_path / name, entries, NAIVE_BAYES, cluster, force=True)
+        lines, made = made_by(tmp_path / name, entries, BOOLEAN, cluster, force=True)
         assert made.lessons == 2
         told.append((lines, made.in_sources, made.other_class, in_several_classes(made.training_set)))
     assert told[0] == told[1]
@@ -171,7 +171,7 @@ def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, monkeypatch: p
     for name, cluster in (("one", None), ("parts", Here())):
         told: list[str] = []
         left_out = LeftOut(told.append)
-        results.append((made_by(tmp_path / name, found, NAIVE_BAYES, cluster, left_out)[0], told, left_out.count))
+        results.append((made_by(tmp_path / name, found, BOOLEAN, cluster, left_out)[0], told, left_out.count))
     assert results[0] == results[1]
     assert results[0][1:] == ([f"gone{n}: No such file or directory; left out" for n in range(12)], 12)
 
@@ -185,7 +185,7 @@ def test_urls_and_archives_are_handed_out_as_they_are(tmp_path: Path, monkeypatc
         shutil.make_archive(str(tmp_path / "packed"), kind, root)
         specs += [f"file://{tmp_path}/packed.{kind}"]
     exports = [
-        made_by(tmp_path / str(n), list(labelled([spec], never)), Settings(), Here() if n else None)[0]
+        made_by(tmp_path / str(n), list(labelled([spec], never)), BOOLEAN, Here() if n else None)[0]
         for n, spec in enumerate(specs)
     ]
     assert exports[0] == exports[1] == exports[2] == exports[3]
@@ -196,19 +196,19 @@ def test_a_file_that_only_the_client_sees_ends_the_training(tmp_path: Path, monk
     there.write_bytes(message("ham", 1))
     monkeypatch.setattr(Entry, "read", lambda self: (tmp_path / "nothing").read_bytes())
     with pytest.raises(SpamnbError, match="all workers must see the mail's files under the same names"):
-        made_by(tmp_path / "model", [Entry("ham", "mail.eml", str(there))], NAIVE_BAYES, Here())
+        made_by(tmp_path / "model", [Entry("ham", "mail.eml", str(there))], BOOLEAN, Here())
     assert not (tmp_path / "model").exists()
 
 
 def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path) -> None:
     ham = [entry for entry in mixed(5) if entry.label == "ham"]
     with pytest.raises(SpamnbError, match="no messages in the sources"):
-        made_by(tmp_path / "none", [], NAIVE_BAYES, Here())
+        made_by(tmp_path / "none", [], BOOLEAN, Here())
     with pytest.raises(SpamnbError, match="--one-class trains on one"):
-        made_by(tmp_path / "ham", ham, NAIVE_BAYES, Here())
+        made_by(tmp_path / "ham", ham, BOOLEAN, Here())
     assert not (tmp_path / "none").exists() and not (tmp_path / "ham").exists()
     exports = [
-        made_by(tmp_path / name, ham, NAIVE_BAYES, cluster, one_class=True)[0]
+        made_by(tmp_path / name, ham, BOOLEAN, cluster, one_class=True)[0]
         for name, cluster in (("one", None), ("parts", Here()))
     ]
     assert exports[0] == exports[1]
@@ -217,15 +217,16 @@ def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path)
 @pytest.mark.parametrize(
     "settings",
     [
-        *(Settings(model_type=name) for name in MODELS if name not in ("boolean", "multinomial", "bernoulli")),
+        *(Settings(model_type=name) for name in ("corrected", "logistic", "hybrid")),
+        Settings(model_type="lda", embedding="lsa:5"),
         Settings(model_type="boolean", top_words=200),
-        Settings(model_type="corrected", top_words=200),
     ],
     ids=lambda settings: f"{settings.model_type}{settings.top_words or ''}",
 )
 def test_what_is_more_than_sums_is_fitted_here_to_what_the_cluster_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
+    assert not is_made_in_parts(settings)
     entries = mixed(60)
     one, alone = made_by(tmp_path / "one", entries, settings)
     in_parts_of(monkeypatch, 17, 400)
@@ -295,7 +296,7 @@ def test_ranges_share_all_tokens_in_their_order(ranges: int) -> None:
     pieces = [parts.cut(settled, r, ranges) for r in range(ranges)]
     assert [token for piece in pieces for token in piece.tokens] == list(settled.tokens)
     assert sum(len(piece.tokens.text) for piece in pieces) == len(settled.tokens.text)  # and not each the whole text
-    table = np.concatenate([range_sums.ask(piece, range_sums.merge([piece, piece]), NAIVE_BAYES) for piece in pieces])
+    table = np.concatenate([range_sums.ask(piece, range_sums.merge([piece, piece]), BOOLEAN) for piece in pieces])
     assert (table.sum(axis=1) == 2 * settled.counts.document_frequency()).all()
 
 
