@@ -38,7 +38,7 @@ NOT_RUN = {
     "python scripts/simulate_years.py": "needs the public corpora",
     "python scripts/train_respelt.py": "needs the public corpora, and minutes",
     "python scripts/simulate_scheduler.py": "takes minutes",
-    "sudo python scripts/try_cluster.py": "makes network namespaces, as root",
+    "python scripts/try_cluster.py": "makes network namespaces, as root",
     "python scripts/fuzz_message.py": "takes minutes; tests/message/test_fuzz.py does its work",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
