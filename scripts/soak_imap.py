@@ -197,7 +197,7 @@ class Soak:
 
     def move(self) -> None:
         """A person moves a message of some time ago; one time in five to the wrong side, which is a lesson, and later
-        back. Wrong lessons that stay would add up: after 34 in 25 minutes this model called no spam so."""
+        back. Wrong lessons that stay would add up: after 64 in 34 minutes this model called no spam so."""
         if self.mistakes and self.chance.random() < 0.2:
             name, to = self.mistakes.pop(0)
         else:
