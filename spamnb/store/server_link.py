@@ -6,10 +6,14 @@ nine statements that were waited for one by one took twice the processor time.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+
+# Of a connection that is lost in a pipeline it tells standard error too, beside the error that it raises.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 # Unless the URL or libpq's own variables say otherwise: a server that is gone must not hold mail up for minutes.
 _PATIENCE = {
