@@ -87,10 +87,10 @@ def measured(corpora: Path, model_type: str, rounds: int) -> None:
             (place / "mail" / label).mkdir(parents=True)
         for n, (label, raw) in enumerate(every[:TRAINED]):
             (place / "mail" / label / f"{n:05}").write_bytes(raw)
-        for _ in range(rounds):
-            names = str(place / "model"), server.url("benchmark")
+        for n in range(rounds):
+            names = str(place / f"model{n}"), server.url(f"benchmark{n}")  # a training would teach its lessons again
             for name in names:
-                train(str(place / "mail"), name, model_type=model_type, force=True, workers=1)
+                train(str(place / "mail"), name, model_type=model_type, workers=1)
             for step, (run, messages) in STEPS.items():
                 for which, name in enumerate(names):
                     before = server.seconds(), time.process_time()

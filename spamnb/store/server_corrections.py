@@ -78,7 +78,11 @@ class ServerCorrections(CorrectionTables):
         return len(keys) * _WEIGHT_BYTES
 
     def take_out(self, low: int, high: int, tokens: TokenArray) -> None:
-        """The weights of tokens leave with their rows."""
+        """The weights of these tokens leave with their rows; hard messages that held one are let go of, since what they
+        brought to it is not there to be changed."""
+        for hard in [self.hard.get(number) for number in self.hard._all()]:
+            if hard and np.isin(TokenArray.of(hard.tokens).hashes, tokens.hashes).any():
+                self.hard.drop(hard.digest)
 
     # -- the whole -------------------------------------------------------------------------------------------
 

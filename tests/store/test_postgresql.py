@@ -313,8 +313,11 @@ def test_a_message_asks_the_server_once_for_all_its_tokens(url, monkeypatch):
         classifier.classify(b"Subject: tea\n\nand cheap milk")
         assert sum(" tokens " in statement for statement in asked) == 1
         asked.clear()
+        begin, waited = classifier.store._ask, []
+        monkeypatch.setattr(classifier.store, "_ask", lambda *a: waited.append(a) or begin(*a))
         classifier.classify(b"Subject: tea\n\nand cheap milk")
-        assert asked == []  # all of it is in memory, and the number of the last change says that it is right
+        # All of it is in memory, and the number of the last change says that it is right.
+        assert asked == [] and len(waited) == 1
 
 
 @pytest.mark.parametrize("log", [50, server_changes.MAX_LOG])
