@@ -53,8 +53,8 @@ def replace_model(
 ) -> Iterator[PostgresStore]:
     """As snapshot.atomic_replace. All of it is one transaction: of what is ended on the way nothing stays, and the old
     model is read and taught until the last moment."""
-    kind = "one with an embedding" if meta.get("embedding") else str(meta.get("model_type"))
-    if meta.get("embedding") or kind not in SERVER_MODELS:
+    kind = "one with an embedding" if meta.get("embedding") else f"a {meta.get('model_type')} model"
+    if meta.get("embedding") or meta.get("model_type") not in SERVER_MODELS:
         raise SpamnbError(f"{path}: {refusal(kind)}")
     check_in_the_way(path, force=force)
     with PostgresStore.connect(path, writable=True) as store:

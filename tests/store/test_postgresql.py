@@ -52,8 +52,10 @@ def run(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[byte
     return subprocess.run([sys.executable, "-m", "spamnb", *arguments], input=given, capture_output=True, timeout=120)
 
 
-@pytest.mark.parametrize("log", [100, server_changes.MAX_LOG])
-@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli", "corrected"])
+@pytest.mark.parametrize(
+    ("model_type", "log"),
+    [("boolean", 100), ("multinomial", server_changes.MAX_LOG), ("bernoulli", 100), ("corrected", 100)],
+)
 def test_random_operations_leave_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, model_type, log, monkeypatch):
     monkeypatch.setattr(server_changes, "MAX_LOG", log)
     settings = replace(Settings(), model_type=model_type)
@@ -164,16 +166,16 @@ with Classifier.open(url, writable=True) as classifier:
 def test_no_lesson_that_was_acknowledged_is_lost_when_learners_and_the_server_are_killed(server, url, tmp_path):
     created(url)
     learners = []
-    for number in range(8):
+    for number in range(4):
         out = (tmp_path / str(number)).open("wb")
         command = [sys.executable, "-c", LEARNER, url, str(number), "60" if number else "5000"]
         learners.append(subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL))
         out.close()
     try:
         deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and any(not (tmp_path / str(n)).stat().st_size for n in range(8)):
+        while time.monotonic() < deadline and any(not (tmp_path / str(n)).stat().st_size for n in range(4)):
             time.sleep(0.05)
-        for learner in learners[4:]:
+        for learner in learners[2:]:
             learner.send_signal(signal.SIGKILL)
         time.sleep(0.5)
         server.stop()  # as SIGKILL would: it recovers from its log
@@ -185,7 +187,7 @@ def test_no_lesson_that_was_acknowledged_is_lost_when_learners_and_the_server_ar
     with Classifier.open(url, writable=True) as classifier:
         read_snapshot(classifier.store)  # the sums are those of the messages
         every = 0
-        for number in range(8):
+        for number in range(4):
             told = (tmp_path / str(number)).read_text().split("\n")[:-1]
             for n in map(int, told):
                 raw = f"Subject: {number} {n}\n\nshared word{n % 7} own{number}".encode()
@@ -194,7 +196,7 @@ def test_no_lesson_that_was_acknowledged_is_lost_when_learners_and_the_server_ar
             acknowledged[number] = len(told)
             every += len(told)
         held = classifier.store.totals().documents.sum()
-        assert every <= held <= every + 8 and min(acknowledged.values()) > 0
+        assert every <= held <= every + 4 and min(acknowledged.values()) > 0
         assert len(classifier.store.messages()) == held
 
 
@@ -295,7 +297,7 @@ def test_watch_waits_for_the_server_and_learns_what_was_moved_meanwhile(server, 
 
 
 def wait_for(condition, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)
@@ -320,10 +322,9 @@ def test_a_message_asks_the_server_once_for_all_its_tokens(url, monkeypatch):
         assert asked == [] and len(waited) == 1
 
 
-@pytest.mark.parametrize("log", [50, server_changes.MAX_LOG])
-def test_pruning_leaves_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, monkeypatch, log):
-    monkeypatch.setattr(server_changes, "MAX_LOG", log)
-    monkeypatch.setattr(server_tokens, "PART_ROWS", 300)
+def test_pruning_leaves_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, monkeypatch):
+    monkeypatch.setattr(server_changes, "MAX_ROWS", 6)
+    monkeypatch.setattr(server_tokens, "PART_ROWS", 4000)
     file, chance = str(tmp_path / "m"), random.Random(3)
     more = [(chance.choice(["ham", "spam"]), letter(chance, n)) for n in range(10)]
     for name in (file, url):
@@ -403,7 +404,7 @@ def test_users_models_are_schemas_of_their_own(server, url):
 
 
 def test_what_a_server_does_not_hold_is_refused_in_one_line(url, server, tmp_path):
-    with pytest.raises(SpamnbError, match="needs a file"):
+    with pytest.raises(SpamnbError, match="a logistic model needs a file"):
         created(url, replace(Settings(), model_type="logistic"))
     with pytest.raises(SpamnbError, match=r"~/\.pgpass") as told:
         open_store("postgresql://mail:geheim@/postgres")
