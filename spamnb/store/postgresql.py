@@ -114,7 +114,9 @@ class PostgresStore(ServerDatabase, Store):
         if self._behind:
             self._behind = False
             if not self._follow():
-                self._cache = self._log = self._corrections = None
+                self._cache = self._log = None
+                if self._corrections is not None:  # the learner may have it in hand already
+                    self._corrections.read_anew()
 
     def _follow(self) -> bool:
         """Add to what is in memory what changed since; False where that cannot be known."""
@@ -202,8 +204,6 @@ class PostgresStore(ServerDatabase, Store):
 
     def _add_columns(self, number: int) -> None:
         """A row has as many cells as its token has classes."""
-
-    # -- changes ---------------------------------------------------------------------------------------------
 
     def _before_commit(self) -> None:
         """Write what ``add`` changed as one row of the log, and that something did."""

@@ -59,6 +59,10 @@ class ServerCorrections(CorrectionTables):
             if self._cache is not None and found:
                 self._cache.table[: len(units), found] += units[:, None]
 
+    def read_anew(self) -> None:
+        """Forget the weights in memory."""
+        self._cache = None
+
     def others_taught(self) -> None:
         """Forget what another process may have changed beside the weights."""
         self.hard = HardMessages(self._tables, self._vocabulary)

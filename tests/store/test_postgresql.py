@@ -359,6 +359,18 @@ def survey_of(name: str, rule: Rule) -> tuple:
         return found.tokens, found.pruned, found.frequencies, found.candidates.tolist()
 
 
+def test_weights_that_were_changed_before_the_others_lesson_was_seen_are_written(url):
+    created(url, replace(Settings(), model_type="corrected"))
+    with Classifier.open(url, writable=True) as classifier, open_store(url, writable=True) as store:
+        classifier.learn("ham", b"Subject: tea\n\nat noon")
+        with store.writing():
+            corrections = store.corrections  # in hand before anything was read
+            corrections.add(["noon"], {"ham": -5})
+        assert store.corrections.look_up(["noon"], ["ham"]).tolist() == [[-5]]
+        with open_store(url) as fresh:
+            assert fresh.corrections.look_up(["noon"], ["ham"]).tolist() == [[-5]]
+
+
 def test_copies_on_servers_and_in_files_merge_into_what_all_were_taught(server, url, tmp_path):
     base, first, second, merged = str(tmp_path / "base"), url, url + "x", url + "y"
     train("corpora/mail", base, model_type="boolean", workers=1)
