@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.message.headers import HeaderSection, normalise, read_section
+from spamnb.message.headers import HeaderSection, as_read, normalise, read_section
 from spamnb.message.parse import Message, identity, parse
 from spamnb.sources.entries import raw_message
 from spamnb.tokens.csr_rows import CsrRows
@@ -154,9 +154,14 @@ class ReadMessage:
         """16 bytes, the same for the message on its way and in any mailbox."""
         return identity(self._section)
 
+    @cached_property
+    def _fields(self) -> dict[str, str]:
+        """The first field of each name."""
+        return {name.lower(): value for name, value in reversed(self._section.fields([]))}
+
     def header(self, name: str) -> str:
         """The decoded value of the first header field called ``name`` (lower case); empty when there is none."""
-        return self._section.value(name)
+        return as_read(self._fields.get(name, ""))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,15 @@ class Vocabulary:
         """The tokens with these ids."""
         return list(map(self._tokens.__getitem__, ids.tolist()))
 
+    def joined(self, ids: np.ndarray) -> bytes:
+        """The tokens with these ids as UTF-8, each but the last with a NUL behind it.
+
+        >>> vocabulary = Vocabulary()
+        >>> vocabulary.joined(vocabulary.ids(["tea", "cup"]))
+        b'tea\\x00cup'
+        """
+        return "\0".join(self.take(ids)).encode()
+
     def hashes(self, ids: np.ndarray) -> np.ndarray:
         """The 64-bit hash of each token with these ids, (k,) int64."""
         return TokenArray.of(self.take(ids)).hashes

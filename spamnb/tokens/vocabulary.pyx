@@ -95,6 +95,17 @@ cdef class Vocabulary:
             tokens.append(self.text_of(wanted[i]).decode())
         return tokens
 
+    def joined(self, ids):
+        """The tokens with these ids as UTF-8, each but the last with a NUL behind it."""
+        cdef const int64_t[::1] wanted = np.ascontiguousarray(ids, np.int64)
+        cdef Py_ssize_t i
+        cdef list tokens = []
+        for i in range(wanted.shape[0]):
+            if not 0 <= wanted[i] < self.index.used:
+                raise IndexError(f"no token has the id {wanted[i]}")
+            tokens.append(self.text_of(wanted[i]))
+        return b"\0".join(tokens)
+
     def hashes(self, ids):
         """The 64-bit hash of each token with these ids, (k,) int64."""
         hashes = np.asarray(self.index.keys)[: self.index.used][ids]

@@ -14,7 +14,7 @@ from mail import learned_model, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.journal.entries import MAX_FIELD, Verdict, entry_of, pack_tokens, unpack_tokens
+from spamnb.journal.entries import MAX_FIELD, Verdict, entry_of, field_text, pack_tokens, unpack_tokens
 from spamnb.journal.figures import days, directions
 from spamnb.journal.journal import Journal
 from spamnb.journal.teaching import noted, teach, undo
@@ -193,6 +193,20 @@ def test_tokens_of_another_reading_are_refused(model, tmp_path):
         with pytest.raises(SpamnbError, match="reads mail otherwise"):
             teach(journal, classifier, row, "ham", "one")
         assert classifier.learned(raw) is None and journal.corrections(0) == []
+
+
+def test_an_entry_holds_the_tokens_and_the_evidence_of_its_message(model):
+    odd = "Subject: Приз\n\nвыигрыш \"caf\u00e9\" \\ \u0001 \x00 тест"
+    raws = [message("spam", 955), odd.encode(), b"", b"\xff\xfe\x00\n\n\x00"]
+    with Classifier.open(model) as classifier:
+        for raw in raws:
+            read = classifier.read(raw)
+            found = score_message(classifier, read)
+            entry = entry_of(read, found, classifier.settings)
+            if read.counts:
+                assert unpack_tokens(entry.tokens) == read.counts
+            told = [(token[:80], round(weight, 4)) for token, weight in found.evidence[:20]]
+            assert entry.heaviest() == told and entry.sender == field_text(read.header("from"))
 
 
 def test_hostile_fields_are_cut_and_kept(model, tmp_path):

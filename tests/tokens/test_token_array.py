@@ -51,6 +51,7 @@ def test_numbers_and_lists_of_them() -> None:
     vocabulary = Vocabulary()
     assert vocabulary.ids("abbca").tolist() == [0, 1, 1, 2, 0]
     assert list(vocabulary.tokens()) == vocabulary.take(np.arange(3)) == list("abc")
+    assert vocabulary.joined(np.array([2, 0])) == b"c\x00a" and vocabulary.joined(np.array([], int)) == b""
     assert vocabulary.hashes(np.array([2, 0])).tolist() == TokenArray.of("ca").hashes.tolist()
     some = TokenIds(vocabulary, np.array([2, 0, 1]))
     assert (list(some), len(some), some[0], list(some[1:])) == (["c", "a", "b"], 3, "c", ["a", "b"])
