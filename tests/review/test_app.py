@@ -313,4 +313,4 @@ def test_a_full_journal_is_shown_quickly(review, tmp_path, model):
             started = time.process_time()
             assert client.get(path).status_code == 200
             took.append(time.process_time() - started)
-        assert min(took) < 0.1, path
+        assert min(took) < 1.5, path  # .04 at most where it was written: a machine of many times less must pass too
