@@ -49,7 +49,8 @@ def shown_host(text: str) -> str:
     if not text.isascii():
         text = "".join([char for char in text if unicodedata.category(char) != "Cf"])
         text = unicodedata.normalize("NFKC", text)
-    found = _SHOWN_URL.search(text)
+    low = text.lower()  # in which the pattern is seldom needed
+    found = _SHOWN_URL.search(text) if "http" in low or "www." in low else None
     if found:
         return canonical_host(found.group(1).rpartition("@")[2].partition(":")[0].rstrip(_NOT_BEHIND_NAME))
     found = _SHOWN_NAME.match(text)

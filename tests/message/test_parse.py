@@ -655,3 +655,9 @@ def test_digest_tells_messages_apart():
     others = [RAW.replace(b"hello", b"hallo"), RAW.replace(b"more", b"less"), RAW.replace(b"Received", b"X-Received"),
               RAW.replace(b"\n\nbody", b"\nbody: \n\n"), RAW[:-8], b""]  # fmt: skip
     assert len({parse(other).digest for other in [RAW, *others]}) == len(others) + 1
+
+
+def test_who_asks_for_no_digest_gets_the_rest_of_the_message() -> None:
+    raw = b"Subject: x\r\nLines: 1\r\nContent-Type: text/html\r\n\r\n<p>tea<i style='display: none'>pills</i>\r\n"
+    assert parse(raw, identify=False) == parse(raw)._replace(digest=b"")
+    assert len(parse(raw).digest) == 16
