@@ -15,6 +15,7 @@ KNOWN = {
     b"bull;": b"\xe2\x80\xa2", b"#xA0;": b"\xc2\xa0", b"#847;": b"\xcd\x8f", b"reg;": b"\xc2\xae",
     b"ndash;": b"\xe2\x80\x93", b"apos;": b"'",
 }  # fmt: skip
+MAX_PIECES = 1000  # of a text that are looked up; a million would take longer than the pattern
 LONGEST_KNOWN = max(map(len, KNOWN))
 
 
@@ -28,15 +29,17 @@ def resolve_references(octets: bytes, in_attribute: bool = False) -> bytes:
     >>> resolve_references(b"?a=1&copy=2&amp;b", in_attribute=True).decode()
     '?a=1&copy=2&b'
     """
-    first, *pieces = octets.split(b"&")
+    resolve = _in_attribute if in_attribute else _in_text
+    first, *pieces = octets.split(b"&", MAX_PIECES)
     out = [first]
     for piece in pieces:
         stop = piece.find(b";", 0, LONGEST_KNOWN) + 1
         known = KNOWN.get(piece[:stop]) if stop else None
         if known is None:
-            out.append(REFERENCE.sub(_in_attribute if in_attribute else _in_text, b"&" + piece))
+            out.append(REFERENCE.sub(resolve, b"&" + piece))
         else:
-            out += known, piece[stop:]
+            rest = piece[stop:]
+            out += known, REFERENCE.sub(resolve, rest) if b"&" in rest else rest  # in the last one there may be more
     return b"".join(out)
 
 
