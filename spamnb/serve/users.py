@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".spamnb"
 MAX_OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
+# Tokens of a shared model that a process which judges keeps in memory whole, some 55 bytes each.
+MAX_IN_MEMORY = 2_000_000
 # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
@@ -70,7 +72,10 @@ class Models:
 
     def _open(self, path: Path) -> Classifier:
         if not str(path).startswith(SERVER_SCHEMES):
-            return Classifier.open(path, writable=self._writable)
+            opened = Classifier.open(path, writable=self._writable)
+            if path == self._path and not self._writable:
+                opened.store.preload(MAX_IN_MEMORY)
+            return opened
         from spamnb.store.postgresql import PostgresStore
 
         return Classifier(PostgresStore.open(path, writable=self._writable, link=self._link(path)))

@@ -21,12 +21,11 @@ from spamnb.store.changes import (
     LAST_KEY,
     Change,
     ChangeLog,
-    changes_between,
     first_sequence,
     logged,
 )
 from spamnb.store.database import FORMAT, MAX_SUM, checked_rows, int_array, int_between, is_text
-from spamnb.store.pages import CountCache, Pages, to_pages, tokens_of
+from spamnb.store.pages import Pages, to_pages, tokens_of
 from spamnb.store.schema import CHANGES
 from spamnb.store.tables import ModelTables
 from spamnb.store.token_months import remember_rare
@@ -68,7 +67,7 @@ def _begin_log(store: ModelTables, sequence: int) -> int:
     return sequence
 
 
-def _state(store: ModelTables) -> tuple[int, int, int]:
+def log_state(store: ModelTables) -> tuple[int, int, int]:
     """``summed``, ``merged`` and ``merges`` of table ``compaction``."""
     rows = store.execute("SELECT summed, merged, merges FROM compaction")
     found = checked_rows("compaction", rows, summed=int_between(MAX_SUM, -1), merged=_KEY, merges=int_between(MERGES))
@@ -81,31 +80,11 @@ def read_log(store: ModelTables) -> ChangeLog:
     """The log in memory."""
     log = ChangeLog()
     if store.has_log():
-        changes, summed = logged(store), _state(store)[0]
+        changes, summed = logged(store), log_state(store)[0]
         log.set_parts([change for change in changes if change.sequence <= summed], summed)
         for lesson in (change for change in changes if change.sequence > summed):
             log.append(lesson)
     return log
-
-
-def follow(store: ModelTables, log: ChangeLog, cache: CountCache) -> bool:
-    """Add to ``log`` and ``cache`` what others changed since the log was read; False where that cannot be known, so
-    that both must be read anew: the file was replaced or pruned, or the log's rows are in the sums already."""
-    classes = len(store.class_ids())
-    if log.sequence is None or len(cache.table) != 2 * classes or not store.has_log():
-        return False
-    first, last = store.execute("SELECT min(sequence), max(sequence) FROM changes").fetchone()
-    summed = _state(store)[0]
-    if type(first) is not int or not summed <= log.sequence <= last:
-        return False
-    for change in changes_between(store, log.sequence + 1):
-        log.append(change)
-        cache.add(cache.columns(list(change.tokens)), change.cells)
-    if log.summed == summed:
-        log.drop_parts(first)
-    else:
-        log.set_parts(changes_between(store, 0, summed), summed)
-    return True
 
 
 def _summed(tokens: TokenArray, label: np.ndarray, cells: SparseRow, classes: list[str]) -> ClassCounts:
@@ -191,7 +170,7 @@ def compact(store: ModelTables, log: ChangeLog, cells: int, most: int) -> bool:
             _add_to_learned(store, part.tokens, sum_changes([part], list(store.class_ids()))[1])
             store.execute("DELETE FROM changes WHERE sequence = ?", (part.sequence,))
             log.drop_parts(part.sequence + 1)
-        elif merges := _state(store)[2]:
+        elif merges := log_state(store)[2]:
             _merge(store)
             store.execute("UPDATE compaction SET merges = ?", (merges - 1,))
         else:
@@ -257,7 +236,7 @@ def _add_to_learned(store: ModelTables, tokens: TokenArray, counts: ClassCounts)
 
 def _merge(store: ModelTables) -> None:
     """Add the next keys of ``learned`` to the pages of ``trained``."""
-    low = page_start(store, _state(store)[1])
+    low = page_start(store, log_state(store)[1])
     high = pages_end(store, low)
     tokens, counts = file_sums(store, low, high)
     write_pages(store, low, high, tokens, counts)

@@ -8,6 +8,7 @@ are in the pages where their keys are less than ``merged``; once all of them are
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from spamnb.store.tables import ModelTables
 # Keys, after some 230 lessons. Whoever opens the file reads them, 1 MB, and each round writes all pages: half as many
 # keys would be half of the reading and twice as much writing.
 MAX_LOG = 131_072
+MAX_FOLLOWED = 4 * MAX_LOG  # keys in memory of whoever follows others: where there are more all is read anew
 MERGED_PAGES = 8
 PAGES_WITHIN = "SELECT keys, weights FROM corrections WHERE first BETWEEN ? AND ? ORDER BY first"
 PAGE_AFTER = "SELECT first FROM corrections WHERE first > ? ORDER BY first LIMIT 1 OFFSET ?"
@@ -42,6 +44,7 @@ class CorrectionLog:
     def __init__(self, tables: ModelTables) -> None:
         self._tables = tables
         self._read: _Cells | None = None
+        self._known = False  # up to row number ``_last``
         self._pages = 0  # as many as there were when the log was read
         self._size = 0  # keys
         self._summed = self._last = 0
@@ -63,21 +66,42 @@ class CorrectionLog:
             raise Damaged("table correcting holds no state, or several")
         ((self._summed, self._merged),) = state
         rows = execute("SELECT sequence, keys, units FROM corrected ORDER BY sequence")
-        found = checked_rows("corrected", rows, sequence=number, keys=is_blob, units=is_blob)
-        if any(len(keys) % KEY.itemsize for _, keys, _ in found):
-            raise Damaged("rows of table corrected that were cut short")
-        units = units_of_rows("corrected", [row[2] for row in found], len(self._tables.class_ids()))
-        lengths = [len(keys) // KEY.itemsize for _, keys, _ in found]
-        sequences = np.array([row[0] for row in found], np.int64)
-        keys = np.frombuffer(b"".join(row[1] for row in found), KEY)
-        place = np.repeat(np.arange(len(found)), lengths)
-        old = np.repeat(sequences <= self._summed, lengths)
+        sequences, keys, place, units = _rows_of(rows, len(self._tables.class_ids()))
+        old = (sequences <= self._summed)[place]
         kept = np.flatnonzero(~old | (keys >= self._merged))
         order = kept[np.argsort(keys[kept], kind="stable")]
-        self._size = len(keys)
+        self._size, self._known = len(keys), True
         self._last = max(self._summed, int(sequences.max(initial=0)))
         self._pages = execute("SELECT count(*) FROM corrections").fetchone()[0]
         return _Cells(keys[order], place[order], old[order], units)
+
+    def news(self) -> TokenUnits | None:
+        """What others added since the log was read; None where it was never read, or rows that were not seen
+        are in the pages already."""
+        if not self._known:
+            return None
+        state = checked_rows(
+            "correcting", self._tables.execute("SELECT summed FROM correcting"), summed=int_between(MAX_SUM)
+        )
+        if len(state) != 1 or state[0][0] > self._last:
+            return None
+        rows = self._tables.execute(
+            "SELECT sequence, keys, units FROM corrected WHERE sequence > ? ORDER BY sequence", (self._last,)
+        )
+        sequences, keys, place, units = _rows_of(rows, len(self._tables.class_ids()))
+        self._last = max(self._last, int(sequences.max(initial=0)))
+        return TokenUnits.sum([TokenUnits(keys, units[place])])
+
+    def add(self, found: TokenUnits) -> bool:
+        """Add what ``news`` found to the log in memory, whatever of it is in the pages by now; False where it is too
+        much."""
+        cells = self._cells()
+        keys = np.concatenate([cells.keys, found.keys])
+        order = np.argsort(keys, kind="stable")
+        rows = np.concatenate([cells.rows, len(cells.units) + np.arange(len(found.keys))])
+        old = np.concatenate([cells.old, np.zeros(len(found.keys), bool)])
+        self._read = _Cells(keys[order], rows[order], old[order], np.concatenate([cells.units, found.units]))
+        return len(keys) <= MAX_FOLLOWED
 
     def look_up(self, keys: np.ndarray) -> np.ndarray:
         """What the weights of the tokens with these ``keys`` (k,) change by, (k, C)."""
@@ -154,6 +178,17 @@ class CorrectionLog:
 
     def _keep_state(self) -> None:
         self._tables.execute("UPDATE correcting SET summed = ?, merged = ?", (self._summed, self._merged))
+
+
+def _rows_of(rows: Iterable[tuple], classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of table corrected: their numbers (r,), all their keys (m,), the row of each (m,), units (r, C)."""
+    found = checked_rows("corrected", rows, sequence=int_between(MAX_SUM), keys=is_blob, units=is_blob)
+    if any(len(keys) % KEY.itemsize for _, keys, _ in found):
+        raise Damaged("rows of table corrected that were cut short")
+    sequences = np.array([row[0] for row in found], np.int64)
+    keys = np.frombuffer(b"".join(row[1] for row in found), KEY)
+    place = np.repeat(np.arange(len(found)), [len(row[1]) // KEY.itemsize for row in found])
+    return sequences, keys, place, units_of_rows("corrected", [row[2] for row in found], classes)
 
 
 def _summed(cells: _Cells) -> TokenUnits:

@@ -105,7 +105,7 @@ class CorrectionTables:
         vocabulary = self._vocabulary()
         if self._cache is None or self._cache.vocabulary is not vocabulary:
             self.write_changes()
-            if "_log" in self.__dict__:
+            if self._pages is None and "_log" in self.__dict__:  # pages in memory go with the log of their time
                 self._log.read_anew()
             self._cache = _Cache(vocabulary, len(self._tables.class_ids()))
         return self._cache
@@ -121,16 +121,41 @@ class CorrectionTables:
             classes = len(cache.table)
             if self._preload and self._pages is None:
                 self._pages = from_pages(self._tables.execute(PAGES), classes)
-            asked = json.dumps(keys.tolist())
-            held, units = self._pages or weights_of(self._tables.execute(PAGES_OF, (asked,)), classes)
+            if self._pages is not None:  # quicker from left to right
+                order = np.argsort(keys)
+                missing, keys = missing[order], keys[order]
+                held, units = self._pages
+            else:
+                held, units = weights_of(self._tables.execute(PAGES_OF, (json.dumps(keys.tolist()),)), classes)
             if len(held):
                 at = np.minimum(np.searchsorted(held, keys), len(held) - 1)
                 here = held[at] == keys
                 cache.table[:, missing[here]] = units[at[here]].T
-            if self._was_taught():
+            if self._preload or self._was_taught():  # the log is read with the pages: what is in it moves into them
                 cache.table[:, missing] += self._log.look_up(keys).T
             cache.loaded[missing] = True
         return cache, ids
+
+    def follow_others(self) -> bool:
+        """Add to what is in memory what others changed; False where that cannot be known, or there is too much of it.
+
+        All pages that are in memory stay as they were, and so does the log: the one moves into the other."""
+        cache, found = self._cache, self._log.news()
+        if found is None or cache is None or len(cache.table) != len(self._tables.class_ids()):
+            return False
+        self.__dict__.pop("hard", None)  # made anew when it is asked for
+        self._taught = True
+        if self._pages is None:
+            self._log.read_anew()
+        elif not self._log.add(found):
+            return False
+        if len(found.keys):
+            ids = np.flatnonzero(cache.loaded)
+            keys = TokenIds(cache.vocabulary, ids).hashes
+            at = np.minimum(np.searchsorted(found.keys, keys), len(found.keys) - 1)
+            here = found.keys[at] == keys
+            cache.table[:, ids[here]] += found.units[at[here]].T
+        return True
 
     def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
         """The weights of ``tokens`` (k,) in these classes, (C, k) in units."""
@@ -168,9 +193,14 @@ class CorrectionTables:
     def write_changes(self) -> None:
         """Write what ``add`` changed; once a transaction is enough."""
         pending, self._pending, self._waiting = self._pending, [], 0
+        if pending and self._preload:  # the log as it is now moves into the pages, and is read anew with them
+            self._pages = None
+            self._log.read_anew()
         for keys, units in pending:
-            self._pages, self._taught = None, True  # the log moves into them
+            self._taught = True
             self._log.append(keys, units)
+        if pending and self._preload:
+            self._log.read_anew()
 
     # -- what messages brought -------------------------------------------------------------------------------
 

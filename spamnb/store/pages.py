@@ -32,6 +32,10 @@ CELL = np.dtype([("class", "<u2"), ("documents", "<u4"), ("occurrences", "<u4")]
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_TOKEN_BYTES = (1 << 16) - 1  # bytes of a token
 
+ALL_PAGES = "SELECT first, keys, held, cells FROM trained ORDER BY first"
+PAGES_OF = """SELECT first, keys, held, cells FROM trained WHERE first IN
+(SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?)) ORDER BY first"""
+
 Page = tuple[int, bytes, bytes, bytes, bytes, bytes]  # first hash, hashes, held, cells, lengths, text
 
 
@@ -233,6 +237,12 @@ def read_frequencies(rows: Iterable[tuple], of_classes: np.ndarray, size: int) -
         if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
             raise Damaged("figures in table frequencies that do not fit those of classes")
     return every
+
+
+def read_pages(store: ModelTables, classes: int, keys: np.ndarray | None) -> Pages:
+    """All pages, or those that can hold ``keys``."""
+    asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
+    return Pages.of(store.execute(*asked), classes)
 
 
 def learned_of(store: ModelTables, keys: np.ndarray) -> np.ndarray:

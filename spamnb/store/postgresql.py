@@ -20,6 +20,7 @@ from spamnb.store.changes import FIRST_KEY, LAST_KEY, Change, first_sequence, jo
 from spamnb.store.compaction import sum_changes, this_month
 from spamnb.store.correction_sums import TokenUnits
 from spamnb.store.database import checked_rows, int_between
+from spamnb.store.following import WholeCounts
 from spamnb.store.frequencies import write_moved
 from spamnb.store.learned import LearnedMessage, messages_rows
 from spamnb.store.pages import Pages, read_frequencies
@@ -112,7 +113,7 @@ class PostgresStore(ServerDatabase, Store):
 
     def _catch_up(self) -> None:
         if self._behind:
-            self._behind = False
+            self._behind, self._whole = False, None
             if not self._follow():
                 self._cache = self._log = None
                 if self._corrections is not None:  # the learner may have it in hand already
@@ -196,6 +197,10 @@ class PostgresStore(ServerDatabase, Store):
                 self._frequencies = [every[int(number)] for number in self._ids]
             return self._frequencies
 
+    def _read_whole(self) -> WholeCounts:
+        nothing = np.zeros(0, np.int64), np.zeros((self._width(), 0), np.int64)
+        return WholeCounts(self._read_pages(), nothing, self._changes())
+
     def _width(self) -> int:
         return 2 * len(self.class_ids())
 
@@ -240,7 +245,7 @@ class PostgresStore(ServerDatabase, Store):
         self.execute("UPDATE summed SET sequence = ?", (self._summed,))
         self.execute("DELETE FROM changes WHERE sequence <= ?", (self._summed - KEPT_CHANGES,))
         self._wrote = False  # all of it was told before
-        self._rows = self._trained = None
+        self._rows = self._whole = None
         if self._log is not None:
             self._log.drop(self._summed)
 
@@ -252,7 +257,7 @@ class PostgresStore(ServerDatabase, Store):
 
     def _begin_log(self) -> None:
         self._data_version = self._summed = first_sequence()
-        self._log = self._rows = self._trained = None
+        self._log = self._rows = self._whole = None
         row = ServerChange(no_change(self._summed, 0), moved_cells({}), []).row()
         self.execute(f"INSERT INTO changes VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
 

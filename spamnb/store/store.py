@@ -1,23 +1,11 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
-    meta         settings and single figures, as JSON
-    classes      per class: messages, Σ_j N_jc, Σ_j T_jc
-    trained      per token and class the messages that hold it and its occurrences: what training wrote, in pages
-    learned      the same, of what was learned and forgotten since: one row a token, to be added to what is in the pages
-    changes      the same, of the last lessons, one row a transaction: see changes.py and compaction.py
-    frequencies  per class: how many tokens occur in exactly n messages (Bernoulli's Σ_j log(1−θ_jc) needs no more)
-    messages     digest and class of each message, and its place in the calibration unless training put it there
-    lessons      what the filter taught itself lately, with its tokens: another copy of a message can take it back
-    calibration  histogram of the scores that messages had in the model without themselves
-    arrays       parameters of models that are not counts
-    vectors      one vector a token, float32, for models that need them
-
-The file opens in the ``sqlite3`` shell, where all but the pages can be read; ``snapshot.py`` reads and writes it whole.
+ARCHITECTURE.md says what its tables hold. The file opens in the ``sqlite3`` shell, where all but the pages can be read;
+``snapshot.py`` reads and writes it whole.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +16,11 @@ from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.naming import SERVER_SCHEMES
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, file_sums, follow, logged_sums, make_log, read_log, this_month
+from spamnb.store.compaction import MAX_LOG, compact, file_sums, logged_sums, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
+from spamnb.store.following import WholeCounts, all_learned, follow
 from spamnb.store.frequencies import drop_empty, note_moved, write_moved
-from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies, to_pages
+from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies, read_pages, to_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vocabulary import Vocabulary
@@ -46,11 +35,6 @@ if TYPE_CHECKING:  # looking tokens up does not need them
 MAX_CACHED_TOKENS = 100_000
 MAX_CACHED_COUNTS = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
 
-ALL_PAGES = "SELECT first, keys, held, cells FROM trained ORDER BY first"
-PAGES_OF = """SELECT first, keys, held, cells FROM trained WHERE first IN
-(SELECT (SELECT max(first) FROM trained WHERE first <= value) FROM json_each(?)) ORDER BY first"""
-
-
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _OF_CLASSES = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
 
@@ -59,13 +43,18 @@ class Store(ModelTables):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
     _vocabulary: Vocabulary | None = None  # outlives the rows: a token keeps its number
-    _preload = False
+    _most_whole = 0  # tokens of a model whose counts are all kept in memory
 
     def _drop_cache(self) -> None:
         super()._drop_cache()
+        self._drop_rows()
+        self._drop_sums()
+
+    def _drop_rows(self) -> None:
         self._cache: CountCache | None = None
         self._log: ChangeLog | None = None
-        self._drop_sums()
+        self._whole: WholeCounts | None = None
+        self._corrections: CorrectionTables | None = None
 
     def _drop_outdated(self) -> None:
         super()._drop_cache()
@@ -75,8 +64,6 @@ class Store(ModelTables):
     def _drop_sums(self) -> None:
         self._behind = False
         self._pending: list[Pending] = []
-        self._corrections: CorrectionTables | None = None
-        self._trained: Pages | None = None
         self._untaught: bool | None = None
         self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
         self._totals: ClassTotals | None = None
@@ -122,12 +109,8 @@ class Store(ModelTables):
     @property
     def vocabulary(self) -> Vocabulary:
         """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
-        most = (
-            MAX_CACHED_TOKENS
-            if self._cache is None
-            else min(MAX_CACHED_TOKENS, MAX_CACHED_COUNTS // max(len(self._cache.table), 1))
-        )
-        if self._vocabulary is None or len(self._vocabulary) > most:
+        most = MAX_CACHED_COUNTS if self._cache is None else MAX_CACHED_COUNTS // max(len(self._cache.table), 1)
+        if self._vocabulary is None or len(self._vocabulary) > min(most, MAX_CACHED_TOKENS):
             self._before_commit()
             self._vocabulary, self._cache = Vocabulary(), None
         return self._vocabulary
@@ -137,9 +120,11 @@ class Store(ModelTables):
         """What corrects naive Bayes, in a corrected model."""
         from spamnb.store.corrections import CorrectionTables
 
-        if self._corrections is None:
-            self._corrections = CorrectionTables(self, lambda: self.vocabulary, self._preload)
-        return self._corrections
+        with self.reading():
+            self._catch_up()
+            if self._corrections is None:
+                self._corrections = CorrectionTables(self, lambda: self.vocabulary, self._is_whole())
+            return self._corrections
 
     def class_sums(self) -> np.ndarray:
         """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
@@ -147,19 +132,17 @@ class Store(ModelTables):
             self.totals()
             return self._of_classes
 
-    def pages(self) -> Pages:
-        """What training wrote."""
-        with self.reading():
-            return self._trained or self._read_pages()
+    def preload(self, most: int = MAX_COUNT) -> None:
+        """From now on keep the counts of all tokens in memory, where these are at most ``most``, to look up those of
+        thousands of messages; what others change is added."""
+        self._most_whole = most
 
-    def preload(self) -> None:
-        """From now on keep in memory what training wrote of all tokens, to look up those of thousands of messages."""
-        self._preload = True
+    def _is_whole(self) -> bool:
+        return 0 < self.meta().get("vocabulary_size", 0) <= self._most_whole
 
     def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
         """All pages, or those that can hold ``keys``."""
-        asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
-        return Pages.of(self.execute(*asked), self._width() // 2)
+        return read_pages(self, self._width() // 2, keys)
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
@@ -188,22 +171,30 @@ class Store(ModelTables):
             self._cache = CountCache(self._width(), vocabulary, self.meta().get("top_words") is not None)
         columns = self._cache.columns(tokens)
         if missing := self._cache.missing(columns):
-            hashes = missing.hashes
-            if self._preload and self._trained is None:
-                self._trained = self._read_pages()
-            pages = self._trained or self._read_pages(hashes)
-            width = len(self._cache.table)
-            since = np.zeros((width, len(hashes)), np.int64)
-            if self._log is not None or self.has_log():
-                since += self._changes().look_up(hashes, width)
-            if not self._as_trained():
-                learned = learned_of(self, hashes)
-                since[:, learned[:, 0]] += learned[:, 1:].T
-            self._cache.load(missing, *pages.look_up(hashes, width), since)
+            self._cache.load(missing, *self._read_counts(missing.hashes))
             held, occurring = self._cache.table[0::2, missing.ids], self._cache.table[1::2, missing.ids]
             if (held < 0).any() or (held > self.class_sums()[:, :1]).any() or (held > occurring).any():
                 raise Damaged("sums of tokens that cannot be")
         return self._cache, columns
+
+    def _read_counts(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What ``CountCache.load`` takes of the tokens with these hashes."""
+        if self._is_whole():
+            self._whole = self._whole or self._read_whole()
+            return self._whole.look_up(hashes)
+        self._whole = None  # it grew
+        pages = self._read_pages(hashes)
+        width = self._width()
+        since = np.zeros((width, len(hashes)), np.int64)
+        if self._log is not None or self.has_log():
+            since += self._changes().look_up(hashes, width)
+        if not self._as_trained():
+            learned = learned_of(self, hashes)
+            since[:, learned[:, 0]] += learned[:, 1:].T
+        return (*pages.look_up(hashes, width), since)
+
+    def _read_whole(self) -> WholeCounts:
+        return WholeCounts(self._read_pages(), all_learned(self), read_log(self))
 
     def _changes(self) -> ChangeLog:
         """The log of changes."""
@@ -213,10 +204,15 @@ class Store(ModelTables):
 
     def _catch_up(self) -> None:
         """Bring the rows in memory up to what others wrote, or drop them."""
-        if self._behind:
-            self._behind = False
-            if self._cache is None or self._log is None or not follow(self, self._log, self._cache):
-                self._cache = self._log = None
+        if not self._behind:
+            return
+        self._behind = False
+        if self._whole is not None:
+            followed, self._log = self._whole.follow(self, self._cache), None
+        else:
+            followed = self._cache is not None and self._log is not None and follow(self, self._log, self._cache)
+        if not followed or (self._corrections is not None and not self._corrections.follow_others()):
+            self._drop_rows()
 
     def all_sums(self) -> tuple[TokenArray, ClassCounts]:
         """All tokens, ascending by hash, and their counts by class number."""
@@ -282,8 +278,10 @@ class Store(ModelTables):
             self._pending = []
             self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", change.row())
             log.append(change)
+            if self._whole is not None:
+                self._whole.append(change)
             if compact(self, log, len(change.cells), MAX_LOG):
-                self._untaught = self._trained = None
+                self._untaught = None
         if self._moved:
             write_moved(self, self._moved)
             drop_empty(self, self._moved)
