@@ -5,7 +5,7 @@ in the log of what was learned since, and what each message brought to them.
     corrected    the log, a row for each message whose units changed: correction_log.py
     correcting   how far the log is in the pages
     brought      digest, units: int32 a class but for number 0, that the message added to each of its tokens; changed:
-                 the number of the hard message that learning this one solved again, and by how much that moved it
+                 the number of the hard message that learning this one solved again, and by how much: brought.py
     hard         the last lessons that were hard to tell: hard_messages.py
 
 A message's units sum to 0 over the classes, and so do a token's weights: those of class number 0 follow from the rest.
@@ -15,24 +15,22 @@ Only a corrected model has these tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.errors import SpamnbError
+from spamnb.store.brought import BroughtTable
 from spamnb.store.correction_sums import (
     KEY,
     MAX_UNITS,
     UNITS,
     CorrectionSums,
-    MessageUnits,
     TokenUnits,
-    from_brought,
     from_pages,
     pages_of,
-    units_of_rows,
 )
 from spamnb.store.pages import weights_of
 from spamnb.store.tables import ModelTables
@@ -70,7 +68,7 @@ class _Cache:
         return ids
 
 
-class CorrectionTables:
+class CorrectionTables(BroughtTable):
     """The correction of an open model file; ``store.Store.corrections`` is one."""
 
     def __init__(self, tables: ModelTables, vocabulary: Callable[[], Vocabulary], preload: bool) -> None:
@@ -201,78 +199,6 @@ class CorrectionTables:
             self._log.append(keys, units)
         if pending and self._preload:
             self._log.read_anew()
-
-    # -- what messages brought -------------------------------------------------------------------------------
-
-    def brought(self, digest: bytes) -> dict[str, int]:
-        """What a message brought to each of its tokens, by class; nothing for one that is not there."""
-        with self._tables.reading():
-            found = self._tables.execute("SELECT digest, units FROM brought WHERE digest = ?", (digest,)).fetchall()
-            if not found:
-                return {}
-            names = list(self._tables.class_ids())
-            (units,) = from_brought(found, len(names)).units
-            return {name: n for name, n in zip(names, units.tolist()) if n}
-
-    def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
-        """Keep what a message brought, by class."""
-        with self._tables.writing():
-            self._tables.execute(
-                "INSERT INTO brought VALUES (?, ?, NULL) ON CONFLICT (digest) DO UPDATE SET units = excluded.units",
-                (digest, self._blob(units)),
-            )
-
-    def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
-        """The number of the hard message that learning this one solved again, and what it added to it, by class."""
-        with self._tables.reading():
-            rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
-            if not rows or rows[0][0] is None:
-                return None
-            if type(rows[0][0]) is not bytes or len(rows[0][0]) < KEY.itemsize:
-                raise Damaged("changes in table brought that were cut short")
-            number, names = int(np.frombuffer(rows[0][0], KEY, 1)[0]), list(self._tables.class_ids())
-            (units,) = units_of_rows("brought", [rows[0][0][KEY.itemsize :]], len(names))
-            return number, {name: n for name, n in zip(names, units.tolist()) if n}
-
-    def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
-        """Keep what learning a message added to what a hard message brings."""
-        with self._tables.writing():
-            self._tables.execute(
-                "INSERT INTO brought VALUES (?, ?, ?) ON CONFLICT (digest) DO UPDATE SET changed = excluded.changed",
-                (digest, self._blob({}), np.array([number], KEY).tobytes() + self._blob(units)),
-            )
-
-    def drop_brought(self, digest: bytes) -> None:
-        """Keep nothing of what a message brought and changed."""
-        with self._tables.writing():
-            self._tables.execute("DELETE FROM brought WHERE digest = ?", (digest,))
-
-    def _blob(self, units: Mapping[str, int]) -> bytes:
-        row = np.array([units.get(name, 0) for name in self._tables.class_ids()], np.int64)
-        if np.abs(row).max(initial=0) > MAX_UNITS:
-            raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
-        return np.ascontiguousarray(row[1:], UNITS).tobytes()
-
-    def put_all_brought(self, brought: MessageUnits) -> None:
-        """Keep what messages brought, the columns in the order of the classes' numbers."""
-        with self._tables.writing():
-            self._tables.executemany("INSERT OR REPLACE INTO brought VALUES (?, ?, NULL)", self._rows_brought(brought))
-
-    def _rows_brought(self, brought: MessageUnits) -> Iterator[tuple[bytes, bytes]]:
-        """What messages brought as rows, without those that brought nothing."""
-        if np.abs(brought.units).max(initial=0) > MAX_UNITS:
-            raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
-        some = np.flatnonzero(brought.units.any(axis=1))
-        blobs = [row.tobytes() for row in np.ascontiguousarray(brought.units[some, 1:], UNITS)]
-        return zip([brought.digests[i] for i in some.tolist()], blobs)
-
-    def all_brought(self) -> MessageUnits:
-        """What all messages brought, the columns in the order of the classes' numbers."""
-        with self._tables.reading():
-            rows = self._tables.execute("SELECT digest, units FROM brought ORDER BY digest").fetchall()
-            found = from_brought(rows, len(self._tables.class_ids()))
-            some = np.flatnonzero(found.units.any(axis=1))
-            return MessageUnits([found.digests[i] for i in some.tolist()], found.units[some])
 
     # -- pruning ---------------------------------------------------------------------------------------------
 

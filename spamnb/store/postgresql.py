@@ -15,7 +15,6 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import SpamnbError
-from spamnb.settings import COUNT_MODELS
 from spamnb.store.changes import FIRST_KEY, LAST_KEY, Change, first_sequence, join
 from spamnb.store.compaction import sum_changes, this_month
 from spamnb.store.correction_sums import TokenUnits
@@ -35,6 +34,7 @@ from spamnb.store.server_changes import (
     read_rows,
     sum_moved,
 )
+from spamnb.store.server_name import refusal
 from spamnb.store.server_tokens import (
     TokenRows,
     add_log,
@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from spamnb.store.server_link import ServerLink
 
 Sums = tuple[TokenArray, ClassCounts]
-
-SERVER_MODELS = (*COUNT_MODELS, "corrected")
 
 
 class PostgresStore(ServerDatabase, Store):
@@ -297,9 +295,3 @@ class PostgresStore(ServerDatabase, Store):
 
     def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
         raise SpamnbError(f"{self.path}: {refusal('one with vectors')}")
-
-
-def refusal(kind: str) -> str:
-    """Why a model of this kind is not kept on a server."""
-    types = ", ".join(SERVER_MODELS)
-    return f"a server holds sums, models of type {types} without an embedding; {kind} needs a file"

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from spamnb.errors import InTheWay, SpamnbError
-from spamnb.store.postgresql import SERVER_MODELS, PostgresStore, refusal
+from spamnb.store.postgresql import PostgresStore
 from spamnb.store.schema import SERVER_FORMAT, SERVER_STORAGE, SERVER_TABLES
 from spamnb.store.server import quoted
 from spamnb.store.server_link import ServerLink
+from spamnb.store.server_name import SERVER_MODELS, refusal
 
 
 def is_there(path: str) -> bool:

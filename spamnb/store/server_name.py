@@ -14,7 +14,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
+from spamnb.settings import COUNT_MODELS
 
+SERVER_MODELS = (*COUNT_MODELS, "corrected")  # types of models that a server keeps
 DEFAULT_SCHEMA = "spamnb"
 MAX_SCHEMA = 50  # characters: PostgreSQL cuts names off after 63, and one that is being made has 13 more
 # A model's own name, and behind a colon the user whose model beside it that is.
@@ -111,3 +113,9 @@ class ServerModel(type(Path())):  # type: ignore[misc]  # what it is depends on 
         from spamnb.store.server_models import is_there
 
         return is_there(self.url)
+
+
+def refusal(kind: str) -> str:
+    """Why a model of this kind is not kept on a server."""
+    types = ", ".join(SERVER_MODELS)
+    return f"a server holds sums, models of type {types} without an embedding; {kind} needs a file"

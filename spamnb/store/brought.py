@@ -1,0 +1,90 @@
+"""What each message brought to the weights of its tokens in a corrected model: table ``brought``, to take it back by.
+
+A row is a digest, the units of each class but the first, and what learning the message added to a hard one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.store.correction_sums import KEY, MAX_UNITS, UNITS, MessageUnits, from_brought, units_of_rows
+from spamnb.store.tables import ModelTables
+
+
+class BroughtTable:
+    """What messages brought; a part of ``corrections.CorrectionTables``."""
+
+    _tables: ModelTables
+
+    def brought(self, digest: bytes) -> dict[str, int]:
+        """What a message brought to each of its tokens, by class; nothing for one that is not there."""
+        with self._tables.reading():
+            found = self._tables.execute("SELECT digest, units FROM brought WHERE digest = ?", (digest,)).fetchall()
+            if not found:
+                return {}
+            names = list(self._tables.class_ids())
+            (units,) = from_brought(found, len(names)).units
+            return {name: n for name, n in zip(names, units.tolist()) if n}
+
+    def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
+        """Keep what a message brought, by class."""
+        with self._tables.writing():
+            self._tables.execute(
+                "INSERT INTO brought VALUES (?, ?, NULL) ON CONFLICT (digest) DO UPDATE SET units = excluded.units",
+                (digest, self._blob(units)),
+            )
+
+    def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
+        """The number of the hard message that learning this one solved again, and what it added to it, by class."""
+        with self._tables.reading():
+            rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
+            if not rows or rows[0][0] is None:
+                return None
+            if type(rows[0][0]) is not bytes or len(rows[0][0]) < KEY.itemsize:
+                raise Damaged("changes in table brought that were cut short")
+            number, names = int(np.frombuffer(rows[0][0], KEY, 1)[0]), list(self._tables.class_ids())
+            (units,) = units_of_rows("brought", [rows[0][0][KEY.itemsize :]], len(names))
+            return number, {name: n for name, n in zip(names, units.tolist()) if n}
+
+    def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
+        """Keep what learning a message added to what a hard message brings."""
+        with self._tables.writing():
+            self._tables.execute(
+                "INSERT INTO brought VALUES (?, ?, ?) ON CONFLICT (digest) DO UPDATE SET changed = excluded.changed",
+                (digest, self._blob({}), np.array([number], KEY).tobytes() + self._blob(units)),
+            )
+
+    def drop_brought(self, digest: bytes) -> None:
+        """Keep nothing of what a message brought and changed."""
+        with self._tables.writing():
+            self._tables.execute("DELETE FROM brought WHERE digest = ?", (digest,))
+
+    def _blob(self, units: Mapping[str, int]) -> bytes:
+        row = np.array([units.get(name, 0) for name in self._tables.class_ids()], np.int64)
+        if np.abs(row).max(initial=0) > MAX_UNITS:
+            raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
+        return np.ascontiguousarray(row[1:], UNITS).tobytes()
+
+    def put_all_brought(self, brought: MessageUnits) -> None:
+        """Keep what messages brought, the columns in the order of the classes' numbers."""
+        with self._tables.writing():
+            self._tables.executemany("INSERT OR REPLACE INTO brought VALUES (?, ?, NULL)", self._rows_brought(brought))
+
+    def _rows_brought(self, brought: MessageUnits) -> Iterator[tuple[bytes, bytes]]:
+        """What messages brought as rows, without those that brought nothing."""
+        if np.abs(brought.units).max(initial=0) > MAX_UNITS:
+            raise SpamnbError(f"{self._tables.path}: a message brought more than a model file holds")
+        some = np.flatnonzero(brought.units.any(axis=1))
+        blobs = [row.tobytes() for row in np.ascontiguousarray(brought.units[some, 1:], UNITS)]
+        return zip([brought.digests[i] for i in some.tolist()], blobs)
+
+    def all_brought(self) -> MessageUnits:
+        """What all messages brought, the columns in the order of the classes' numbers."""
+        with self._tables.reading():
+            rows = self._tables.execute("SELECT digest, units FROM brought ORDER BY digest").fetchall()
+            found = from_brought(rows, len(self._tables.class_ids()))
+            some = np.flatnonzero(found.units.any(axis=1))
+            return MessageUnits([found.digests[i] for i in some.tolist()], found.units[some])
