@@ -119,8 +119,8 @@ def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:
     how they were read."""
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape
+    from spamnb.sources.entries import is_remote
     from spamnb.sources.one_class import ReadOptions
-    from spamnb.sources.remote import is_remote
     from spamnb.sources.spec import entries, is_account
 
     recorded, kept = meta.get("trained_from", []), meta.get("read_options", {})

@@ -23,8 +23,7 @@ from spamnb.engines.cluster_graph import CountedParts, gathering
 from spamnb.engines.counting import Progress
 from spamnb.engines.range_sums import Piece
 from spamnb.errors import SpamnbError
-from spamnb.sources.entries import Entry
-from spamnb.sources.remote import is_remote
+from spamnb.sources.entries import Entry, is_remote
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.tokenizer import TokenOptions
 

@@ -16,7 +16,6 @@ from typing import BinaryIO, NamedTuple, cast
 from spamnb.errors import reason
 from spamnb.sources import emlx, remote
 from spamnb.sources.formats import COMPOUND_FILE, HEAD, SUSPICIOUS, NotMail, foreign_format
-from spamnb.sources.remote import is_remote
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
 
@@ -29,6 +28,9 @@ GZIP = b"\x1f\x8b"  # what such a file begins with
 # Other compressions that Dovecot can keep mail in. Judged as if it were text such a file is mostly spam, and would be
 # learned as that.
 OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
+
+SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hdfs", "sftp", "https", "http", "file", "memory")
+_URL = re.compile(rf"(?:{'|'.join(SCHEMES)})://", re.IGNORECASE)
 
 
 class Entry(NamedTuple):
@@ -122,6 +124,15 @@ def messages(found: Iterable[Entry], on_unreadable: Report) -> Iterator[tuple[En
             on_unreadable(entry.name, error)
         else:
             yield entry, raw
+
+
+def is_remote(path: str) -> bool:
+    """Is it the URL of a file or folder elsewhere?
+
+    >>> is_remote("s3://bucket/mail"), is_remote("imaps://ann@example.org"), is_remote("/mail")
+    (True, False, False)
+    """
+    return _URL.match(path) is not None
 
 
 def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:

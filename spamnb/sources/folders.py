@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from spamnb.naming import escape
 from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, Report, is_remote
 from spamnb.sources.files import INDEX_SUFFIX, TABLES, is_table, mail_file, starts_as_mbox
 from spamnb.sources.formats import NotMail
-from spamnb.sources.remote import is_remote
 
 _MAILDIR = frozenset({"cur", "new", "tmp"})
 _MBOX = (".mbox", ".mbox.gz")

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape
 from spamnb.sources import remote
-from spamnb.sources.entries import Entry, Report
+from spamnb.sources.entries import Entry, Report, is_remote
 from spamnb.sources.files import is_archive, is_table, mail_file
 from spamnb.sources.folders import tree
 from spamnb.sources.formats import NotMail
-from spamnb.sources.remote import is_remote
 
 if TYPE_CHECKING:
     from spamnb.sources.imap_login import Login

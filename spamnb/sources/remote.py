@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import io
-import re
 import stat
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -18,8 +17,6 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 
-SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hdfs", "sftp", "https", "http", "file", "memory")
-_URL = re.compile(rf"(?:{'|'.join(SCHEMES)})://", re.IGNORECASE)
 _WEB = ("http://", "https://")  # where nothing is a folder
 _BLOCK = 1 << 22  # bytes of a file that are fetched together: the messages of an mbox or archive lie side by side
 _MAX_BLOCKS = 4  # in memory
@@ -33,15 +30,6 @@ class Item(NamedTuple):
     name: str
     is_folder: bool
     size: int
-
-
-def is_remote(path: str) -> bool:
-    """Is it the URL of a file or folder elsewhere?
-
-    >>> is_remote("s3://bucket/mail"), is_remote("imaps://ann@example.org"), is_remote("/mail")
-    (True, False, False)
-    """
-    return _URL.match(path) is not None
 
 
 def safe_url(url: str) -> str:

@@ -24,13 +24,12 @@ from itertools import chain
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape, pluralize
-from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
+from spamnb.sources.entries import Entry, Report, is_remote, message_of_text, open_mail
 from spamnb.sources.files import is_archive, is_empty, is_table
 from spamnb.sources.folders import listing
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.labelled_lines import first_line, index, label_and_text, labelled_texts
 from spamnb.sources.one_class import DEFAULT, IMAP, ReadOptions, mode_of, of_class, rows_of, status_of, with_mail
-from spamnb.sources.remote import is_remote
 
 _FORMS = (
     "a SOURCE is a directory with a folder per class, CLASS=PATH, index:PATH, thunderbird:PATH, gmail:PATH, a table "

@@ -225,14 +225,18 @@ def test_what_is_in_the_way_of_a_model_is_called_what_it_is(tmp_path: Path, word
         assert (tmp_path / name).stat().st_mtime_ns == before.st_mtime_ns
 
 
-@pytest.mark.parametrize("form", ["", "ham="])
-def test_an_archive_is_to_be_unpacked(tmp_path: Path, form: str) -> None:
+def test_what_no_command_unpacks_is_said_to_be_an_archive(tmp_path: Path) -> None:
     folders(tmp_path / "mail", mail(2))
-    for kind in ("zip", "gztar", "tar", "bztar", "xztar"):
+    model = tmp_path / "model"
+    for kind, is_trained in dict(zip=True, tar=True, gztar=True, bztar=False, xztar=False).items():
         archive = shutil.make_archive(str(tmp_path / kind), kind, tmp_path / "mail")
-        done = run("train", "-m", tmp_path / "model", f"{form}{archive}")
-        assert done.exit_code == 1 and "TAB" not in done.stderr
-        assert "not mail; unpack it, and name the folder or mailbox that was in it\n" in done.stderr
+        done = run("train", "--force", "-m", model, archive)
+        asked = run("classify", "-m", model, archive)
+        one_class = run("train", "--force", "-m", model, f"ham={archive}")
+        assert (done.exit_code, asked.exit_code, one_class.exit_code) == (0 if is_trained else 1, 1, 1)
+        for refused in (asked, *([] if is_trained else [done, one_class])):
+            assert "TAB" not in refused.stderr
+            assert "not mail; unpack it, and name the folder or mailbox that was in it\n" in refused.stderr
 
 
 def test_a_source_for_two_classes_is_refused(tmp_path: Path) -> None:

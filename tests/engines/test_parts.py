@@ -217,7 +217,7 @@ def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path)
 @pytest.mark.parametrize(
     "settings",
     [
-        *(Settings(model_type=name) for name in ("corrected", "logistic", "hybrid")),
+        *(Settings(model_type=name) for name in ("corrected", "logistic")),
         Settings(model_type="lda", embedding="lsa:5"),
         Settings(model_type="boolean", top_words=200),
     ],
