@@ -39,13 +39,12 @@ def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
     """Per task and program a command line; "train" makes the model that "classify" uses."""
     ham, spam = f"{folder}/ham.list", f"{folder}/spam.list"
     lexicon = work / "bogofilter"
-    train = shlex.join([*SPAMNB, "train", "-m", f"{work}/m", f"ham={folder}/ham", f"spam={folder}/spam"])
-    made = {
-        "train": {
-            "spamnb": ["sh", "-c", f"rm -f {work}/m && exec {train}"]
-        },
-        "classify": {"spamnb": [*SPAMNB, "classify", "-m", f"{work}/m", f"{folder}/ham", f"{folder}/spam"]},
-    }
+    made: dict[str, dict[str, list[str]]] = {"train": {}, "classify": {}}
+    for name, options in {"spamnb": [], "spamnb, boolean": ["--model-type", "boolean"]}.items():
+        model = f"{work}/{'-'.join(['m', *options[1:]])}"
+        train = shlex.join([*SPAMNB, "train", *options, "-m", model, f"ham={folder}/ham", f"spam={folder}/spam"])
+        made["train"][name] = ["sh", "-c", f"rm -f {model} && exec {train}"]
+        made["classify"][name] = [*SPAMNB, "classify", "-m", model, f"{folder}/ham", f"{folder}/spam"]
     if bogofilter := shutil.which("bogofilter"):
         learn = f"rm -rf {lexicon} && mkdir {lexicon} && {bogofilter} -C -d {lexicon} -s -b < {spam}"
         made["train"]["bogofilter"] = ["sh", "-c", f"{learn} && {bogofilter} -C -d {lexicon} -n -b < {ham}"]
@@ -164,7 +163,7 @@ def table(measured: dict[str, Any]) -> str:
     for name, figures in measured["programs"].items():
         rate = measured["messages"] / figures["seconds"]
         lines.append(
-            f"{measured['messages']:>8,} {measured['task']:<9} {name:<13} {figures['seconds']:8.2f} s {rate:9,.0f}/s"
+            f"{measured['messages']:>8,} {measured['task']:<9} {name:<16} {figures['seconds']:8.2f} s {rate:9,.0f}/s"
             f" {figures['cpu']:8.2f} s cpu {figures['MB']:7.0f} MB  × {figures['times']:.2f}"
         )
     lines.append(f"{'':18} reading alone {measured['reading']:7.2f} s")
