@@ -51,27 +51,46 @@ def notify(state: str) -> None:
 
 
 async def accept(listening: socket.socket, converse: Conversation, conversations: set[asyncio.Task]) -> None:
-    """Take connections one at a time for ever: a worker that took a whole queue would leave others idle."""
-    loop = asyncio.get_running_loop()
+    """Take connections one at a time for ever: a worker that took a whole queue would leave others idle.
+
+    What is cancelled only waits, so no connection is taken and then forgotten.
+    """
     while True:
+        await _came(listening)
         try:
-            connection, _ = await loop.sock_accept(listening)
+            connection, _ = listening.accept()
+        except BlockingIOError:  # another worker took it
+            continue
         except OSError as error:  # too many open files, mostly: wait for some to close
             log(event="not accepted", error=str(error))
             await asyncio.sleep(0.2)
             continue
-        await _begin(connection, converse, conversations)
+        _begin(connection, converse, conversations)
 
 
-async def _begin(connection: socket.socket, converse: Conversation, conversations: set[asyncio.Task]) -> None:
+async def _came(listening: socket.socket) -> None:
+    """Wait until a connection is in the queue."""
+    loop = asyncio.get_running_loop()
+    came = asyncio.Event()
+    loop.add_reader(listening, came.set)
+    try:
+        await came.wait()
+    finally:
+        loop.remove_reader(listening)
+
+
+def _begin(connection: socket.socket, converse: Conversation, conversations: set[asyncio.Task]) -> None:
+    task = asyncio.get_running_loop().create_task(_hold(connection, converse))
+    conversations.add(task)
+    task.add_done_callback(conversations.discard)
+
+
+async def _hold(connection: socket.socket, converse: Conversation) -> None:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await loop.connect_accepted_socket(lambda: protocol, connection)
-    writer = asyncio.StreamWriter(transport, protocol, reader, loop)
-    task = loop.create_task(converse(reader, writer))
-    conversations.add(task)
-    task.add_done_callback(conversations.discard)
+    await converse(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
 
 async def work(
@@ -102,7 +121,7 @@ async def work(
     await asyncio.gather(*accepting, return_exceptions=True)
     for one, converse in listening:
         while (waiting := _next(one)) is not None:
-            await _begin(waiting, converse, conversations)
+            _begin(waiting, converse, conversations)
         one.close()
     if conversations:
         await asyncio.wait(conversations, timeout=patience)

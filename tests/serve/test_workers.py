@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shlex
@@ -21,6 +22,7 @@ import pytest
 from served import Server, mail, receive
 
 from spamnb.classifier import Classifier
+from spamnb.serve import workers
 
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
@@ -316,3 +318,31 @@ def test_a_copy_of_a_served_model_is_whole(serve, model, tmp_path):
     copied = shutil.copy(model, tmp_path / "copy.spamnb")
     with Classifier.open(copied) as classifier:
         assert classifier.learned(SPAM) == "spam"
+
+
+def test_a_connection_that_comes_in_the_moment_of_the_end_is_not_lost():
+    async def reached(turns: int) -> int:
+        begun: list[bool] = []
+
+        async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            begun.append(True)
+            writer.close()
+
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            listening.setblocking(False)
+            conversations: set[asyncio.Task] = set()
+            accepting = asyncio.create_task(workers.accept(listening, converse, conversations))
+            await asyncio.sleep(0.01)
+            with socket.create_connection(listening.getsockname()):
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                accepting.cancel()
+                await asyncio.gather(accepting, return_exceptions=True)
+                waits = workers._next(listening)
+                if conversations:
+                    await asyncio.wait(conversations)
+                if waits is not None:
+                    waits.close()
+                return len(begun) + (waits is not None)
+
+    assert [asyncio.run(reached(turns)) for turns in range(10)] == [1] * 10
