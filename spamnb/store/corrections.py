@@ -116,23 +116,33 @@ class CorrectionTables(BroughtTable):
         if len(missing):
             missing = np.unique(missing)
             keys = TokenIds(cache.vocabulary, missing).hashes
-            classes = len(cache.table)
-            if self._preload and self._pages is None:
-                self._pages = from_pages(self._tables.execute(PAGES), classes)
-            if self._pages is not None:  # quicker from left to right
-                order = np.argsort(keys)
-                missing, keys = missing[order], keys[order]
-                held, units = self._pages
-            else:
-                held, units = weights_of(self._tables.execute(PAGES_OF, (json.dumps(keys.tolist()),)), classes)
-            if len(held):
-                at = np.minimum(np.searchsorted(held, keys), len(held) - 1)
-                here = held[at] == keys
-                cache.table[:, missing[here]] = units[at[here]].T
-            if self._preload or self._was_taught():  # the log is read with the pages: what is in it moves into them
-                cache.table[:, missing] += self._log.look_up(keys).T
+            order = np.argsort(keys)  # looking up from left to right is quicker
+            missing, keys = missing[order], keys[order]
+            cache.table[:, missing] = self._read(missing, keys).T
             cache.loaded[missing] = True
         return cache, ids
+
+    def _read(self, ids: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """The weights (k, C) of the tokens with these numbers and ``keys``, ascending by key."""
+        classes = len(self._tables.class_ids())
+        if self._preload and self._pages is None:
+            self._pages = from_pages(self._tables.execute(PAGES), classes)
+        if self._pages is not None:
+            held, units = self._pages
+        else:
+            held, units = weights_of(self._tables.execute(PAGES_OF, (json.dumps(keys.tolist()),)), classes)
+        weights = np.zeros((len(keys), classes), np.int64)
+        if len(held):
+            at = np.minimum(np.searchsorted(held, keys), len(held) - 1)
+            here = held[at] == keys
+            weights[here] = units[at[here]]
+        if self._preload or self._was_taught():  # the log is read with the pages: what is in it moves into them
+            weights += self._log.look_up(keys)
+        return weights
+
+    def others_taught(self) -> None:
+        """Forget what another process may have changed beside the weights; it is read when it is asked for."""
+        self.__dict__.pop("hard", None)
 
     def follow_others(self) -> bool:
         """Add to what is in memory what others changed; False where that cannot be known, or there is too much of it.
@@ -141,7 +151,7 @@ class CorrectionTables(BroughtTable):
         cache, found = self._cache, self._log.news()
         if found is None or cache is None or len(cache.table) != len(self._tables.class_ids()):
             return False
-        self.__dict__.pop("hard", None)  # made anew when it is asked for
+        self.others_taught()
         self._taught = True
         if self._pages is None:
             self._log.read_anew()

@@ -10,10 +10,8 @@ import numpy as np
 
 from spamnb.store.correction_sums import CorrectionSums, MessageUnits
 from spamnb.store.corrections import CorrectionTables
-from spamnb.store.hard_messages import HardMessages
 from spamnb.store.server_changes import Weights
 from spamnb.store.server_tokens import copy_weights
-from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
 
@@ -41,16 +39,11 @@ class ServerCorrections(CorrectionTables):
 
     def _load(self, tokens: Sequence[str]) -> tuple[_Cache, np.ndarray]:
         self._store._catch_up()
-        cache = self._cached()
-        ids = cache.columns(tokens)
-        missing = ids[~cache.loaded[ids]]
-        if len(missing):
-            missing = np.unique(missing)
-            keys = TokenIds(cache.vocabulary, missing).hashes
-            cache.table[:, missing] = self._store.weights_of(keys).T
-            cache.loaded[missing] = True
-            self._id_of.update(zip(keys.tolist(), missing.tolist()))
-        return cache, ids
+        return super()._load(tokens)
+
+    def _read(self, ids: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        self._id_of.update(zip(keys.tolist(), ids.tolist()))
+        return self._store.weights_of(keys)
 
     def follow(self, weights: Sequence[Weights]) -> None:
         """Add what another process added to the weights in memory."""
@@ -62,10 +55,6 @@ class ServerCorrections(CorrectionTables):
     def read_anew(self) -> None:
         """Forget the weights in memory."""
         self._cache = None
-
-    def others_taught(self) -> None:
-        """Forget what another process may have changed beside the weights."""
-        self.hard = HardMessages(self._tables, self._vocabulary)
 
     def write_changes(self) -> None:
         """They go into the row of the log that is written at the end of the change."""
