@@ -7,7 +7,7 @@ Nothing is trained again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -43,20 +43,21 @@ def scores_left_out(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same by sums of which the training set's messages may be a part only: ``table`` holds those of its tokens, as
     ``count_table`` has them, ``totals`` and ``frequencies`` those of all tokens of all messages."""
-    labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(totals.classes)))]
     groups = training_set.tokens.groups
     if settings.top_words is None:
         held = table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64)
         np.putmask(groups, held == settings.min_messages, -1)
-    for shard in training_set.shards:
-        # Ids of the process that counted these messages: it numbered common tokens first, so that the rows of the
-        # table that are read most lie together in memory.
-        own = training_set._replace(shards=(shard.with_local_ids(),))
-        own_table, own_groups = np.take(table, shard.columns, axis=0), np.take(groups, shard.columns)
-        for batch in own.batches():
-            labels.append(batch.labels)
-            scores.append(loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
-    return np.concatenate(labels), np.concatenate(scores)
+
+    def of_batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for shard in training_set.shards:
+            # Ids of the process that counted these messages: it numbered common tokens first, so that the rows of the
+            # table that are read most lie together in memory.
+            own = training_set._replace(shards=(shard.with_local_ids(),))
+            own_table, own_groups = np.take(table, shard.columns, axis=0), np.take(groups, shard.columns)
+            for batch in own.batches():
+                yield batch.labels, loo_scores(settings, batch, own_table, own_groups, totals, frequencies)
+
+    return _joined(of_batches(), len(totals.classes))
 
 
 def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
@@ -78,12 +79,19 @@ def scores_by_sums(
     classes = len(totals.classes)
     groups = asked.tokens.groups
     start = intercept(settings, totals, frequencies)
-    labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, classes))]
-    for batch in asked.batches():
-        found = np.ascontiguousarray(np.take(table, batch.rows.ids, axis=0).T)
-        contributions = log_likelihoods(settings, totals, found[:classes], found[classes:])
-        labels.append(batch.labels)
-        scores.append(pooled_scores(settings, contributions, batch.rows, start, groups[batch.rows.ids])[0])
+
+    def of_batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for batch in asked.batches():
+            found = np.ascontiguousarray(np.take(table, batch.rows.ids, axis=0).T)
+            contributions = log_likelihoods(settings, totals, found[:classes], found[classes:])
+            yield batch.labels, pooled_scores(settings, contributions, batch.rows, start, groups[batch.rows.ids])[0]
+
+    return _joined(of_batches(), classes)
+
+
+def _joined(batches: Iterable[tuple[np.ndarray, np.ndarray]], classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Class numbers and scores of all batches; there may be none."""
+    labels, scores = zip((np.zeros(0, np.intp), np.zeros((0, classes))), *batches)
     return np.concatenate(labels), np.concatenate(scores)
 
 

@@ -83,3 +83,4 @@ cdef class Vocabulary:
     ) except -1
     cdef int reserve(self, Py_ssize_t size) except -1
     cdef bytes text_of(self, Py_ssize_t id_)
+    cdef list texts(self, ids)

@@ -86,17 +86,14 @@ cdef class Vocabulary:
 
     def take(self, ids):
         """The tokens with these ids."""
-        cdef const int64_t[::1] wanted = np.ascontiguousarray(ids, np.int64)
-        cdef Py_ssize_t i
-        cdef list tokens = []
-        for i in range(wanted.shape[0]):
-            if not 0 <= wanted[i] < self.index.used:
-                raise IndexError(f"no token has the id {wanted[i]}")
-            tokens.append(self.text_of(wanted[i]).decode())
-        return tokens
+        return [text.decode() for text in self.texts(ids)]
 
     def joined(self, ids):
         """The tokens with these ids as UTF-8, each but the last with a NUL behind it."""
+        return b"\0".join(self.texts(ids))
+
+    cdef list texts(self, ids):
+        """The tokens with these ids as UTF-8."""
         cdef const int64_t[::1] wanted = np.ascontiguousarray(ids, np.int64)
         cdef Py_ssize_t i
         cdef list tokens = []
@@ -104,7 +101,7 @@ cdef class Vocabulary:
             if not 0 <= wanted[i] < self.index.used:
                 raise IndexError(f"no token has the id {wanted[i]}")
             tokens.append(self.text_of(wanted[i]))
-        return b"\0".join(tokens)
+        return tokens
 
     def hashes(self, ids):
         """The 64-bit hash of each token with these ids, (k,) int64."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from spamnb.tokens.ascii_bytes import BYTE_KIND, IS_PUNCTUATION, MAX_CUT_WORD, MAX_WORD, MIN_SPACED, NOT_SPELT
 from spamnb.tokens.ascii_words import AsciiWord, long_token
@@ -52,26 +53,22 @@ def _is_zero_width(point: int) -> bool:
     return point in _ZERO_WIDTH or unicodedata.category(chr(point)) == "Cf"
 
 
-def _in_words(point: int) -> str:
-    """A character where words are looked for: itself, a space, or nothing where it has no width."""
-    char = _FIXED_IN_WORDS.get(point)
-    if char is None:
-        letter = unicodedata.category(chr(point))[0] in "LMN"
-        char = "" if _is_zero_width(point) else chr(point) if letter else " "
-    return char
+def _keeping(kinds: str, fixed: Mapping[int, str]) -> CharacterMap:
+    """Each character to what ``fixed`` says, or else: itself where it is of these general categories, nothing where it
+    has no width, and a space."""
+
+    def char_of(point: int) -> str:
+        char = fixed.get(point)
+        if char is None:
+            kept = unicodedata.category(chr(point))[0] in kinds
+            char = "" if _is_zero_width(point) else chr(point) if kept else " "
+        return char
+
+    return CharacterMap(char_of)
 
 
-def _in_punctuation(point: int) -> str:
-    """A character where punctuation is looked for: a space, unless it is punctuation, a symbol, or has no width."""
-    char = _FIXED_IN_PUNCTUATION.get(point)
-    if char is None:
-        sign = unicodedata.category(chr(point))[0] in "PS"
-        char = "" if _is_zero_width(point) else chr(point) if sign else " "
-    return char
-
-
-_WORDS = CharacterMap(_in_words)
-_PUNCTUATION = CharacterMap(_in_punctuation)
+_WORDS = _keeping("LMN", _FIXED_IN_WORDS)  # letters, marks and numbers
+_PUNCTUATION = _keeping("PS", _FIXED_IN_PUNCTUATION)  # and symbols
 
 
 def spelt_words(run: str) -> list[str]:
