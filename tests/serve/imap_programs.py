@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from imap_account import Server
+from imap_account import Server, sides, sort
 from unpacked import PATIENCE
 
 from spamnb.serve.imap_record import AccountRecord
@@ -34,6 +34,26 @@ def sort_and_kill(server: Server, model: Path, after: float) -> tuple[bool, str]
     told = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, told
     return running, told
+
+
+def keeps_all_through_kills(
+    server: Server, model: Path, arrive: Callable[[range], None], junk: str = "Junk", least: int = 3
+) -> None:
+    """Mail arrives, is sorted, and the server is killed meanwhile, until ``least`` sorts were interrupted: after each
+    kill every message is in exactly one folder, the right one."""
+    interrupted = number = 0
+    expected: dict[str, str] = {}
+    while interrupted < least:
+        assert number < 20  # not all of them end before they are killed
+        seeds = range(1000 + 36 * number, 1000 + 36 * number + 36)
+        arrive(seeds)
+        expected |= sides(seeds, junk)
+        running, told = sort_and_kill(server, model, 0.003 * (number % 5))
+        interrupted += running
+        number += 1
+        with server.person() as person:
+            assert person.where() == expected, told
+    assert sort(server, model).stdout == ""
 
 
 class Watch:

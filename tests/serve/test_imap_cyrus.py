@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cyrus_account import Cyrus
 from imap_account import Server, deliver, key, sides, sort
-from imap_programs import sort_and_kill, watching
+from imap_programs import keeps_all_through_kills, watching
 from maildirs import learned
 from served import mail
 from unpacked import wait_until
@@ -46,17 +46,8 @@ def test_new_mail_is_sorted_and_moves_are_learned(cyrus: Server, model: Path, tm
 
 @pytest.mark.slow
 def test_no_message_is_lost_or_doubled_when_the_server_is_killed(cyrus: Server, model: Path):
-    interrupted = number = 0
-    expected: dict[str, str] = {}
-    while interrupted < 2:
-        assert number < 20  # not all of them end before they are killed
-        seeds = range(1000 + 36 * number, 1000 + 36 * number + 36)
+    def arrive(seeds: range) -> None:
         with cyrus.person() as person:
             deliver(person, seeds)
-        expected |= sides(seeds, "Abfall")
-        running, told = sort_and_kill(cyrus, model, 0.003 * (number % 5))
-        interrupted += running
-        number += 1
-        with cyrus.person() as person:
-            assert person.where() == expected, told
-    assert sort(cyrus, model).stdout == ""
+
+    keeps_all_through_kills(cyrus, model, arrive, "Abfall", least=2)

@@ -9,7 +9,7 @@ import threading
 import pytest
 from click.testing import Result
 from imap_account import PASSWORD, deliver, drop, key, sides, sort
-from imap_programs import sort_and_kill
+from imap_programs import keeps_all_through_kills
 from served import mail
 from unpacked import PATIENCE
 
@@ -139,19 +139,7 @@ def test_a_password_that_changed_is_said_in_one_line(made, model):
 @pytest.mark.parametrize("more", ["", WITHOUT_MOVE], ids=["MOVE", "COPY and EXPUNGE"])
 def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made, model, more):
     server = made(more)
-    interrupted = number = 0
-    expected: dict[str, str] = {}
-    while interrupted < 3:
-        assert number < 20  # not all of them end before they are killed
-        seeds = range(1000 + 36 * number, 1000 + 36 * number + 36)
-        drop(server, seeds)
-        expected |= sides(seeds)
-        running, told = sort_and_kill(server, model, 0.003 * (number % 5))
-        interrupted += running
-        number += 1
-        with server.person() as person:
-            assert person.where() == expected, told
-    assert sort(server, model).stdout == ""
+    keeps_all_through_kills(server, model, lambda seeds: drop(server, seeds))
 
 
 def test_two_sorts_at_once_move_each_message_once(made, model):

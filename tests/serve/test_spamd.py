@@ -10,6 +10,7 @@ import zlib
 
 import pytest
 from served import Server, mail, receive
+from unpacked import wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.message.headers import section_length
@@ -195,13 +196,6 @@ def test_autolearn(serve, model):
         server.verdict(taught)
         time.sleep(0.2)
         assert classifier.learned(sure) == "ham" and classifier.learned(taught) == "ham"
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_slow_clients_are_cut_off_and_hinder_nobody(serve, model):

@@ -15,11 +15,11 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from served import Server, mail, receive
+from unpacked import wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.serve import workers
@@ -97,13 +97,6 @@ def test_sighup_reopens_the_model_that_learns_too(serve, model, tmp_path):
 
 def events_are(server: Server, event: str, count: int) -> None:
     wait_until(lambda: sum(line["event"] == event for line in server.lines()) >= count)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def metrics_url(server: Server) -> str:
@@ -256,19 +249,14 @@ def test_systemd_passes_sockets_and_hears_when_it_is_ready(model, tmp_path):
 
 def test_metrics_are_summed_over_the_workers(serve, model):
     server = serve(model, "--workers", "2", "--allow-tell", "--metrics-port", "0")
-    url = metrics_url(server)
-
-    def metrics() -> dict[str, float]:
-        return metrics_of(server)
-
     for number in range(25):
         server.verdict(SPAM if number % 5 else HAM)
     server.ask(b"NONSENSE\r\n")
     server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
     os.kill(server.workers()[0], signal.SIGKILL)  # its counts stay
     events_are(server, "worker ended", 1)
-    wait_until(lambda: metrics()["spamnb_connections"] == 0)  # counted a little after a client has its reply
-    counts = metrics()
+    wait_until(lambda: metrics_of(server)["spamnb_connections"] == 0)  # counted a little after a client has its reply
+    counts = metrics_of(server)
     assert counts['spamnb_requests_total{method="CHECK"}'] == 25
     assert counts['spamnb_verdicts_total{verdict="spam"}'] == 20
     assert counts['spamnb_verdicts_total{verdict="ham"}'] == 5
@@ -279,7 +267,7 @@ def test_metrics_are_summed_over_the_workers(serve, model):
     assert buckets == sorted(buckets) and counts["spamnb_request_seconds_sum"] > 0
     assert counts["spamnb_connections"] == 0
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(url + "/", timeout=120)
+        urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
 
 
 def test_without_prometheus_client_only_metrics_are_refused(serve, model, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
 import random
 import struct
 import tarfile
@@ -13,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from mail import folders, mail
+from reading import read
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import archives, entries
-from spamnb.sources.entries import Entry, messages
 from spamnb.sources.spec import entries as labelled
 
 ELF = b"\x7fELF"
@@ -40,18 +39,6 @@ def archive(path: Path, files: dict[str, bytes]) -> Path:
 
 def files_below(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
-
-
-def read(*specs: object) -> tuple[list[tuple[str | None, bytes]], list[str]]:
-    """Class and bytes of all messages, and what was said of those that could not be read."""
-    told: list[str] = []
-
-    def report(name: str, error: Exception) -> None:
-        told.append(f"{name}: {getattr(error, 'strerror', None) or error}")
-
-    found = list(labelled(map(str, specs), report))
-    sent: list[Entry] = pickle.loads(pickle.dumps(found))  # noqa: S301 (as to another machine)
-    return [(entry.label, raw) for entry, raw in messages(sent, report)], told
 
 
 @pytest.mark.parametrize("kind", KINDS)

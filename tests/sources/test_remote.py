@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import pickle
 import re
 import shutil
 import sys
@@ -16,13 +15,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from mail import folders, mail, message
+from reading import read
 
 from spamnb.api.train import train
 from spamnb.cli import cli
 from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
 from spamnb.sources import entries, remote
-from spamnb.sources.entries import Entry, messages
 from spamnb.sources.spec import absolute
 from spamnb.sources.spec import entries as labelled
 from spamnb.store.jsonl import export
@@ -105,18 +104,6 @@ def forgotten() -> Iterator[None]:
     """Files of one name in two tests are two files."""
     yield
     remote.forget()
-
-
-def read(*specs: object) -> tuple[list[tuple[str | None, bytes]], list[str]]:
-    """Class and bytes of all messages, and what was said of those that could not be read."""
-    told: list[str] = []
-
-    def report(name: str, error: Exception) -> None:
-        told.append(f"{name}: {getattr(error, 'strerror', None) or error}")
-
-    found = list(labelled(map(str, specs), report))
-    sent: list[Entry] = pickle.loads(pickle.dumps(found))  # noqa: S301 (as to another machine)
-    return [(entry.label, raw) for entry, raw in messages(sent, report)], told
 
 
 @pytest.mark.parametrize("where", ["memory", "file"])
