@@ -76,7 +76,7 @@ def review_command(
       spamnb review --journal ~/mail.journal --digest --to ~/Maildir
     """
     from spamnb.errors import SpamnbError
-    from spamnb.naming import SERVER_SCHEMES
+    from spamnb.naming import SERVER_SCHEMES, is_loopback
     from spamnb.review.passwords import Passwords
     from spamnb.review.passwords import set_password as keep
 
@@ -103,7 +103,6 @@ def review_command(
         import uvicorn
 
         from spamnb.review.app import Review
-        from spamnb.review.policy import is_loopback
     except ImportError as error:
         raise SpamnbError(f"'review' needs {error.name}: pip install 'spamnb[review]'") from None
     if socket is None and not is_loopback(host):

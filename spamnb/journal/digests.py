@@ -6,7 +6,7 @@ import time
 from typing import NamedTuple
 
 from spamnb.formulas.decision import UNSURE
-from spamnb.journal.journal import Journal, Noted
+from spamnb.journal.journal import UNCORRECTED, Journal, Noted
 
 DAYS = 7  # what is older is in no digest, however long ago the last one was
 MOST = 100  # messages that are listed
@@ -28,17 +28,13 @@ def filtered_since_digest(journal: Journal, user: str | None, *, now: float | No
     with journal.reading():
         last = journal.execute("SELECT position FROM digests WHERE user = ?", (user or "",)).fetchone()
         end = journal.execute("SELECT coalesce(max(position), -1) FROM verdicts").fetchone()[0]
-        which = (
-            "FROM verdicts WHERE position > ? AND at >= ? AND verdict IN ('spam', ?) AND (? IS NULL OR user = ?)"
-            " AND NOT EXISTS (SELECT 1 FROM corrections AS c WHERE c.digest = verdicts.digest"
-            " AND c.user = verdicts.user AND c.undone = 0)"
-        )
+        of_user = f"(? IS NULL OR user = ?) AND {UNCORRECTED}"
+        which = f"WHERE position > ? AND at >= ? AND verdict IN ('spam', ?) AND {of_user}"
         values = (last[0] if last else -1, since, UNSURE, user, user)
-        counted = dict(journal.execute(f"SELECT verdict, count(*) {which} GROUP BY verdict", values))
-        found = journal.execute(f"SELECT position {which} ORDER BY doubt, at DESC LIMIT {MOST}", values)
-        rows = [journal.row(position) for (position,) in found.fetchall()]
-    listed = [row for row in rows if row is not None]
-    return Filtered(listed, counted.get("spam", 0), counted.get(UNSURE, 0), int(end))
+        counts = f"SELECT verdict, count(*) FROM verdicts {which} GROUP BY verdict"  # noqa: S608 (our own words)
+        counted = dict(journal.execute(counts, values))
+        rows = journal.rows(f"{which} ORDER BY doubt, at DESC LIMIT {MOST}", values)
+    return Filtered(rows, counted.get("spam", 0), counted.get(UNSURE, 0), int(end))
 
 
 def digest_sent(journal: Journal, user: str | None, end: int) -> None:

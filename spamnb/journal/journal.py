@@ -32,8 +32,9 @@ _COLUMNS = (
     " unknown"
 )
 _CORRECTION = "at, user, digest, label, spam, verdict, source, before, before_taught, batch"
-_STANDING = (
-    "SELECT number FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user AND c.undone = 0"
+UNCORRECTED = (
+    "NOT EXISTS (SELECT number FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
+    " AND c.undone = 0)"
 )
 
 
@@ -178,11 +179,7 @@ class Journal(Database):
             number = self.execute("SELECT count(*) FROM verdicts WHERE at < ?", old).fetchone()[0]
             if dry_run:
                 return number
-            for table in ("tokens", "moves"):
-                which = "WHERE position IN (SELECT position FROM verdicts WHERE at < ?)"
-                self.execute(f"DELETE FROM {table} {which}", old)  # noqa: S608 (one of these two)
-            self.execute("DELETE FROM corrections WHERE at < ?", old)
-            self.execute("DELETE FROM verdicts WHERE at < ?", old)
+            self._drop("at < ?", old)
         with contextlib.suppress(sqlite3.OperationalError):  # while others read it its room is left to what comes
             self.execute("VACUUM")
         return number
@@ -191,12 +188,16 @@ class Journal(Database):
         """Let go of all that is kept of a message; how many verdicts that were."""
         with self.writing():
             self.execute("PRAGMA secure_delete = ON")
-            one = (digest,)
-            for table in ("tokens", "moves"):
-                of_message = "WHERE position IN (SELECT position FROM verdicts WHERE digest = ?)"
-                self.execute(f"DELETE FROM {table} {of_message}", one)  # noqa: S608 (one of these two)
-            self.execute("DELETE FROM corrections WHERE digest = ?", one)
-            return self.execute("DELETE FROM verdicts WHERE digest = ?", one).rowcount
+            return self._drop("digest = ?", (digest,))
+
+    def _drop(self, which: str, values: tuple[Any, ...]) -> int:
+        """Delete verdicts and corrections that ``which`` chooses, with what is kept apart of these verdicts; how many
+        verdicts that were."""
+        for table in ("tokens", "moves"):
+            of_them = f"position IN (SELECT position FROM verdicts WHERE {which})"  # noqa: S608 (our own words)
+            self.execute(f"DELETE FROM {table} WHERE {of_them}", values)  # noqa: S608 (the same)
+        self.execute(f"DELETE FROM corrections WHERE {which}", values)  # noqa: S608 (the same)
+        return self.execute(f"DELETE FROM verdicts WHERE {which}", values).rowcount  # noqa: S608 (the same)
 
     def correct(self, corrections: Iterable[Teaching]) -> None:
         """Note what a person taught; an earlier correction of the same mail stands no longer. Where no verdict is told
@@ -230,19 +231,19 @@ class Journal(Database):
 
     def doubtful(self, since: float, user: str | None = None, most: int = 50, skip: int = 0) -> list[Noted]:
         """Filtered and nearly filtered mail since a time that nobody has corrected, the most doubtful first."""
-        condition = f"points >= 0 AND at >= ? AND (? IS NULL OR user = ?) AND NOT EXISTS ({_STANDING})"
+        condition = f"points >= 0 AND at >= ? AND (? IS NULL OR user = ?) AND {UNCORRECTED}"
         order = "ORDER BY doubt, at DESC LIMIT ? OFFSET ?"
-        return self._rows(f"WHERE {condition} {order}", (int(since), user, user, most, skip))
+        return self.rows(f"WHERE {condition} {order}", (int(since), user, user, most, skip))
 
     def row(self, position: int, user: str | None = None) -> Noted | None:
         """The verdict at a position."""
-        found = self._rows("WHERE position = ? AND (? IS NULL OR user = ?)", (position, user, user))
+        found = self.rows("WHERE position = ? AND (? IS NULL OR user = ?)", (position, user, user))
         return found[0] if found else None
 
     def of_message(self, digest: bytes, user: str | None = None) -> Noted | None:
         """The last verdict on a message."""
         which = "WHERE digest = ? AND (? IS NULL OR user = ?) ORDER BY position DESC LIMIT 1"
-        found = self._rows(which, (digest, user, user))
+        found = self.rows(which, (digest, user, user))
         return found[0] if found else None
 
     def tokens(self, position: int) -> bytes:
@@ -268,7 +269,8 @@ class Journal(Database):
             rows = [row for row in found if is_digest(row[2]) and is_text(row[3])]
         return [Teaching(*row)._replace(spam=bool(row[4]), before_taught=bool(row[8])) for row in rows]
 
-    def _rows(self, which: str, values: tuple[Any, ...]) -> list[Noted]:
+    def rows(self, which: str, values: tuple[Any, ...]) -> list[Noted]:
+        """The verdicts that the rest of a statement chooses, in its order."""
         with self.reading():
             found = self.execute(f"SELECT position, {_COLUMNS} FROM verdicts {which}", values)  # noqa: S608 (the same)
             names = [f"column {number}" for number in range(15)]

@@ -20,11 +20,11 @@ from starlette.types import ASGIApp
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK
-from spamnb.naming import pluralize
+from spamnb.naming import is_loopback, pluralize
 from spamnb.review import pages, tables
 from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
-from spamnb.review.policy import WithPolicy, is_loopback
+from spamnb.review.policy import WithPolicy
 from spamnb.review.sessions import HOURS, Attempts, Sessions
 from spamnb.review.words import MAX_TYPED, WordLists
 from spamnb.serve.drift import state_of

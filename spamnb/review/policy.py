@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = [
@@ -33,15 +31,3 @@ class WithPolicy:
             await send(message)
 
         await self._app(scope, receive, sending if scope["type"] == "http" else send)
-
-
-def is_loopback(host: str) -> bool:
-    """Is that an address of this machine that others cannot reach?
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("192.0.2.1"), is_loopback("localhost")
-    (True, True, False, True)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape
+from spamnb.naming import escape, is_loopback
 
 _FORM = "imaps://USER@HOST[:PORT][/FOLDER]"
 _URL = re.compile(r"(imaps?)://([^/]{0,2000})(?:/(.{0,2000}))?", re.IGNORECASE | re.DOTALL)
@@ -39,12 +38,7 @@ class ImapUrl(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """Whether what is sent stays on this machine."""
-        if self.host.lower() == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host.lower())
 
 
 def parsed(text: str) -> ImapUrl:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import escape
+from spamnb.naming import escape, is_loopback
 
 _WEB = ("http://", "https://")  # where nothing is a folder
 _BLOCK = 1 << 22  # bytes of a file that are fetched together: the messages of an mbox or archive lie side by side
@@ -51,18 +51,9 @@ def safe_url(url: str) -> str:
         )
     if "::" in url:
         raise SpamnbError(f"{escape(url)}: URLs of fsspec are not chained; archives are read as they are")
-    if parts.scheme.lower() == "http" and not _is_loopback(parts.hostname or ""):
+    if parts.scheme.lower() == "http" and not is_loopback(parts.hostname or ""):
         raise SpamnbError(f"{escape(url)}: mail in the clear on its way here; use https://")
     return url
-
-
-def _is_loopback(host: str) -> bool:
-    from ipaddress import ip_address
-
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def remote_mode(url: str) -> int:

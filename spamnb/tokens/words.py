@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import partial
 
 from spamnb.tokens.ascii_bytes import BYTE_KIND, IS_PUNCTUATION, MAX_CUT_WORD, MAX_WORD, MIN_SPACED, NOT_SPELT
 from spamnb.tokens.ascii_words import AsciiWord, long_token
@@ -53,22 +54,18 @@ def _is_zero_width(point: int) -> bool:
     return point in _ZERO_WIDTH or unicodedata.category(chr(point)) == "Cf"
 
 
-def _keeping(kinds: str, fixed: Mapping[int, str]) -> CharacterMap:
-    """Each character to what ``fixed`` says, or else: itself where it is of these general categories, nothing where it
-    has no width, and a space."""
-
-    def char_of(point: int) -> str:
-        char = fixed.get(point)
-        if char is None:
-            kept = unicodedata.category(chr(point))[0] in kinds
-            char = "" if _is_zero_width(point) else chr(point) if kept else " "
-        return char
-
-    return CharacterMap(char_of)
+def _kept(kinds: str, fixed: Mapping[int, str], point: int) -> str:
+    """What is left of a character: what ``fixed`` says, or else itself where it is of these general categories, nothing
+    where it has no width, and a space."""
+    char = fixed.get(point)
+    if char is None:
+        kept = unicodedata.category(chr(point))[0] in kinds
+        char = "" if _is_zero_width(point) else chr(point) if kept else " "
+    return char
 
 
-_WORDS = _keeping("LMN", _FIXED_IN_WORDS)  # letters, marks and numbers
-_PUNCTUATION = _keeping("PS", _FIXED_IN_PUNCTUATION)  # and symbols
+_WORDS = CharacterMap(partial(_kept, "LMN", _FIXED_IN_WORDS))  # letters, marks and numbers
+_PUNCTUATION = CharacterMap(partial(_kept, "PS", _FIXED_IN_PUNCTUATION))  # and symbols
 
 
 def spelt_words(run: str) -> list[str]:
