@@ -71,6 +71,8 @@ def read_link(url: str) -> Link:
     Link(host='evil.example', targets=('other.example',), has_user=True, disguised=True)
     >>> read_link("https:0x7f.1").host, read_link("//evil.example").host, read_link("mailto:a@b.example").host
     ('127.0.0.1', 'evil.example', '')
+    >>> read_link("HTTP://user@WWW.Example。org:8080/x").host, read_link("www.example.org/x").host
+    ('www.example.org', 'www.example.org')
     """
     url = url[:MAX_URL].strip(_BLANKS).translate(_LINE_BREAKS)
     special, rest = _after_scheme(url)
@@ -87,15 +89,6 @@ def read_link(url: str) -> Link:
         if mirrored and (target := canonical_host(mirrored.group(1))):
             targets = tuple(dict.fromkeys((*targets, target)))
     return Link(host, targets, bool(at and user), bool(host) and written != host and _is_disguised(written, host))
-
-
-def host_of(url: str) -> str:
-    """The host that a browser goes to, "" where a URL leads to none.
-
-    >>> host_of("HTTP://user@WWW.Example。org:8080/x"), host_of("www.example.org/x"), host_of("cid:part1")
-    ('www.example.org', 'www.example.org', '')
-    """
-    return read_link(url).host
 
 
 def canonical_host(written: str) -> str:
