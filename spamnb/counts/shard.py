@@ -60,7 +60,7 @@ class ShardReader:
         else:
             shift = self._ends[messages] - np.cumsum(lengths, dtype=np.int64)
             cells = self._cells[np.repeat(shift, lengths) + np.arange(lengths.sum(dtype=np.int64))]
-        columns, counts = np.take(self.shard.columns, cells[:, 0]), cells[:, 1].astype(np.int64)
+        columns, counts = np.take(self.shard.columns, cells[:, 0]).astype(np.int64), cells[:, 1].astype(np.int64)
         if len(columns) and columns.min() < 0:
             known = columns >= 0
             lengths = np.bincount(np.repeat(np.arange(len(messages)), lengths)[known], minlength=len(messages))

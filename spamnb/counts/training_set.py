@@ -55,7 +55,7 @@ class TrainingSet(NamedTuple):
         shards: list[Shard] = []
         for part, columns in zip(parts, columns_of):
             relabel = np.array([classes.index(name) for name in part.counts.classes], dtype=np.intp)
-            columns = np.append(columns, -1)  # so that −1 stays −1
+            columns = np.append(columns, columns.dtype.type(-1))  # so that −1 stays −1
             shards += [own._replace(columns=columns[own.columns], labels=relabel[own.labels]) for own in part.shards]
         counts = [part.counts.reindex(columns, len(tokens), classes) for part, columns in zip(parts, columns_of)]
         return cls(tokens, ClassCounts.sum(counts), tuple(shards))
@@ -165,7 +165,8 @@ class TrainingSet(NamedTuple):
         text, lengths, hashes, documents = read(), read(), read(), read()
         tokens = TokenArray(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths, hashes)
         rows = tuple(SparseRow(read(), read(), read()) for _ in classes)
-        shards = tuple(Shard(own, *(read() for _ in Shard._fields[1:])) for own in files)
+        # Of all that was read these alone stay beside the sum of several; as views they would keep the whole of it.
+        shards = tuple(Shard(own, *(read().copy() for _ in Shard._fields[1:])) for own in files)
         return cls(tokens, ClassCounts(classes, documents, len(tokens), rows), shards)
 
 

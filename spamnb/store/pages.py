@@ -128,7 +128,8 @@ def _page_bounds(ends: np.ndarray) -> np.ndarray:
 
 def _cut(values: np.ndarray, bounds: np.ndarray) -> Iterator[bytes]:
     ends = (values.itemsize * bounds).tolist()
-    return map(values.tobytes().__getitem__, map(slice, ends, ends[1:]))
+    octets = np.ascontiguousarray(values).view(np.uint8).data
+    return map(bytes, map(octets.__getitem__, map(slice, ends, ends[1:])))
 
 
 def tokens_of(pages: Iterable[tuple[bytes, bytes]], hashes: np.ndarray) -> TokenArray:

@@ -131,6 +131,6 @@ def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np
     ordered = every.hashes[order]
     new = np.ones(len(order), bool)
     new[1:] = ordered[1:] != ordered[:-1]
-    index = np.empty(len(order), np.intp)
+    index = np.empty(len(order), np.int32 if len(order) < 1 << 31 else np.int64)
     index[order] = np.cumsum(new) - 1
     return every.take(order[new]), np.split(index, np.cumsum([len(part) for part in lists])[:-1])
