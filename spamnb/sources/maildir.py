@@ -244,11 +244,19 @@ def deliver(folder: Path, content: bytes, before: Callable[[Path], None]) -> Pat
 
 
 def _instead(message: Path, target: Path) -> Path:
-    """Leave the message as *target* only; where a mail reader has just renamed it, under that name only."""
+    """Leave the message as *target* only; where a mail reader has just renamed it, under that name only.
+
+    Where it may not be taken out of its folder, one of somebody else's or of a read-only file system, it stays there
+    only: else each run would put one more copy into the other.
+    """
     try:
         message.unlink()
     except FileNotFoundError:
         target.unlink(missing_ok=True)
+        raise
+    except OSError:
+        if message.exists():  # else it was taken out after all, and *target* is the only one
+            target.unlink(missing_ok=True)
         raise
     return target
 

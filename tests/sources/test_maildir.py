@@ -145,6 +145,29 @@ def test_what_a_mail_reader_renames_meanwhile_is_left_where_that_put_it(tmp_path
     assert not maildir.files(other / "cur") and not maildir.files(one / "tmp")
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_may_not_be_taken_out_of_its_folder_is_there_once(tmp_path, monkeypatch, gone):
+    one, other = made(tmp_path, "One"), made(tmp_path, "Other")
+    message = one / "cur" / "1.a:2,"
+    message.write_bytes(b"first")
+    unlink = Path.unlink
+
+    def refused(path, missing_ok=False):
+        if path == message:
+            if gone:  # as where a network's answer is lost
+                unlink(path)
+            raise PermissionError(13, "Permission denied")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    for _ in range(2):
+        with pytest.raises((PermissionError, FileNotFoundError)):
+            maildir.move(message, other)
+    left = maildir.files(one / "cur") + maildir.files(other / "cur")
+    assert [path.read_bytes() for path in left] == [b"first"]
+    assert (left == [message]) is not gone
+
+
 def test_folders_and_messages_are_what_maildirs_call_so(tmp_path):
     box = made(tmp_path, "Box")
     (box / "cur" / "1").write_bytes(b"x")
