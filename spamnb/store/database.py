@@ -27,6 +27,8 @@ FORMAT = 5  # with a log of changes, kept lessons or a correction
 FORMAT_OF_TRAINING = 4  # as training leaves a file, without them, which spamnb 0.1.0 reads too
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
+# What SQLite says where there is no room to write; beyond a quota or a limit of file sizes it calls that an I/O error.
+NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE")
 MAX_SUM = 1 << 61  # of a sum: two of them and the few that one message adds still do not overflow
 
 Fits = Callable[[Any], bool]
@@ -36,7 +38,7 @@ class Database:
     """A connection to one file, with nested transactions, and a hook to drop what was cached of its content."""
 
     KIND = "spamnb model"  # what the file is, and what to do where it is damaged
-    REMEDY = "restore a copy or train again"
+    REMEDY = "restore a copy, or remove it and train again"
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path  # what errors call it
@@ -164,8 +166,8 @@ class Database:
                 return "another process keeps writing to it; try again"
             if "readonly" in said:
                 return "cannot be written; are its permissions and its folder's right?"
-            if "disk is full" in said:
-                return "the disk is full; this change was not made"
+            if getattr(error, "sqlite_errorname", "") in NO_ROOM:
+                return "the disk is full, or your quota; this change was not made"
             return f"{said}; if this lasts, {cls.REMEDY}"
         return f"no {cls.KIND}, or a damaged one ({said}); {cls.REMEDY}"
 
@@ -182,12 +184,12 @@ class Database:
                 connection.execute("PRAGMA query_only = ON")
             return connection
         except sqlite3.OperationalError as error:
-            # A reader needs the write-ahead index beside the file. Where the folder is not ours to write and no log is
-            # there, nobody is writing either: the file is read as it stands.
-            if not writable and not Path(name + "-wal").exists():
+            # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder
+            # or on a full disk, and no log is there or an empty one, nobody is writing: the file is read as it stands.
+            if not writable and not ((log := Path(name + "-wal")).exists() and log.stat().st_size):
                 with contextlib.suppress(sqlite3.OperationalError):
                     return _opened(name, "mode=ro&immutable=1")
-            if "disk is full" in str(error):
+            if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 raise SpamnbError(f"{name}: {cls._advice(error)}") from None
             raise SpamnbError(
                 f"{name}: cannot be opened ({error}); are its permissions and its folder's right?"

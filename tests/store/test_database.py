@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,27 @@ def test_the_last_to_close_takes_the_log_away(model: Path, others: list[bool]) -
         assert store.look_up(["offer"]) is not None
         assert Path(f"{model}-wal").exists()  # or this test sees nothing
         store.close()
+    assert list(model.parent.iterdir()) == [model]
+
+
+def test_a_model_is_read_on_a_full_disk_and_says_so_when_it_is_to_learn(model: Path) -> None:
+    program = """
+import resource, sys
+from spamnb.errors import SpamnbError
+from spamnb.store.store import Store
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+for writable in (False, True):
+    try:
+        with Store.open(sys.argv[1], writable=writable) as store:
+            print(store.totals().documents)
+    except SpamnbError as error:
+        print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", program, str(model)], capture_output=True, text=True, check=True)
+    full = f"{model}: the disk is full, or your quota; this change was not made"
+    assert run.stdout.splitlines() == ["[3 3]", full]
+    with Store.open(model, writable=True) as store:  # what SQLite left beside the file does no harm
+        assert store.totals().documents.tolist() == [3, 3]
     assert list(model.parent.iterdir()) == [model]
 
 

@@ -325,7 +325,7 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: py
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with Store.create(tmp_path / "m", {}) as store:
         store.execute("PRAGMA max_page_count = 20")
-        with pytest.raises(SpamnbError, match="m: the disk is full; this change was not made"):
+        with pytest.raises(SpamnbError, match="m: the disk is full, or your quota; this change was not made"):
             store.add("spam", {f"token{i}": 1 for i in range(5000)})
         assert store.totals().classes == ()
 
