@@ -26,15 +26,20 @@ def gmail(path: str, on_unreadable: Report) -> Iterator[Entry]:
 
     Trash, drafts, sent mail and chats are left out; a message without labels is reported.
     """
-    for file in _mailboxes(path):
+    for file in _mailboxes(path, on_unreadable):
         yield from _messages(file, on_unreadable)
 
 
-def _mailboxes(path: str) -> list[str]:
-    """The file itself; in a folder, as an unpacked archive is one, its mboxes."""
+def _mailboxes(path: str, on_unreadable: Report) -> list[str]:
+    """The file itself; in a folder the mboxes: the archive unpacks to ``Takeout/Mail``, in the user's language."""
     if not os.path.isdir(path):
         return [path]
-    return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith((".mbox", ".mbox.gz"))]
+
+    def unreadable(error: OSError) -> None:
+        on_unreadable(escape(error.filename), error)
+
+    within = ((folder, name) for folder, _, names in os.walk(path, onerror=unreadable) for name in names)
+    return sorted(os.path.join(folder, name) for folder, name in within if name.endswith((".mbox", ".mbox.gz")))
 
 
 def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:

@@ -48,8 +48,10 @@ def read(spec: str) -> tuple[list[tuple[str | None, str]], list[str]]:
 @pytest.mark.parametrize("name", ["All mail.mbox", "All mail.mbox.gz"])
 def test_classes_go_by_labels(tmp_path: Path, name: str) -> None:
     raw = "".join(TAKEOUT).encode()
-    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
-    for spec in (f"gmail:{tmp_path}/{name}", f"gmail:{tmp_path}"):
+    folder = tmp_path / "Takeout" / "Mail"
+    folder.mkdir(parents=True)
+    (folder / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    for spec in (f"gmail:{folder}/{name}", f"gmail:{folder}", f"gmail:{tmp_path}/Takeout", f"gmail:{tmp_path}"):
         found, [told] = read(spec)
         ham, spam = ["in", "comma"], ["junk", "folded", "forged"]
         assert [subject for label, subject in found if label == "ham"] == ham
