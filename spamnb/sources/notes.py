@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from spamnb.naming import escape, pluralize
+from spamnb.sources.folder_names import role_of
 from spamnb.sources.folders import unread_folders
 from spamnb.sources.modified_utf7 import decoded
 
@@ -16,7 +17,7 @@ _MAX_NAMES = 8  # folders that a note lists
 
 def notes(spec: str, recursive: bool = False) -> Iterator[str]:
     """A line for each thing that whoever gave this SOURCE may want to know."""
-    for note in (one_too_high(spec), not_read(spec, recursive)):
+    for note in (one_too_high(spec), not_read(spec, recursive), not_seen(spec)):
         if note:
             yield note
 
@@ -32,6 +33,26 @@ def not_read(spec: str, recursive: bool = False) -> str | None:
     names = ", ".join(escape(decoded(name)) for name in left[:_MAX_NAMES]) + (", …" if len(left) > _MAX_NAMES else "")
     wanted = "" if recursive else "; --recursive reads all but junk, trash, drafts and templates"
     return f"{escape(spec)}: {pluralize(len(left), 'folder')} not read: {names}{wanted}"
+
+
+def not_seen(spec: str) -> str | None:
+    """A note on a Maildir's mail that no mail reader has shown, given as good mail: nobody said that it is.
+
+    None where all lies in ``new``, as in Maildirs that a program filled.
+    """
+    label, equals, path = spec.partition("=")
+    if not equals or "/" in label or role_of(label) == "junk":
+        return None
+    folder = os.path.expanduser(path)
+    try:
+        new, seen = (os.listdir(os.path.join(folder, part)) for part in ("new", "cur"))
+    except OSError:  # no Maildir, or not ours to read: reading it will tell
+        return None
+    if not new or not seen:
+        return None
+    only = escape(f"{label}={os.path.join(path, 'cur')}")
+    unseen = f"{pluralize(len(new), 'message')} in new, which no mail reader has shown"
+    return f"{escape(spec)}: takes for {escape(label)}, too, {unseen}; {only} leaves them out"
 
 
 def one_too_high(spec: str) -> str | None:

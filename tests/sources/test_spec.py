@@ -214,6 +214,19 @@ def test_a_maildir_says_which_folders_it_does_not_read(tmp_path: Path) -> None:
     assert not list(notes(f"ham={tmp_path}/missing")) and not list(notes(f"ham={tmp_path}/Maildir/Lists"))
 
 
+def test_mail_that_nobody_saw_is_named_where_it_is_given_as_good(tmp_path: Path) -> None:
+    box = tmp_path / "Maildir"
+    mailbox.Maildir(box)
+    write(box / "new/1")
+    spec = f"ham={box}"
+    assert not list(notes(spec))  # filled by a program
+    write(box / "cur/2:2,S")
+    [note] = notes(spec)
+    assert "takes for ham, too, 1 message in new" in note and note.endswith(f"; {spec}/cur leaves them out")
+    assert len(read(f"{spec}/cur")) == 1 and not list(notes(f"{spec}/cur"))
+    assert not list(notes(f"spam={box}"))  # seldom does anybody open spam
+
+
 def test_junk_among_maildirs_is_not_of_their_class(tmp_path: Path) -> None:
     """As mbsync makes a folder of Maildirs."""
     (tmp_path / "Mail").mkdir()
