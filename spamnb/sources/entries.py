@@ -86,7 +86,7 @@ class LeftOut:
 
     def __call__(self, name: str, error: Exception) -> None:
         self.count += 1
-        why = reason(error)
+        why = reason(error).removeprefix(f"{name}: ")  # an account's errors name it
         if (name, why) not in self._told:
             self._told.add((name, why))
             self._tell(f"{name}: {why}; left out")

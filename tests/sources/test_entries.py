@@ -48,3 +48,11 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
         entries.contents(str(tmp_path / "fifo"))
     with pytest.raises(OSError, match="not a file"), entries.open_mail(str(tmp_path / "fifo")):
         pytest.fail("opened a fifo")
+
+
+def test_what_is_left_out_is_told_once_and_named_once() -> None:
+    told: list[str] = []
+    left_out = entries.LeftOut(told.append)
+    for error in (ValueError("imaps://a@b: no room"), ValueError("imaps://a@b: no room"), OSError(13, "not yours")):
+        left_out("imaps://a@b", error)
+    assert told == ["imaps://a@b: no room; left out", "imaps://a@b: not yours; left out"] and left_out.count == 3
