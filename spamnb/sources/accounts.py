@@ -86,6 +86,8 @@ def _account(name: str, values: Any, shown: str) -> Account:
         url = parsed(values["url"])
     except SpamnbError as error:
         raise SpamnbError(f"{where}: {error}") from None
+    if url.folder and url.folder.upper() != "INBOX":
+        raise SpamnbError(f"{where}: url names a folder of an account; name the account, {escape(url.account)}")
     login = Login(**{key.replace("-", "_"): value for key, value in values.items() if key in _LOGIN})
     if login.ca_file:
         login = login._replace(ca_file=os.path.expanduser(login.ca_file))

@@ -60,6 +60,10 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
             f"{where}: its certificate is not trusted ({escape(error.verify_message)}); --ca-file names the file of"
             " an authority of your own"
         ) from None
+    except ssl.SSLError as error:
+        clear = "; where the connection begins in the clear there, --starttls encrypts it"
+        hint = clear if error.reason == "WRONG_VERSION_NUMBER" else ""
+        raise Unreachable(f"{where}: no TLS ({escape(reason(error))}){hint}") from None
     except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
         raise Unreachable(f"{where}: the server's answer cannot be read: {_said(error)}") from None
     except TimeoutError:

@@ -133,11 +133,13 @@ class ImapReader:
         if not plain or plain.upper() == "INBOX":
             raise SpamnbError(f"{self.shown}: {name!r} names no folder beside the inbox, as Junk does")
         prefix = self._prefix()
-        wanted = [plain, prefix + plain]
         for spelt in (str, str.casefold):
-            for folder in known:
-                if spelt(folder.place) in map(spelt, wanted):
-                    return folder
+            for one in (plain, plain.replace("/", self.separator)):  # where servers call Work/Plans Work.Plans
+                wanted = [spelt(one), spelt(prefix + one)]
+                for folder in known:
+                    if spelt(folder.place) in wanted:
+                        return folder
+        plain = plain.replace("/", self.separator)
         return Folder(escape(prefix + plain), prefix + plain, role_of(plain.rpartition(self.separator)[2]))
 
     def _prefix(self) -> str:

@@ -120,6 +120,35 @@ def test_a_folder_of_very_many_messages_is_listed_in_parts(server: Server, monke
         box.close()
 
 
+class DottedServer(Server):
+    """Folders are called as Courier calls them, and many hosts of mail to this day: INBOX.Work.Plans."""
+
+    def configure(self, more: str) -> None:
+        super().configure(more)
+        path = self.place / "dovecot.conf"
+        path.write_text(path.read_text().replace("separator = /", "separator = .\n  prefix = INBOX."))
+
+
+def test_a_folder_may_be_written_with_slashes_whatever_the_server_puts_there(monkeypatch):
+    with TemporaryDirectory(prefix="spamnb-imap-") as folder:
+        Path(folder).chmod(0o755)
+        _check_slashes(Path(folder), monkeypatch)
+
+
+def _check_slashes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with account(place, kind=DottedServer) as server:
+        monkeypatch.setenv("SSL_CERT_FILE", server.login["SSL_CERT_FILE"])
+        with server.person() as person:
+            person.client.create("INBOX.Work.Entw&APw-rfe")
+        box = ImapMailbox(parsed(server.url), Login())
+        try:
+            for name in ("Work/Entwürfe", "work.entwürfe", "INBOX/Work/Entwürfe", "INBOX.Work.Entwürfe"):
+                assert box.locate(name).place == "INBOX.Work.Entwürfe"
+            assert box.locate("Work/New").place == "INBOX.Work.New"  # to be made
+        finally:
+            box.close()
+
+
 def test_recursive_reads_all_but_junk_and_trash(server: Server, tmp_path: Path):
     def learned(*arguments: str) -> str:
         made = spamnb("train", "--one-class", "--force", "-m", tmp_path / "m", *arguments)
@@ -151,12 +180,14 @@ def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Pat
         ("imap://ann@mail.example.org", "imap:// sends mail and password in the clear"),
         ("imaps://ann@localhost:1", "Connection refused"),
         ("imaps://ann@127.0.0.2:{port}", "its certificate is not trusted"),
+        ("imaps://ann@localhost:{plain}", "--starttls encrypts it"),
         ("imaps://ann@localhost:{port}/Nowhere", "no folder 'Nowhere'; there are INBOX, "),
         ("imaps://bob@localhost:{port}", "the server refused the login"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, folders: Path):
-    done = spamnb("train", "-m", folders.parent / "m", f"ham={url.format(port=server.port)}", f"spam={folders}/spam")
+    ham = f"ham={url.format(port=server.port, plain=server.plain)}"
+    done = spamnb("train", "-m", folders.parent / "m", ham, f"spam={folders}/spam")
     assert done.exit_code == 1 and said in done.stderr and "Traceback" not in done.output
     assert done.stderr.count("\n") == 1 and "secret" not in done.output
 

@@ -63,6 +63,7 @@ def test_no_file_is_no_account(accounts: Path):
     ("text", "said"),
     [
         ("[a]\n", "no url; write url ="),
+        ('[a]\nurl = "imaps://a@b/Work"', "url names a folder of an account; name the account, imaps://a@b"),
         ('[a]\nurl = "imaps://ann:secret@h"\n', "a password has no place in a URL"),
         ('[a]\nurl = "imaps://ann@h"\npassword = "secret"\n', "no password stands in this file"),
         ('[a]\nurl = "imaps://ann@h"\nstarttls = "yes"\n', "starttls is true or false"),
