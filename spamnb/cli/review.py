@@ -114,27 +114,28 @@ def review_command(
     from spamnb.classifier import Classifier
     from spamnb.journal.journal import Journal
     from spamnb.review.lessons import Teacher
-    from spamnb.serve.sockets import listen_unix
+    from spamnb.serve.sockets import listen_tcp, listen_unix
 
     on_server = str(models).startswith(SERVER_SCHEMES)
     if models is not None and not on_server and not models.is_dir():
         raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")
     with Classifier.open(model) as classifier:
         classifier.check_spam()
+    if not journal.exists():
+        tell(f"spamnb: {journal}: no journal there yet; filter, sort, watch and serve write one with --journal")
     Journal.at(journal).close()
     for file in (certificate, key):
         if file is not None:
             file.open("rb").close()
     secure = certificate is not None or proxy_user is not None
     app = Review(journal, Teacher(model, models, login_given()), known, secure, proxy_user or "").app()
-    listening = [listen_unix(socket, 0o660)] if socket is not None else None
+    listening = [listen_unix(socket, 0o660)] if socket is not None else listen_tcp(host, port)
+    port = listening[0].getsockname()[1] if socket is None else port  # 0 takes a free one
     scheme = "http" if certificate is None else "https"
     where = f"{socket}" if socket is not None else f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/"
     tell(f"spamnb: {where} shows {journal}; Ctrl-C ends it")
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         ssl_certfile=str(certificate) if certificate else None,
         ssl_keyfile=str(key) if key else None,
         log_level="warning",

@@ -48,6 +48,15 @@ def test_it_answers_and_ends_when_told_to(tmp_path):
     assert f"http://127.0.0.1:{port}/" in told and "Traceback" not in told
 
 
+def test_a_port_that_is_taken_and_a_journal_that_is_not_there_are_told(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ran = subprocess.run(command(tmp_path, "--port", port), capture_output=True, text=True, timeout=120)
+    absent, refused = ran.stderr.splitlines()
+    assert ran.returncode == 1 and f"{tmp_path}/journal: no journal there yet" in absent
+    assert f"cannot listen on 127.0.0.1 port {port}" in refused and refused.endswith("; --port takes another")
+
+
 def test_behind_a_proxy_it_answers_on_a_unix_socket(tmp_path):
     path = tmp_path / "socket"
     more = ("--socket", str(path), "--proxy-user", "X-Remote-User")
