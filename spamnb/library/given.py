@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 INPUTS = ("auto", "mail", "text")
 DEFAULT = Settings()  # what the estimators have where nothing is said, as the command line does
+
+_EMPTY = "; an empty cell: leave its row out, as by table.dropna()"
 
 
 def raw_messages(X: Iterable[str | bytes], input: str = "auto") -> Iterator[bytes]:
@@ -47,7 +50,12 @@ def _each(X: Iterable[str | bytes], input: str) -> Iterator[bytes]:
             try:
                 yield raw_message(item)
             except TypeError as error:
-                raise TypeError(f"X[{number}]: {error}") from None
+                raise TypeError(f"X[{number}]: {error}{_EMPTY if _is_empty_cell(item) else ''}") from None
+
+
+def _is_empty_cell(item: object) -> bool:
+    """As pandas and numpy read one: None, NaN, NA or NaT."""
+    return type(item).__name__ in ("NoneType", "NAType", "NaTType") or (isinstance(item, float) and isnan(item))
 
 
 def _encoded(mail: str) -> bytes:

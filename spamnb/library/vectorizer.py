@@ -142,7 +142,7 @@ class MailVectorizer(_Transformer):
             held = counted.counts.document_frequency()
             counted = counted.select_columns(np.flatnonzero(held >= self.min_df))
             if not len(counted.tokens):
-                raise ValueError(f"no token in the messages of X that {self.min_df} of them hold")
+                raise ValueError(f"no token that at least {self.min_df} of the messages of X hold")
             # The text of those left out goes, and of the shards' buffers.
             tokens = counted.tokens
             self.tokens_ = TokenArray(tokens.packed(), _starts(tokens.lengths), tokens.lengths, tokens.hashes)

@@ -188,14 +188,16 @@ def test_pipelines_searches_and_unions(vectorizer: Any, model: Any, texts: list[
     ("act", "kind", "said"),
     [
         (lambda: MailVectorizer().fit("a text"), TypeError, "a single message: give a list"),
+        (lambda: MailVectorizer().fit(["a", float("nan")]), TypeError, r"X\[1\]: .* an empty cell: leave its row out"),
+        (lambda: MailVectorizer().fit([None]), TypeError, "this is NoneType; an empty cell"),
         (lambda: MailVectorizer().fit(["a", 1.5]), TypeError, r"X\[1\]: a message is bytes .* this is float"),
         (
             lambda: MailVectorizer(input="file").fit(["a"]),
             ValueError,
             "input is 'file', which is not one of auto, mail",
         ),
-        (lambda: MailVectorizer().fit([]), ValueError, "no token in the messages"),
-        (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "that 9 of them hold"),
+        (lambda: MailVectorizer().fit([]), ValueError, "no token that at least 1 of"),
+        (lambda: MailVectorizer(min_df=9).fit(["a"]), ValueError, "no token that at least 9 of the messages"),
         (lambda: MailVectorizer(min_df=0).fit(["a"]), ValueError, "min_df is 0"),
         (lambda: MailVectorizer(ngrams=0).fit(["a"]), ValueError, "ngrams is 0"),
         (lambda: MailVectorizer(ngrams=999).fit(["a"]), ValueError, "ngrams is 999"),
