@@ -121,6 +121,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.corpora is None:
         parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
+    if not (options.corpora / "20news-bydate").is_dir():
+        parser.error(f"{options.corpora}: no folder 20news-bydate there; scripts/fetch_corpora.py gets the corpora")
     split, tokens = by_date(options.corpora)
     dated = accuracies(split, tokens)
     trials = [accuracies(at_random(split, seed), tokens) for seed in range(options.trials)]

@@ -91,6 +91,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.corpora is None:
         parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
+    if not (given.corpora / "enron-spam").is_dir():
+        parser.error(f"{given.corpora}: no folder enron-spam there; scripts/fetch_corpora.py gets the corpora")
     print(f"{'':29}{'spam recall %':^20}{'ham recall %':^20}")
     print(f"{'':29}{'published':>10}{'ours':>9} {'published':>10}{'ours':>9}")
     for name in given.sets.split(","):

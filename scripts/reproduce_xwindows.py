@@ -124,6 +124,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.corpora is None:
         parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
+    if not (options.corpora / "xwindows").is_dir():
+        parser.error(f"{options.corpora}: no folder xwindows there; scripts/fetch_corpora.py gets the corpora")
     posts = load(options.corpora)
     found = ours(posts)
     tables = ("X", "MS", "information")
