@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spamnb.cli.options import tell
+from spamnb.errors import SpamnbError
+
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.cli.mailboxes import Target
@@ -18,12 +21,45 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """Judges messages of one mailbox and writes each verdict into a journal."""
+    """Judges messages of one mailbox and writes each verdict into a journal.
 
-    def __init__(self, classifier: Classifier, journal: Journal, target: Target) -> None:
-        self._classifier, self._journal, self._target = classifier, journal, target
+    Where the journal cannot be opened or written, on a full disk or after damage, mail is filtered all the same; a line
+    says so, and the next verdict tries again.
+    """
+
+    def __init__(self, classifier: Classifier, path: Path, target: Target) -> None:
+        self._classifier, self._path, self._target = classifier, path, target
+        self._journal: Journal | None = None
+        self._told: set[str] = set()
         self._noted: set[str] = set()  # folders
         self._read: dict[int, tuple[bytes, ReadMessage]] = {}  # messages between their verdict and its note
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal | None]:
+        """The journal, opened where it is not; None where it cannot be. What goes wrong inside is told, once."""
+        from spamnb.journal.journal import Journal
+
+        try:
+            if self._journal is None:
+                self._journal = Journal.at(self._path)
+        except (SpamnbError, OSError) as error:
+            self._tell(error)
+            yield None
+            return
+        try:
+            yield self._journal
+        except (SpamnbError, OSError) as error:
+            self._tell(error)
+
+    def close(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+
+    def _tell(self, error: Exception) -> None:
+        line = f"spamnb: {error}; meanwhile nothing is noted"
+        if line not in self._told:
+            self._told.add(line)
+            tell(line)
 
     def begin(self) -> None:
         """Drop messages whose moves were not made: they are judged again."""
@@ -43,8 +79,10 @@ class Notes:
 
         _, message = self._read.pop(id(one.raw))
         place = self._place(one)
-        self._note_folder(one, place)
-        self._journal.add([entry_of(message, one.found, self._classifier.settings, place=place)])
+        with self.journal() as journal:
+            if journal is not None:
+                self._note_folder(journal, one, place)
+                journal.add([entry_of(message, one.found, self._classifier.settings, place=place)])
 
     def _place(self, one: Sorted) -> str:
         """Where the message lies now, as the journal keeps it."""
@@ -57,7 +95,7 @@ class Notes:
             return place_in_account(account.url.account, one.into.place)
         return place_in_account(account.url.account, one.message.folder.place, one.message.place)
 
-    def _note_folder(self, one: Sorted, place: str) -> None:
+    def _note_folder(self, journal: Journal, one: Sorted, place: str) -> None:
         """Note once which mailbox the message's folder is of."""
         from spamnb.journal.whereabouts import INBOX, JUNK, OTHER, FolderNoted, folder_of_place, note_folder
 
@@ -70,7 +108,7 @@ class Notes:
             mailbox = target.account.url.account
         role = INBOX if one.into is None else JUNK if one.found.spam else OTHER
         name = (one.into or one.message.folder).name
-        note_folder(self._journal, FolderNoted(folder, name, role, mailbox, target.junk or ""))
+        note_folder(journal, FolderNoted(folder, name, role, mailbox, target.junk or ""))
         self._noted.add(folder)
 
     def note_lesson(self, lesson: Lesson, label: str) -> None:
@@ -78,7 +116,9 @@ class Notes:
         from spamnb.journal.teaching import noted
         from spamnb.message.parse import digest
 
-        self._journal.correct([noted(digest(lesson.raw), label, lesson.spam, "move")])
+        with self.journal() as journal:
+            if journal is not None:
+                journal.correct([noted(digest(lesson.raw), label, lesson.spam, "move")])
 
 
 @contextmanager
@@ -87,7 +127,10 @@ def noting(classifier: Classifier | None, path: Path | None, target: Target) -> 
     if path is None or classifier is None:
         yield None
         return
-    from spamnb.journal.journal import Journal
-
-    with Journal.at(path) as journal:
-        yield Notes(classifier, journal, target)
+    notes = Notes(classifier, path, target)
+    try:
+        with notes.journal():  # what is wrong with it is told before any mail moves
+            pass
+        yield notes
+    finally:
+        notes.close()

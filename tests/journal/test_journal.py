@@ -90,6 +90,33 @@ def test_a_journal_that_cannot_be_written_costs_no_mail(model, tmp_path):
     assert "folder is not there" in told.stderr
 
 
+@pytest.mark.parametrize("wrong", ["no folder", "damaged", "full"])
+def test_mail_is_sorted_and_moves_are_learned_without_a_journal_too(model, tmp_path, monkeypatch, wrong):
+    journal = tmp_path / "journal" if wrong != "no folder" else tmp_path / "none" / "journal"
+    if wrong == "damaged":
+        journal.write_bytes(b"no database at all" * 100)
+    elif wrong == "full":
+
+        def full(*arguments):
+            raise SpamnbError("the disk is full")
+
+        monkeypatch.setattr(Journal, "add", full)
+        monkeypatch.setattr(Journal, "correct", full)
+    box = maildir.made(tmp_path / "Mail")
+    for number in range(3):
+        (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))
+    options = ("--journal", journal, "-m", model, box)
+    told = run("sort", *options)
+    assert told.exit_code == 0 and told.stderr.count("nothing is noted") == 1, told.output
+    assert told.stderr.endswith("3 messages: 3 to Junk\n")
+    done("watch", "--once", "-m", model, box)
+    moved, *_ = maildir.files(box / ".Junk" / "new")
+    os.rename(moved, box / "cur" / "1.back:2,S")
+    told = run("watch", "--once", *options)
+    assert told.exit_code == 0 and told.stdout.startswith("learned\tham\t"), told.output
+    assert told.stderr.count("nothing is noted") == 1
+
+
 def test_only_its_owner_can_read_it(tmp_path):
     before = os.umask(0)
     try:
