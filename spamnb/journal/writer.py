@@ -43,6 +43,8 @@ class JournalWriter:
         journal: Journal | None = None
         try:
             while not self._stop.wait(_PAUSE) or self._waiting:
+                if not (self._waiting or self._left_out):
+                    continue
                 try:
                     if journal is None:
                         journal = Journal.at(self._path)

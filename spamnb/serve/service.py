@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
@@ -42,7 +43,10 @@ class Service:
         finally:
             models.close()
         if self.journal is not None:
-            Journal.at(self.journal).close()
+            try:
+                Journal.at(self.journal).close()
+            except (SpamnbError, OSError) as error:  # it costs no mail, at the start neither: the writer tries again
+                log(event="journal", error=str(error))
 
     @property
     def _learns(self) -> bool:

@@ -253,6 +253,10 @@ def test_a_servers_thread_writes_all_it_was_handed_and_tells_of_faults(tmp_path)
     writer.close()
     with Journal.at(tmp_path / "journal") as journal:
         assert journal.count() == 500 and journal.corrections(0)[0].verdict == "spam" and told == []
+    idle = JournalWriter(tmp_path / "none" / "journal", told.append)
+    time.sleep(0.5)  # it looks five times a second
+    idle.close()
+    assert told == []
     writer = JournalWriter(tmp_path / "none" / "journal", told.append)
     writer.put(made_up(time.time()))
     writer.close()
