@@ -3,9 +3,10 @@
 A calibration is two integer histograms per class, over the margin: the class's score less the log-sum-exp of the other
 classes' scores. One counts the class's own messages, the other all others, each scored by a model without it.
 Histograms add and subtract, so learning, forgetting and merging do too. The probability of a class is a logistic curve
-fitted to its histograms by Platt's method (1999): maximum likelihood towards (n+1)/(n+2) and 1/(n+2) instead of 1 and
-0, so that a few messages never make certainty. The curve keeps margins in their order. Of the curves compared it has
-the least log loss (docs/experiments.md#calibration).
+fitted to its histograms by Platt's method (1999): maximum likelihood towards (n+d)/(n+2d) and d/(n+2d) instead of 1
+and 0, so that a few messages never make certainty. d falls from 1, Laplace's rule of succession, to Jeffreys' ½ as
+messages become many. The curve keeps margins in their order. Of the curves compared it has the least log loss
+(docs/experiments.md#calibration).
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 from spamnb.formulas.pooling import softmax
 
 BINS = 512
-MIN_MESSAGES = 10  # per class: with fewer, its curve is more prior than evidence, and no probability is above 10/11
+MIN_MESSAGES = 10  # per class: with fewer, its curve is more prior than evidence, and no probability is above .93
 _BINS_PER_UNIT = 24.0  # bins per unit of asinh(margin / _SCALE): 1 % of a nat near 0, 4 % of the margin far from it
 _SCALE = 0.25  # nats
 _PRIOR_MARGIN = 2.0  # nats: the prior is one imagined message of the class and one of the rest, this far on their sides
+_CAREFUL = 50  # messages of the smaller side with which d is ¾: docs/experiments.md#calibration
 _MAX_LOG_ODDS = 16.0  # nats of log-odds: nothing is 0 or 1
 
 
@@ -74,7 +76,8 @@ def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] =
     used = np.flatnonzero(own + rest)
     x, own, rest = _BIN_MARGINS[used], own[used], rest[used]
     total = own + rest
-    target = own * (n_own + 1) / (n_own + 2) + rest / (n_rest + 2)
+    doubt = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + min(n_own, n_rest))
+    target = own * (n_own + doubt) / (n_own + 2 * doubt) + rest * doubt / (n_rest + 2 * doubt)
     scale = np.sqrt((total * x * x).sum() / total.sum())
     z = x / scale
     prior_log_odds = float(np.log((n_own + 1) / (n_rest + 1)))

@@ -120,7 +120,8 @@ def test_the_curve_is_the_likeliest(seed: int, ham: int, spam: int, distance: fl
     slope, intercept = _logistic(own, rest)
     own[_bins(np.array(2.0))] += 1
     rest[_bins(np.array(-2.0))] += 1
-    wanted = own * (spam + 2) / (spam + 3) + rest / (ham + 3)
+    doubt = (100 + min(ham, spam) + 1) / 2 / (50 + min(ham, spam) + 1)  # an imagined message on each side
+    wanted = own * (spam + 1 + doubt) / (spam + 1 + 2 * doubt) + rest * doubt / (ham + 1 + 2 * doubt)
 
     def error(slope: float, intercept: float) -> float:
         activation = slope * _BIN_MARGINS + intercept
