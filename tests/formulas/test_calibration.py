@@ -187,3 +187,15 @@ def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_sp
     assert not calibration.enough()
     assert not calibration.enough(spam=1)
     assert not Calibration(3, np.array([5, 4, 30])).enough(spam=2)
+
+
+def test_scores_count_once_ten_messages_of_a_class_that_was_learned_without_them_have_one() -> None:
+    """A thousand good messages were learned before the first spam: their numbers put the border at nought."""
+    wide = np.linspace(-0.5, 0.5, 30)
+    for scored, border_is_known in ((9, False), (10, True), (30, True)):
+        calibration = Calibration(2, np.array([1000 + scored, 30]))
+        calibration.add(binary(2 + wide[:scored]), np.zeros(scored, int))
+        calibration.add(binary(6 + wide), np.ones(30, int))
+        p = calibration.probabilities(binary(np.array([2.0, 6.0])))[:, 1]
+        assert p[1] > 0.9
+        assert (p[0] < 0.3) == border_is_known, (scored, p)
