@@ -2,8 +2,9 @@
 
 Each corpus is halved several times, by md5 of a number and the message's name: one half is learned, the other judged.
 Printed are means over the halvings, and the standard deviation of 1-ROCA%; seconds are CPU time of training and judging
-without reading mail. 20 Newsgroups is split by date, once: accuracy. --left-out tells how far left-out scores are from
-those of folds solved anew.
+without reading mail. Beside the expected calibration error stands that which these probabilities would have if they
+were true, by chance alone. 20 Newsgroups is split by date, once: accuracy. --left-out tells how far left-out scores are
+from those of folds solved anew.
 
     SPAMNB_CORPORA=… python scripts/experiment_correction.py [--corpus NAME]... [--halvings 3] [--only WORDS]
 """
@@ -80,6 +81,13 @@ def judged(of: Mail, asked: np.ndarray, settings: Settings) -> tuple[Result, flo
     return answers.result("", lambda places: {}), time.process_time() - started
 
 
+def by_chance(p: np.ndarray, draws: int = 200) -> float:
+    """The mean expected calibration error of messages that are spam with just these probabilities (n,)."""
+    drawn = np.random.default_rng(0).random((draws, len(p))) < p
+    errors = [expected_calibration_error(reliability(truth, np.c_[1 - p, p], positive=1)) for truth in drawn]
+    return float(np.mean(errors))
+
+
 def figures(found: Result) -> list[float]:
     if len(found.classes) > 2:
         return [100 * float((found.probabilities.argmax(axis=1) == found.truth).mean())]
@@ -89,7 +97,7 @@ def figures(found: Result) -> list[float]:
     errors = spam_errors(truth, (found.verdicts == spam).tolist())
     missed = 100 * float(spam_missed_at(roc_counts(truth, scores), 0.001))
     calibration = expected_calibration_error(reliability(truth, np.c_[1 - p, p], positive=1))
-    return [one_minus_roca(truth, scores), missed, calibration, errors.hm, errors.sm]
+    return [one_minus_roca(truth, scores), missed, calibration, by_chance(p), errors.hm, errors.sm]
 
 
 def left_out(learned: TrainingSet) -> str:
@@ -118,7 +126,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             of = mail(name, corpora_folder(), Path(folder))
             halvings = range(1 if name == "20news" else given.halvings)
-            heads = "accuracy %" if name == "20news" else "1-ROCA%, sm% at hm% ≤ .1, ECE%, hm%, sm%"
+            heads = "accuracy %" if name == "20news" else "1-ROCA%, sm% at hm% ≤ .1, ECE%, by chance, hm%, sm%"
             print(f"{name}, {len(halvings)} halvings: {heads}; CPU seconds; ± of the first", flush=True)
             for model in wanted:
                 settings, changed = MODELS[model]
