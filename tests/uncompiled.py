@@ -24,7 +24,7 @@ class _SourceFinder:
         return None
 
 
-ROOMS = ("spamnb.message", "spamnb.tokens")  # in which modules are compiled from the one source
+ROOMS = ("spamnb.formulas", "spamnb.message", "spamnb.tokens")  # in which modules are compiled from the one source
 
 
 @contextmanager

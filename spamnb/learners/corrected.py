@@ -18,11 +18,15 @@ from spamnb.formulas.correction import (
     LEARNING_PENALTY,
     LEAST,
     PENALTY,
+    TOLERANCE,
     UNIT,
+    Problem,
+    ascend,
     coefficients,
+    take_out,
+    units_of,
     value_of,
 )
-from spamnb.learners.ascent import TOLERANCE, Problem, ascend, take_out, units_of
 from spamnb.learners.learner import (
     BatchScores,
     Correction,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # What runs compiled, each from the one source of its name; tests compare them with those that pyproject.toml names.
 COMPILED = {
+    "formulas": ["correction"],
     "message": """boxes colors css elements field_scanner html inheritance rule_index scanner selectors sheets
         stack style tags""".split(),
     "tokens": (

@@ -1,4 +1,4 @@
-"""learners/corrected.py and ascent.py: the solution of the problem, kept as a sum that learns, forgets and merges."""
+"""learners/corrected.py: the solution of the problem, kept as a sum that learns, forgets and merges."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import mail, message
+from uncompiled import uncompiled
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
-from spamnb.formulas.correction import PENALTY, UNIT
-from spamnb.formulas.pooling import softmax
-from spamnb.learners import ascent, corrected
-from spamnb.learners.ascent import Problem, ascend, ascend_python, sum_weights_python, take_out_python
+from spamnb.formulas import correction
+from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
@@ -32,9 +31,6 @@ from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 CORRECTED = Settings(model_type="corrected")
-needs_compiler = pytest.mark.skipif(
-    ascent.compiled is None, reason="_ascent is not built: needs a C compiler when spamnb is installed"
-)
 
 
 def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[str, bytes]]:
@@ -61,56 +57,23 @@ def lines(path: Path) -> list[str]:
         return list(export(store))
 
 
-def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> Problem:
-    rows = [np.sort(rng.choice(tokens, rng.integers(0, 12), replace=False)) for _ in range(n)]
-    lengths = np.array([len(row) for row in rows])
-    return Problem(
-        np.append(0, np.cumsum(lengths)).astype(np.int64),
-        np.concatenate(rows).astype(np.int32),
-        1 / np.sqrt(np.maximum(lengths + rng.integers(0, 3, n), 1)),
-        rng.normal(0, 2, (n, classes)),
-        rng.integers(0, classes, n).astype(np.int64),
-    )
-
-
-@pytest.mark.parametrize("classes", [2, 3, 7])
-def test_ascent_ends_where_the_gradient_is_zero(classes: int) -> None:
-    given = problem(np.random.default_rng(classes), 60, 40, classes)
-    brought, weights = np.zeros((60, classes), np.int64), np.zeros((40, classes), np.int64)
-    passes = ascend(*given, np.arange(60), 20.0, 1000, brought, weights)
-    assert passes < 1000
-    scores = given.offsets.copy()  # with all of its tokens a row has length 1, whatever columns it has
-    for i in range(60):
-        cells = given.columns[given.indptr[i] : given.indptr[i + 1]]
-        alone = 1 - len(cells) * given.values[i] ** 2
-        own = brought[i] * UNIT / given.values[i]
-        scores[i] += weights[cells].sum(axis=0) * UNIT * given.values[i] + alone * own
-    found = brought * UNIT / given.values[:, None]
-    wanted = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
-    np.testing.assert_allclose(found, wanted, rtol=0.02, atol=0.05)
-    assert not brought.sum(axis=1).any()
-    total = np.zeros_like(weights)
-    take_out_python(given.indptr, given.columns, np.arange(60), -brought, total)
-    assert np.array_equal(total, weights), "weights are the sum of what the messages brought"
-
-
-@needs_compiler
-@pytest.mark.parametrize("classes", [2, 3, 20])
-def test_compiled_brings_the_same_to_the_last_unit(classes: int) -> None:
-    rng = np.random.default_rng(classes)
-    given, order = problem(rng, 80, 50, classes), rng.permutation(80)[:70]
-    results = []
-    for solve in (ascend_python, ascent.compiled.ascend):
-        brought, weights = np.zeros((80, classes), np.int64), np.zeros((50, classes), np.int64)
-        results.append((solve(*given, order, PENALTY, 4, brought, weights), brought, weights))
-    (passes, brought, weights), (same_passes, same, same_weights) = results
-    assert passes == same_passes and np.array_equal(brought, same) and np.array_equal(weights, same_weights)
-    some, rest, same_rest = order[:9], weights.copy(), weights.copy()
-    take_out_python(given.indptr, given.columns, some, brought, rest)
-    ascent.compiled.take_out(given.indptr, given.columns, some, brought, same_rest)
-    assert np.array_equal(rest, same_rest)
-    summed = (given.indptr, given.columns, some, weights)
-    assert np.array_equal(sum_weights_python(*summed), ascent.compiled.sum_weights(*summed))
+@pytest.mark.skipif(
+    correction.__file__.endswith(".py"), reason="not compiled: needs a C compiler when spamnb is installed"
+)
+@pytest.mark.parametrize("kind", ["mail", "newsgroups"])
+def test_compiled_or_not_real_mail_gives_the_same_model(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = sorted((Path(__file__).parents[2] / "corpora" / kind).iterdir())
+    made = counted(tmp_path / "rows", [(f.name, path.read_bytes()) for f in folders for path in sorted(f.iterdir())])
+    train_file(tmp_path / "m", made, CORRECTED)
+    with uncompiled("spamnb.formulas.correction") as (source,):
+        assert source.__file__ != correction.__file__
+    for name in ("Problem", "ascend", "coefficients", "take_out", "units_of"):
+        monkeypatch.setattr(corrected, name, getattr(source, name))
+    train_file(tmp_path / "n", made, CORRECTED)
+    assert lines(tmp_path / "m") == lines(tmp_path / "n")
+    assert any('"correction"' in line for line in lines(tmp_path / "m"))
 
 
 def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
