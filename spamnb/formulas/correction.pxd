@@ -17,7 +17,7 @@ cpdef double omega(double x) noexcept nogil
 
 @cython.locals(
     classes=Py_ssize_t, i=Py_ssize_t, j=Py_ssize_t, k=Py_ssize_t, n=Py_ssize_t, y=Py_ssize_t, begin=Py_ssize_t,
-    end=Py_ssize_t, done=int, moved=int64_t, rest=int64_t, largest=int64_t, first=int64_t, second=int64_t, unit=double,
+    end=Py_ssize_t, done=int, moved=int64_t, rest=int64_t, largest=int64_t, first=int64_t, second=int64_t, unit=double, least=double,
     scale=double, worst=double, tolerance=double, scores="double[::1]", found="double[::1]", sums="long long[::1]",
     change="long long[::1]",
 )

@@ -11,6 +11,7 @@ from uncompiled import uncompiled
 from spamnb.formulas import correction
 from spamnb.formulas.correction import (
     LEARNING_PENALTY,
+    NEGLIGIBLE,
     PENALTY,
     UNIT,
     Problem,
@@ -81,7 +82,8 @@ def problem(rng: np.random.Generator, n: int, tokens: int, classes: int) -> Prob
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
-def test_ascent_ends_where_the_gradient_is_zero(classes: int) -> None:
+def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(correction, "NEGLIGIBLE", 0.0)
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes), np.int64), np.zeros((40, classes), np.int64)
     passes = ascend(*given, np.arange(60), 20.0, 1000, brought, weights)
@@ -99,6 +101,17 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int) -> None:
     total = np.zeros_like(weights)
     take_out(given.indptr, given.columns, np.arange(60), -brought, total)
     assert np.array_equal(total, weights), "weights are the sum of what the messages brought"
+
+
+@pytest.mark.parametrize("classes", [2, 3, 20])
+def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
+    given = problem(np.random.default_rng(classes), 60, 40, classes)
+    brought, weights = np.zeros((60, classes), np.int64), np.zeros((40, classes), np.int64)
+    ascend(*given, np.arange(60), PENALTY, 4, brought, weights)
+    others = -brought[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
+    small = (others > 0) & (others * UNIT / given.values[:, None] < NEGLIGIBLE - UNIT)
+    assert small.any() == (classes == 2) and others.any() and (others >= 0).all()
+    assert not brought.sum(axis=1).any()
 
 
 @needs_compiler
