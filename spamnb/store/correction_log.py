@@ -15,7 +15,16 @@ import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.store.changes import FIRST_KEY, LAST_KEY
-from spamnb.store.correction_sums import KEY, MAX_UNITS, UNITS, TokenUnits, from_pages, pages_of, units_of_rows
+from spamnb.store.correction_sums import (
+    INSERT_PAGE,
+    KEY,
+    MAX_UNITS,
+    UNITS,
+    TokenUnits,
+    from_pages,
+    pages_of,
+    units_of_rows,
+)
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob
 from spamnb.store.tables import ModelTables
 
@@ -24,7 +33,7 @@ from spamnb.store.tables import ModelTables
 MAX_LOG = 131_072
 MAX_FOLLOWED = 4 * MAX_LOG  # keys in memory of whoever follows others: where there are more all is read anew
 MERGED_PAGES = 8
-PAGES_WITHIN = "SELECT keys, weights FROM corrections WHERE first BETWEEN ? AND ? ORDER BY first"
+PAGES_WITHIN = "SELECT keys, kinds, bytes, shorts, longs FROM corrections WHERE first BETWEEN ? AND ? ORDER BY first"
 PAGE_AFTER = "SELECT first FROM corrections WHERE first > ? ORDER BY first LIMIT 1 OFFSET ?"
 _KEY = int_between(LAST_KEY, FIRST_KEY)
 
@@ -166,7 +175,7 @@ class CorrectionLog:
         if np.abs(merged.units).max(initial=0) > MAX_UNITS:
             raise SpamnbError(f"{tables.path}: a token's weight is larger than a model file holds")
         tables.execute("DELETE FROM corrections WHERE first BETWEEN ? AND ?", (low, high))
-        tables.executemany("INSERT INTO corrections VALUES (?, ?, ?)", pages_of(merged))
+        tables.executemany(INSERT_PAGE, pages_of(merged))
         self._merged = FIRST_KEY if end is None else end
         if end is None:
             tables.execute("DELETE FROM corrected WHERE sequence <= ?", (self._summed,))

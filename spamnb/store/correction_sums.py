@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.store.pages import weights_of, with_first
+from spamnb.store.pages import NUMBERS, weights_of
 
 KEY, UNITS = np.dtype("<i8"), np.dtype("<i4")
 PAGE_BYTES = 3_900  # of a page's keys and weights: as many as SQLite keeps in one page of its own, of 4,096 bytes
 MAX_UNITS = (1 << 31) - 1
+INSERT_PAGE = "INSERT INTO corrections VALUES (?, ?, ?, ?, ?, ?)"
 
 
 class TokenUnits(NamedTuple):
@@ -99,17 +100,43 @@ class CorrectionSums(NamedTuple):
         )
 
 
-def pages_of(weights: TokenUnits) -> Iterator[tuple[int, bytes, bytes]]:
+def kinds_of(units: np.ndarray) -> np.ndarray:
+    """How wide each number is in pages.NUMBERS, and 0 where it is 0; class number 0 is left out: (k, C - 1).
+
+    >>> kinds_of(np.array([[0, 0, -128, 128, 1 << 20]]))
+    array([[0, 1, 2, 3]], dtype=uint8)
+    """
+    rest = units[:, 1:]
+    kinds = (rest != 0).astype(np.uint8)
+    for dtype in NUMBERS[:-1]:
+        kinds += rest != rest.astype(dtype)
+    return kinds
+
+
+def written_sizes(kinds: np.ndarray) -> np.ndarray:
+    """How many bytes of a page each token takes whose numbers are of these kinds (k, C - 1)."""
+    of_kind = np.array([0, *(np.dtype(dtype).itemsize for dtype in NUMBERS)])
+    return KEY.itemsize - (-kinds.shape[1] // 4) + of_kind[kinds].sum(axis=1)
+
+
+def pages_of(weights: TokenUnits) -> Iterator[tuple[int, bytes, bytes, bytes, bytes, bytes]]:
+    """Rows of table corrections."""
     some = weights.units.any(axis=1)
-    keys = np.ascontiguousarray(weights.keys[some], KEY)
-    units = np.ascontiguousarray(weights.units[some, 1:], UNITS)
-    step = max(PAGE_BYTES // (KEY.itemsize + UNITS.itemsize * units.shape[1]), 1)
-    for first in range(0, len(keys), step):
-        part = keys[first : first + step]
-        yield int(part[0]), part.tobytes(), units[first : first + step].tobytes()
+    keys, units = np.ascontiguousarray(weights.keys[some], KEY), weights.units[some]
+    kinds, rest = kinds_of(units), units[:, 1:]
+    ends = np.append(0, np.cumsum(written_sizes(kinds)))
+    fours = np.pad(kinds, ((0, 0), (0, -kinds.shape[1] % 4))).reshape(len(kinds), -(-kinds.shape[1] // 4), 4)
+    packed = (fours << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2, dtype=np.uint8)
+    first = 0
+    while first < len(keys):
+        end = max(int(np.searchsorted(ends, ends[first] + PAGE_BYTES, "right")) - 1, first + 1)
+        part = slice(first, end)
+        numbers = [rest[part][kinds[part] == kind].astype(dtype).tobytes() for kind, dtype in enumerate(NUMBERS, 1)]
+        yield int(keys[first]), keys[part].tobytes(), packed[part].tobytes(), numbers[0], numbers[1], numbers[2]
+        first = end
 
 
-def from_pages(rows: Iterable[tuple[bytes, bytes]], classes: int) -> TokenUnits:
+def from_pages(rows: Iterable[tuple[bytes, ...]], classes: int) -> TokenUnits:
     """The tokens of pages, ascending."""
     return TokenUnits(*weights_of(rows, classes))
 
@@ -121,6 +148,16 @@ def units_of_rows(table: str, blobs: Sequence[bytes], classes: int) -> np.ndarra
     except (TypeError, ValueError):
         raise Damaged(f"units in table {table} that are no numbers, or of more classes than there are") from None
     return np.concatenate([np.zeros((0, classes), np.int64), *units])
+
+
+def with_first(rest: np.ndarray, classes: int) -> np.ndarray:
+    """(k, C) of the columns but for the first; classes that came later than these have 0."""
+    if rest.shape[1] >= classes and rest.shape[1]:
+        raise ValueError("too many columns")
+    out = np.zeros((len(rest), classes), np.int64)
+    out[:, 1 : 1 + rest.shape[1]] = rest
+    out[:, :1] = -out[:, 1:].sum(axis=1, keepdims=True)
+    return out
 
 
 def from_brought(rows: Sequence[tuple[bytes, bytes]], classes: int) -> MessageUnits:

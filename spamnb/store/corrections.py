@@ -1,7 +1,8 @@
 """The correction of a corrected model (formulas/correction.py) as tables of its own: weights of tokens, in pages and
 in the log of what was learned since, and what each message brought to them.
 
-    corrections  first key, keys, weights: int32 a token and class, but for class number 0
+    corrections  first key, keys; kinds: two bits a token and class, but for class number 0, in whole bytes a token: is
+                 the weight 0, or one of 1, 2 or 4 bytes; these weights: bytes, shorts, longs
     corrected    the log, a row for each message whose units changed: correction_log.py
     correcting   how far the log is in the pages
     brought      digest, units: int32 a class but for number 0, that the message added to each of its tokens; changed:
@@ -24,13 +25,14 @@ import numpy as np
 from spamnb.errors import SpamnbError
 from spamnb.store.brought import BroughtTable
 from spamnb.store.correction_sums import (
-    KEY,
+    INSERT_PAGE,
     MAX_UNITS,
-    UNITS,
     CorrectionSums,
     TokenUnits,
     from_pages,
+    kinds_of,
     pages_of,
+    written_sizes,
 )
 from spamnb.store.pages import weights_of
 from spamnb.store.tables import ModelTables
@@ -42,10 +44,10 @@ if TYPE_CHECKING:  # classifying a message with a model that learned nothing sin
     from spamnb.store.correction_log import CorrectionLog
     from spamnb.store.hard_messages import HardMessages
 
-PAGES = "SELECT keys, weights FROM corrections ORDER BY first"
-PAGES_OF = """SELECT keys, weights FROM corrections WHERE first IN
+PAGES = "SELECT keys, kinds, bytes, shorts, longs FROM corrections ORDER BY first"
+PAGES_OF = """SELECT keys, kinds, bytes, shorts, longs FROM corrections WHERE first IN
 (SELECT (SELECT max(first) FROM corrections WHERE first <= value) FROM json_each(?)) ORDER BY first"""
-PAGES_BETWEEN = """SELECT keys, weights FROM corrections
+PAGES_BETWEEN = """SELECT keys, kinds, bytes, shorts, longs FROM corrections
 WHERE first BETWEEN coalesce((SELECT max(first) FROM corrections WHERE first <= ?1), ?1) AND ?2 ORDER BY first"""
 
 MAX_PENDING = 65_536  # tokens whose changes wait for the end of a transaction
@@ -130,7 +132,7 @@ class CorrectionTables(BroughtTable):
         if self._pages is not None:
             held, units = self._pages
         else:
-            held, units = weights_of(self._tables.execute(PAGES_OF, (json.dumps(keys.tolist()),)), classes)
+            held, units = weights_of(self._tables.execute(PAGES_OF, (json.dumps(keys.tolist()),)), classes, keys)
         weights = np.zeros((len(keys), classes), np.int64)
         if len(held):
             at = np.minimum(np.searchsorted(held, keys), len(held) - 1)
@@ -216,7 +218,7 @@ class CorrectionTables(BroughtTable):
         """How many bytes the pages hold of the tokens with these ``keys`` (k,), all from ``low`` to ``high``."""
         pages = self._between(low, high)
         here = np.isin(pages.keys, keys, assume_unique=True)
-        return int(here.sum()) * (KEY.itemsize + UNITS.itemsize * max(pages.units.shape[1] - 1, 0))
+        return int(written_sizes(kinds_of(pages.units[here])).sum())
 
     def take_out(self, low: int, high: int, tokens: TokenArray) -> None:
         """Take out the weights of these tokens, all of them with keys from ``low`` to ``high``, and let go of the hard
@@ -231,7 +233,7 @@ class CorrectionTables(BroughtTable):
                 first, last = int(pages.keys[0]), int(pages.keys[-1])
                 self._tables.execute("DELETE FROM corrections WHERE first BETWEEN ? AND ?", (first, last))
                 kept = TokenUnits(pages.keys[stays], pages.units[stays])
-                self._tables.executemany("INSERT INTO corrections VALUES (?, ?, ?)", pages_of(kept))
+                self._tables.executemany(INSERT_PAGE, pages_of(kept))
             self._cache = self._pages = None
             self._log.read_anew()
             self.hard.drop_holding(tokens)
@@ -251,7 +253,7 @@ class CorrectionTables(BroughtTable):
             kept = kept.of_classes(list(self._tables.class_ids()))
             if np.abs(kept.weights.units).max(initial=0) > MAX_UNITS:
                 raise SpamnbError(f"{self._tables.path}: a token's weight is larger than a model file holds")
-            self._tables.executemany("INSERT INTO corrections VALUES (?, ?, ?)", pages_of(kept.weights))
+            self._tables.executemany(INSERT_PAGE, pages_of(kept.weights))
             self.put_all_brought(kept.brought)
 
     def whole(self) -> CorrectionSums:

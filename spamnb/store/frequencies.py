@@ -1,12 +1,29 @@
-"""How many tokens occur in exactly n messages of a class: what a change moves, and writing that."""
+"""How many tokens occur in exactly n messages of a class: reading them, what a change moves, writing that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from spamnb.errors import Damaged
+from spamnb.store.database import checked_rows, int_between
+from spamnb.store.pages import MAX_COUNT
 from spamnb.store.tables import ModelTables
+
+
+def read_frequencies(rows: Iterable[tuple], of_classes: np.ndarray, size: int) -> list[dict[int, int]]:
+    """Rows of table frequencies (class number, n, tokens), checked: for each class {n: number of the model's ``size``
+    tokens that exactly n of its messages hold}. ``of_classes`` (C, 3) are N_c, Σ_j N_jc and Σ_j T_jc."""
+    every: list[dict[int, int]] = [{0: size} for _ in of_classes]
+    kinds = {"class": int_between(len(every) - 1), "documents": int_between(MAX_COUNT, 1)}
+    for number, documents, tokens in checked_rows("frequencies", rows, **kinds, tokens=int_between(MAX_COUNT)):
+        every[number][documents] = tokens
+        every[number][0] -= tokens
+    for held, (most, sums, _) in zip(every, of_classes.tolist()):
+        if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
+            raise Damaged("figures in table frequencies that do not fit those of classes")
+    return every
 
 
 def note_moved(moved: dict[int, int], documents: np.ndarray, by: int) -> None:

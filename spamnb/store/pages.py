@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
-from spamnb.store.database import checked_rows, int_array, int_between
+from spamnb.store.database import int_array
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
@@ -226,20 +226,6 @@ class CountCache:
             self.in_vocabulary[at] = self.table[:, at].any(axis=0)
 
 
-def read_frequencies(rows: Iterable[tuple], of_classes: np.ndarray, size: int) -> list[dict[int, int]]:
-    """Rows of table frequencies (class number, n, tokens), checked: for each class {n: number of the model's ``size``
-    tokens that exactly n of its messages hold}. ``of_classes`` (C, 3) are N_c, Σ_j N_jc and Σ_j T_jc."""
-    every: list[dict[int, int]] = [{0: size} for _ in of_classes]
-    kinds = {"class": int_between(len(every) - 1), "documents": int_between(MAX_COUNT, 1)}
-    for number, documents, tokens in checked_rows("frequencies", rows, **kinds, tokens=int_between(MAX_COUNT)):
-        every[number][documents] = tokens
-        every[number][0] -= tokens
-    for held, (most, sums, _) in zip(every, of_classes.tolist()):
-        if held[0] < 0 or max(held) > most or sum(n * tokens for n, tokens in held.items()) != sums:
-            raise Damaged("figures in table frequencies that do not fit those of classes")
-    return every
-
-
 def read_pages(store: ModelTables, classes: int, keys: np.ndarray | None) -> Pages:
     """All pages, or those that can hold ``keys``."""
     asked = (ALL_PAGES,) if keys is None else (PAGES_OF, (json.dumps(keys.tolist()),))
@@ -262,30 +248,54 @@ def learned_of(store: ModelTables, keys: np.ndarray) -> np.ndarray:
 # -- of a correction (corrections.py) ------------------------------------------------------------------------
 
 
-def weights_of(pages: Iterable[tuple[bytes, bytes]], classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The keys (k,), ascending, and the units (k, C) of tokens in pages of table corrections, in their order."""
-    found = list(pages)
+NUMBERS = ("<i1", "<i2", "<i4")  # how a weight that is not 0 is written, by its kind, 1 to 3
+_KINDS = (np.arange(256)[:, None] >> (0, 2, 4, 6) & 3).astype(np.uint8)  # the four kinds in a byte
+_OF_KIND = (np.array([1, 2, 3])[:, None, None] == _KINDS).sum(axis=2, dtype=np.int32)  # how many are of kind 1, 2, 3
+
+
+def weights_of(
+    pages: Iterable[tuple[bytes, ...]], classes: int, wanted: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The keys (k,), ascending, and the units (k, C) of tokens in pages of table corrections, in their order; of all of
+    them, or of those that are ``wanted``: their keys, ascending."""
+    found, rest = list(pages), max(classes - 1, 0)
     try:
-        keys = np.frombuffer(b"".join(page[0] for page in found), "<i8")
-        rest = max(classes - 1, 0)
-        if all(2 * len(page[1]) == len(page[0]) * rest for page in found):
-            written = np.frombuffer(b"".join(page[1] for page in found), "<i4")
-            units = with_first(written.reshape(len(keys), rest), classes)
-        else:  # a page holds as many columns as there were classes when it was written, but for the first
-            parts = [np.frombuffer(page[1], "<i4").reshape(len(page[0]) // 8, -1) for page in found]
-            units = np.concatenate([np.zeros((0, classes), np.int64), *(with_first(part, classes) for part in parts)])
-    except (TypeError, ValueError):
+        held = np.frombuffer(b"".join(page[0] for page in found), "<i8")
+        if (held[1:] <= held[:-1]).any():
+            raise ValueError("not in their order")
+        ends = np.cumsum([len(page[0]) // 8 for page in found], dtype=np.intp)
+        packed = _packed(found, len(held), -(-rest // 4))
+        rows = slice(None) if wanted is None else _rows_of(held, wanted)
+        kinds = _KINDS[packed[rows]]
+        kinds = kinds.reshape(len(kinds), 4 * packed.shape[1])
+        if kinds[:, rest:].any():
+            raise ValueError("too many classes")
+        units, columns = np.zeros((len(kinds), classes), np.int64), np.ascontiguousarray(packed.T)
+        for kind, dtype in enumerate(NUMBERS, 1):
+            numbers, here = np.frombuffer(b"".join(page[1 + kind] for page in found), dtype), kinds[:, :rest] == kind
+            before = np.append(0, np.cumsum(_OF_KIND[kind - 1].take(columns).sum(axis=0), dtype=np.intp))
+            if (before[ends] * numbers.itemsize != np.cumsum([len(page[1 + kind]) for page in found])).any():
+                raise ValueError("too many numbers, or too few")
+            if wanted is not None:
+                numbers = numbers[(before[rows][:, None] + np.cumsum(here, axis=1) - 1)[here]]
+            units[:, 1:][here] = numbers
+    except (TypeError, ValueError, IndexError):
         raise Damaged("pages in table corrections that do not fit together") from None
-    if (keys[1:] <= keys[:-1]).any():
-        raise Damaged("pages in table corrections that are not in their order")
-    return keys, units
+    units[:, :1] = -units.sum(axis=1, keepdims=True)
+    return held[rows], units
 
 
-def with_first(rest: np.ndarray, classes: int) -> np.ndarray:
-    """(k, C) of the columns but for the first; classes that came later than these have 0."""
-    if rest.shape[1] >= classes and rest.shape[1]:
-        raise ValueError("too many columns")
-    out = np.zeros((len(rest), classes), np.int64)
-    out[:, 1 : 1 + rest.shape[1]] = rest
-    out[:, :1] = -out[:, 1:].sum(axis=1, keepdims=True)
-    return out
+def _packed(pages: list[tuple[bytes, ...]], n: int, across: int) -> np.ndarray:
+    """The kinds (n, across) of the tokens of these pages, four a byte; a page has as many as there were classes when it
+    was written."""
+    if all(8 * len(page[1]) == across * len(page[0]) for page in pages):
+        return np.frombuffer(b"".join(page[1] for page in pages), np.uint8).reshape(n, across)
+    parts = [np.frombuffer(page[1], np.uint8).reshape(len(page[0]) // 8, -1) for page in pages]
+    return np.concatenate([np.pad(part, ((0, 0), (0, across - part.shape[1]))) for part in parts])
+
+
+def _rows_of(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where in ``keys`` those are that are ``wanted``; both ascend."""
+    rows = np.searchsorted(keys, wanted)
+    here = rows < len(keys)
+    return rows[here][keys[rows[here]] == wanted[here]]

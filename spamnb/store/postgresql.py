@@ -20,9 +20,9 @@ from spamnb.store.compaction import sum_changes, this_month
 from spamnb.store.correction_sums import TokenUnits
 from spamnb.store.database import checked_rows, int_between
 from spamnb.store.following import WholeCounts
-from spamnb.store.frequencies import write_moved
+from spamnb.store.frequencies import read_frequencies, write_moved
 from spamnb.store.learned import LearnedMessage, messages_rows
-from spamnb.store.pages import Pages, read_frequencies
+from spamnb.store.pages import Pages
 from spamnb.store.server import ServerDatabase, check_format
 from spamnb.store.server_changes import (
     KEPT_CHANGES,

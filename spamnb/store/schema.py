@@ -36,7 +36,8 @@ KEPT_LESSONS = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, diges
 
 # Of a corrected model alone; corrections.py says what they hold.
 CORRECTION = (
-    "CREATE TABLE corrections (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, weights BLOB NOT NULL)",
+    """CREATE TABLE corrections (first INTEGER PRIMARY KEY, keys BLOB NOT NULL, kinds BLOB NOT NULL,
+    bytes BLOB NOT NULL, shorts BLOB NOT NULL, longs BLOB NOT NULL)""",
     "CREATE TABLE corrected (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL, units BLOB NOT NULL)",
     "CREATE TABLE correcting (one INTEGER PRIMARY KEY, summed INTEGER NOT NULL, merged INTEGER NOT NULL)",
     "CREATE TABLE brought (digest BLOB PRIMARY KEY, units BLOB NOT NULL, changed BLOB) WITHOUT ROWID",

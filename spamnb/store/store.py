@@ -19,8 +19,8 @@ from spamnb.store.changes import ChangeLog, Pending, join, left_of
 from spamnb.store.compaction import MAX_LOG, compact, file_sums, logged_sums, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.following import WholeCounts, all_learned, follow
-from spamnb.store.frequencies import drop_empty, note_moved, write_moved
-from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_frequencies, read_pages, to_pages
+from spamnb.store.frequencies import drop_empty, note_moved, read_frequencies, write_moved
+from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_pages, to_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vocabulary import Vocabulary

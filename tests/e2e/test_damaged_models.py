@@ -39,7 +39,7 @@ COLUMNS = {
     "calibration": ["class", "own", "bin", "messages"],
     "arrays": ["name", "dtype", "shape", "content"],
     "vectors": ["token", "vector"],
-    "corrections": ["first", "keys", "weights"],
+    "corrections": ["first", "keys", "kinds", "bytes", "shorts", "longs"],
     "corrected": ["sequence", "keys", "units"],
     "correcting": ["one", "summed", "merged"],
     "brought": ["digest", "units", "changed"],

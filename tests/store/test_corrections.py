@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import store as stores
-from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits
+from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits, kinds_of, pages_of, written_sizes
+from spamnb.store.pages import weights_of
 from spamnb.store.store import Store
 from spamnb.tokens.token_array import TokenArray
 
@@ -100,3 +102,47 @@ def test_the_sum_of_corrections_goes_by_the_names_of_classes() -> None:
     assert of_keys == {1: [11, -10, -1], 2: [2, 0, -2], 3: [20, -20, 0]}
     assert dict(zip(brought.digests, brought.units.tolist())) == {b"a" * 16: [1, 0, -1], b"b" * 16: [10, -10, 0]}
     assert CorrectionSums.sum(parts).of_classes(names).used().classes == names
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5, 6, 20])
+def test_weights_of_any_width_are_read_as_they_were_written(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spamnb.store.correction_sums.PAGE_BYTES", 300)
+    rng = np.random.default_rng(classes)
+    largest = np.array([0, 1, 127, 128, 129, 32_767, 32_768, 32_769, (1 << 31) - 1])
+    units = rng.choice(np.append(largest, -largest), (200, classes))
+    units[:, 0] = -units[:, 1:].sum(axis=1)
+    units = units[units.any(axis=1)]
+    keys = np.sort(rng.choice(1 << 60, len(units), replace=False)) - (1 << 59)
+    pages = list(pages_of(TokenUnits(keys, units)))
+    assert len(pages) > 3 and [int(np.frombuffer(page[1], "<i8")[0]) for page in pages] == [page[0] for page in pages]
+    assert sum(len(blob) for page in pages for blob in page[1:]) == written_sizes(kinds_of(units)).sum()
+    assert all(sum(map(len, page[1:])) <= 300 for page in pages)
+    rows = [page[1:] for page in pages]
+    for more in (0, 1, 4):  # classes that came later
+        found = weights_of(rows, classes + more)
+        assert np.array_equal(found[0], keys) and np.array_equal(found[1], np.pad(units, ((0, 0), (0, more))))
+        asked = np.sort(np.append(keys[::7], [-(1 << 60), 5, 1 << 61]))
+        some = weights_of(rows, classes + more, asked)
+        assert np.array_equal(some[0], keys[::7]) and np.array_equal(some[1], found[1][::7])
+    assert [len(part) for part in weights_of([], classes)] == [0, 0]
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+@pytest.mark.parametrize("column", range(5))
+def test_pages_that_were_cut_or_changed_are_told(column: int, wanted: bool) -> None:
+    rng = np.random.default_rng(0)
+    units = rng.choice([-70_000, -300, -2, 0, 2, 300, 70_000], (60, 6))
+    units[:, 0] = -units[:, 1:].sum(axis=1)
+    (page,) = [page[1:] for page in pages_of(TokenUnits(np.arange(60), units))]
+    keys = np.arange(0, 60, 9) if wanted else None
+    for blob in (page[column][:-1], page[column][:-8], page[column] + bytes(8), b"", "text", None):
+        changed: Any = (*page[:column], blob, *page[column + 1 :])
+        with pytest.raises(Damaged, match="do not fit together"):
+            weights_of([changed], 6, keys)
+    for classes in (0, 1, 5):
+        with pytest.raises(Damaged, match="do not fit together"):
+            weights_of([page], classes, keys)
+    for place in range(0, len(page[1]), 3):  # whatever the kinds say, nothing but what is there is read
+        changed = (page[0], page[1][:place] + b"\xff" + page[1][place + 1 :], *page[2:])
+        with pytest.raises(Damaged, match="do not fit together"):
+            weights_of([changed], 6, keys)
