@@ -32,8 +32,8 @@ MAX_RARE = 4  # messages: of tokens that no more hold, the month in which they w
 _SORTED_AT = 4096  # cells: so many are looked through faster than they are sorted
 
 
-# Columns, class number, sign and occurrences of one message that was added or taken away.
-Pending = tuple[np.ndarray, int, int, np.ndarray]
+# Columns (k,), class number, and by how much their messages (k,) and occurrences (k,) change.
+Pending = tuple[np.ndarray, int, np.ndarray, np.ndarray]
 
 CHANGES_BETWEEN = (
     "SELECT sequence, month, keys, rare, cells, lengths, text FROM changes WHERE sequence BETWEEN ? AND ?"
@@ -195,13 +195,13 @@ def join(pending: list[Pending], cache: CountCache, sequence: int, month: int) -
     """What several calls of ``Store.add`` changed, in one."""
     columns = np.concatenate([added for added, *_ in pending])
     label = np.repeat([number for _, number, *_ in pending], [len(added) for added, *_ in pending])
-    sign = np.repeat([sign for _, _, sign, _ in pending], [len(added) for added, *_ in pending])
+    documents = np.concatenate([by for _, _, by, _ in pending])
     ids, token = np.unique(columns, return_inverse=True)
     classes = len(cache.table) // 2
     cell, place = np.unique(token * classes + label, return_inverse=True)
     cells = np.zeros(len(cell), CHANGE)
     cells["token"], cells["class"] = cell // classes, cell % classes
-    np.add.at(cells["documents"], place, sign.astype("<i4"))
+    np.add.at(cells["documents"], place, documents.astype("<i4"))
     np.add.at(cells["occurrences"], place, np.concatenate([occurrences for *_, occurrences in pending]))
     held = cache.table[0::2, ids].sum(axis=0)
     tokens = TokenArray.of(TokenIds(cache.vocabulary, ids))

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.errors import Damaged, SpamnbError
+from spamnb.errors import Damaged
 from spamnb.naming import SERVER_SCHEMES
+from spamnb.store.adding import change_counts
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
 from spamnb.store.compaction import MAX_LOG, compact, file_sums, logged_sums, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.following import WholeCounts, all_learned, follow
-from spamnb.store.frequencies import drop_empty, note_moved, read_frequencies, write_moved
+from spamnb.store.frequencies import drop_empty, read_frequencies, write_moved
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_pages, to_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
@@ -238,33 +239,31 @@ class Store(ModelTables):
         """
         with self.writing():
             number = self.class_id(label)
-            meta = self.meta()
             cache, columns = self._load_counts(list(occurrences))
             columns, place = np.unique(columns, return_inverse=True)  # two tokens of one hash are one
             counts = np.bincount(place, list(occurrences.values()), len(columns)).astype(np.int64)
             if cache.fixed_vocabulary:  # a model of chosen words keeps to them
                 known = cache.in_vocabulary[columns]
                 columns, counts = columns[known], counts[known]
-            if sign < 0 and "pruned" in meta:
+            if sign < 0 and "pruned" in self.meta():
                 columns, counts = left_of(cache.table[2 * number : 2 * number + 2, columns], columns, counts)
-            documents = cache.table[2 * number, columns]
-            occurring = cache.table[2 * number + 1, columns] + sign * counts
-            if len(columns) and (documents.min() + sign < 0 or occurring.min() < 0):
-                raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            new = ~cache.in_vocabulary[columns]
-            cache.table[2 * number, columns] = documents + sign
-            cache.table[2 * number + 1, columns] = occurring
-            cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
-            self._pending.append((columns, number, sign, sign * counts))
-            note_moved(self._moved.setdefault(number, {}), documents, sign)
-            self.execute(
-                "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
-                " occurrences = occurrences + ? WHERE id = ?",
-                (sign, sign * len(columns), sign * int(counts.sum()), number),
-            )
-            if change := int(cache.in_vocabulary[columns].sum()) - int((~new).sum()):
-                self.put_meta({"vocabulary_size": meta["vocabulary_size"] + change})
-            self._totals = self._frequencies = None
+            self._add(number, cache, columns, np.full(len(columns), sign), sign * counts, sign)
+
+    def add_sum(
+        self, label: str, tokens: Sequence[str], documents: np.ndarray, occurrences: np.ndarray, messages: int
+    ) -> None:
+        """Add a sum of ``messages`` messages: how many more of them hold each of ``tokens`` (k,), which are distinct,
+        and how much more often each occurs; numbers below 0 take away."""
+        with self.writing():
+            number = self.class_id(label)
+            self._add(number, *self._load_counts(tokens), documents, occurrences, messages)
+
+    def _add(
+        self, number: int, cache: CountCache, columns: np.ndarray, held: np.ndarray, occurring: np.ndarray, n: int
+    ) -> None:
+        moved = self._moved.setdefault(number, {})
+        self._pending.append(change_counts(self, number, cache, columns, held, occurring, n, moved))
+        self._totals = self._frequencies = None
 
     def _before_commit(self) -> None:
         """Write what ``add`` changed: one row of the log a transaction, and what corrects naive Bayes."""
