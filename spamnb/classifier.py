@@ -40,11 +40,11 @@ class Classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes])), classifier.directions(minutes)
-    ...     classifier.check_spam()
-    ...     classifier.charge(false_positive_cost=99)
+    ...     classifier.check_spam(), classifier.charge(9.0), list(classifier.scores_without("ham", {"tea": 1}))
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
     ('ham', 1, [])
+    (None, None, ['ham', 'spam'])
     True
     """
 
@@ -241,7 +241,7 @@ class Classifier:
                 self._take_back(*lesson)
             if not (taught and read.raw):  # the tokens are all that is left of it
                 self.store.put_autolearned_message(read.identity, read.digest, read.counts)
-            scores = self._scores(label, read.counts)
+            scores = self.scores_without(label, read.counts)
             bins = bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
@@ -283,11 +283,11 @@ class Classifier:
         label, _, bins = known
         self.learner.forget(self.store, self.store.totals(), label, counted, digest)
         self.store.add(label, counted, -1)
-        self._count_score(label, bins_by_class(self._scores(label, counted)) if bins is None else bins, -1)
+        self._count_score(label, bins_by_class(self.scores_without(label, counted)) if bins is None else bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)
 
-    def _scores(self, label: str, counted: Mapping[str, int]) -> dict[str, float]:
+    def scores_without(self, label: str, counted: Mapping[str, int]) -> dict[str, float]:
         """A message's scores in the model without it, by class; none while there is one class, or none of its own."""
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:

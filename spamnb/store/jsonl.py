@@ -34,10 +34,10 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
     snapshot = read_snapshot(store, lessons)
     meta = {key: value for key, value in snapshot.meta.items() if lessons or key not in ORIGIN}
     extended = lessons or snapshot.correction is not None
-    yield _line({"spamnb": EXTENDED_VERSION if extended else EXPORT_VERSION, "meta": meta})
+    yield json_line({"spamnb": EXTENDED_VERSION if extended else EXPORT_VERSION, "meta": meta})
     tokens = list(snapshot.tokens)
     for name, documents in zip(snapshot.counts.classes, snapshot.counts.documents.tolist()):
-        yield _line({"class": name, "documents": documents})
+        yield json_line({"class": name, "documents": documents})
     weight_of, brought_by = _corrections(snapshot)
     counts: list[dict[str, tuple[int, int]]] = [{} for _ in tokens]
     for name, cells in zip(snapshot.counts.classes, snapshot.counts.rows):
@@ -45,22 +45,23 @@ def export(store: Store, lessons: bool = False) -> Iterator[str]:
             counts[j][name] = pair
     for j in sorted(range(len(tokens)), key=tokens.__getitem__):
         vector = {} if snapshot.vectors is None else {"vector": snapshot.vectors[j].tolist()}
-        yield _line({"token": tokens[j], "counts": counts[j], **vector, **weight_of(int(snapshot.tokens.hashes[j]))})
+        weight = weight_of(int(snapshot.tokens.hashes[j]))
+        yield json_line({"token": tokens[j], "counts": counts[j], **vector, **weight})
     for digest, (name, taught, bins) in snapshot.messages:
         scored = {} if bins is None else {"bins": bins}
-        yield _line({"message": digest.hex(), "class": name, "taught": taught, **scored, **brought_by(digest)})
+        yield json_line({"message": digest.hex(), "class": name, "taught": taught, **scored, **brought_by(digest)})
     for identity, digest, counted in snapshot.lessons:
-        yield _line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
+        yield json_line({"lesson": identity.hex(), "message": digest.hex(), "tokens": counted})
     for name, own, bin_, messages in snapshot.calibration:
-        yield _line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
+        yield json_line({"calibration": name, "own": own, "bin": bin_, "messages": messages})
     for name, values in snapshot.arrays.items():
         encoded = base64.b64encode(values.tobytes()).decode()
-        yield _line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
+        yield json_line({"array": name, "dtype": values.dtype.str, "shape": values.shape, "base64": encoded})
     for kept in snapshot.kept:
         encoded = base64.b64encode(kept.message).decode()
         facts = {"class": kept.label, "taught_at": kept.taught_at, "base64": encoded}
-        yield _line({"kept": kept.digest.hex(), **facts})
-    yield _line({"end": True})  # without it a file that was cut short would pass for a smaller model
+        yield json_line({"kept": kept.digest.hex(), **facts})
+    yield json_line({"end": True})  # without it a file that was cut short would pass for a smaller model
 
 
 def _corrections(snapshot: Snapshot) -> tuple[Callable[[int], dict], Callable[[bytes], dict]]:
@@ -102,25 +103,28 @@ def _correction(
     )
 
 
-def _units(record: dict[str, Any], most: int) -> dict[str, int]:
+def parse_units(record: dict[str, Any], most: int) -> dict[str, int]:
     """What a line says of a correction, by class. ValueError where its units do not sum to 0."""
-    units = {check_class_name(str(name)): _count(n, most, -most) for name, n in record.items()}
+    units = {check_class_name(str(name)): whole_number(n, most, -most) for name, n in record.items()}
     if sum(units.values()):
         raise ValueError("a correction that does not sum to 0 over the classes")
     return units
 
 
-def _line(value: dict[str, Any]) -> str:
+def json_line(value: dict[str, Any]) -> str:
+    """One line, the same for the same value."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _count(value: int, most: int = MAX_COUNT, least: int = 0) -> int:
+def whole_number(value: int, most: int = MAX_COUNT, least: int = 0) -> int:
+    """``value`` itself. ValueError where it is no whole number, or out of bounds."""
     if not int_between(most, least)(value):
         raise ValueError(f"a count that is no whole number, below {least}, or too large (above {most})")
     return value
 
 
-def _digest(written: str) -> bytes:
+def parse_digest(written: str) -> bytes:
+    """The digest that a line says. ValueError where it is none."""
     value = bytes.fromhex(written)
     if not is_digest(value):
         raise ValueError("a digest that has not 16 bytes")
@@ -149,12 +153,12 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
             if number == 1:
                 meta = _meta(record, name)
             elif "class" in record and "documents" in record:
-                documents[check_class_name(str(record["class"]))] = _count(record["documents"])
+                documents[check_class_name(str(record["class"]))] = whole_number(record["documents"])
             elif "token" in record:
                 for c, (held, occurring) in record["counts"].items():
                     if c not in documents:
                         raise ValueError(f"counts of an unknown class, {c!r}")
-                    _count(held, documents[c]), _count(occurring)
+                    whole_number(held, documents[c]), whole_number(occurring)
                     if not min(1, occurring) <= held <= occurring:
                         raise ValueError("a token that messages hold more often than it occurs, or not at all")
                 if len(record["token"].encode()) > MAX_TOKEN_BYTES:
@@ -162,28 +166,28 @@ def parse_export(lines: Iterable[str], name: str) -> Snapshot:
                 counts[record["token"]] = record["counts"]
                 vectors += [record["vector"]] if "vector" in record else []
                 if "correction" in record:
-                    of_tokens[record["token"]] = _units(record["correction"], MAX_UNITS)
+                    of_tokens[record["token"]] = parse_units(record["correction"], MAX_UNITS)
             elif "lesson" in record:
-                counted = {str(token): _count(n) for token, n in record["tokens"].items()}
-                lessons.append((_digest(record["lesson"]), _digest(record["message"]), counted))
+                counted = {str(token): whole_number(n) for token, n in record["tokens"].items()}
+                lessons.append((parse_digest(record["lesson"]), parse_digest(record["message"]), counted))
             elif "kept" in record:
                 if record["class"] not in documents:
                     raise ValueError(f"a lesson of an unknown class, {record['class']!r}")
                 packed = base64.b64decode(record["base64"], validate=True)
                 unpack(packed)
-                at = _count(record["taught_at"], MAX_SUM)
-                kept.append(KeptLesson(_digest(record["kept"]), record["class"], at, packed))
+                at = whole_number(record["taught_at"], MAX_SUM)
+                kept.append(KeptLesson(parse_digest(record["kept"]), record["class"], at, packed))
             elif "message" in record:
-                _count(1, documents[record["class"]])  # a class of that name, and it holds a message
+                whole_number(1, documents[record["class"]])  # a class of that name, and it holds a message
                 if not are_bins(record.get("bins", {})):
                     raise ValueError("bins that are none of the calibration's")
                 learned = LearnedMessage(record["class"], bool(record["taught"]), record.get("bins"))
-                messages.append((_digest(record["message"]), learned))
+                messages.append((parse_digest(record["message"]), learned))
                 if "brought" in record:
-                    brought[messages[-1][0]] = _units(record["brought"], MAX_UNITS)
+                    brought[messages[-1][0]] = parse_units(record["brought"], MAX_UNITS)
             elif "calibration" in record:
-                own, bin_ = _count(record["own"], 1), _count(record["bin"], BINS - 1)
-                n = _count(record["messages"], least=-MAX_COUNT)  # taken away with another score: below 0
+                own, bin_ = whole_number(record["own"], 1), whole_number(record["bin"], BINS - 1)
+                n = whole_number(record["messages"], least=-MAX_COUNT)  # taken away with another score: below 0
                 calibration.append((check_class_name(record["calibration"]), own, bin_, n))
             elif "array" in record:
                 called, shape = str(record["array"]), json.dumps(record["shape"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from spamnb.store.lessons import KeptLesson
 from spamnb.store.snapshot import Snapshot
 from spamnb.tokens.token_array import merge_vocabularies
 
-_OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
+OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
+_NO_SUM = "a model of chosen words or of vectors cannot be merged; train on both sources"
 
 
 def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, int]:
@@ -26,7 +28,7 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     Such messages count as often as they were learned: a model does not hold the mail, so they cannot be told apart.
     Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
     """
-    _check_alike(models, names)
+    check_alike(models, names)
     messages = {digest: learned for snapshot in models for digest, learned in snapshot.messages}
     repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)
     return _sum(models, [], messages, names, bool(repeated)), repeated
@@ -39,7 +41,7 @@ def merge_since(base: Snapshot, models: list[Snapshot], names: list[str]) -> tup
     ``names`` are those of the base and of the models. Raises SpamnbError as ``merge_models`` does, where a model did
     not grow from the base, and where two of them forgot the same message: it can be taken away only once.
     """
-    _check_alike([base, *models], names)
+    check_alike([base, *models], names)
     before = dict(base.messages)
     messages = dict(before)
     taken: Counter[bytes] = Counter()
@@ -64,15 +66,24 @@ def merge_since(base: Snapshot, models: list[Snapshot], names: list[str]) -> tup
     return _sum(models, [base] * (len(models) - 1), messages, names, bool(repeated)), repeated
 
 
-def _check_alike(models: list[Snapshot], names: list[str]) -> None:
+def check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
+    """SpamnbError where models were made with other settings than the first, or are no sums."""
+    check_settings([snapshot.meta for snapshot in models], names)
     for snapshot, name in zip(models, names):
-        for key in sorted((models[0].meta.keys() | snapshot.meta.keys()) - _OF_ONE_FILE):
-            if snapshot.meta.get(key) != models[0].meta.get(key):
+        if snapshot.arrays:
+            raise SpamnbError(f"{name}: {_NO_SUM}")
+
+
+def check_settings(metas: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    """The same of what models say of themselves, the vectors that they hold left aside."""
+    for meta, name in zip(metas, names):
+        for key in sorted((metas[0].keys() | meta.keys()) - OF_ONE_FILE):
+            if meta.get(key) != metas[0].get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
-        if snapshot.meta.get("model_type") == "logistic":
+        if meta.get("model_type") == "logistic":
             raise SpamnbError(f"{name}: a logistic model cannot be merged: its steps are no sums; train on both")
-        if snapshot.arrays or snapshot.meta.get("top_words") is not None:
-            raise SpamnbError(f"{name}: a model of chosen words or of vectors cannot be merged; train on both sources")
+        if meta.get("top_words") is not None:
+            raise SpamnbError(f"{name}: {_NO_SUM}")
 
 
 def _sum(
