@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+SHOWN = 3  # classes at a prompt
+
 
 class Evidence(NamedTuple):
     """A token and what it gave, in nats, to the log-odds of the likeliest class against the next."""
@@ -31,8 +33,10 @@ class Judgement(NamedTuple):
 
     >>> import spamnb
     >>> with spamnb.Classifier.create(":memory:") as classifier:
-    ...     classifier.classify(b"Subject: offer").verdict
-    'unsure'
+    ...     classifier.learn("ham", b"Subject: minutes"), classifier.learn("spam", b"Subject: offer")
+    ...     classifier.classify(b"Subject: offer")
+    (True, True)
+    Judgement(verdict ham, P(spam) 0.7760, P(ham) 0.2240, 2 pieces of evidence)
     """
 
     verdict: str
@@ -45,3 +49,8 @@ class Judgement(NamedTuple):
     truncations: tuple[str, ...]
     corrections: tuple[float, ...] = ()
     unknown: float = 0.0
+
+    def __repr__(self) -> str:
+        likeliest = sorted(self.probabilities.items(), key=lambda of_class: -of_class[1])[:SHOWN]
+        told = [f"verdict {self.verdict}", *(f"P({name}) {p:.4f}" for name, p in likeliest)]
+        return f"Judgement({', '.join(told)}, {len(self.evidence)} pieces of evidence)"

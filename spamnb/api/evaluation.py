@@ -12,6 +12,7 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.mcnemar import McNemar
 from spamnb.evaluation.result import Result
+from spamnb.naming import pluralize
 from spamnb.settings import Settings
 
 
@@ -31,8 +32,8 @@ class Evaluation:
 
     >>> import spamnb
     >>> found = spamnb.evaluate("corpora/mail", leave_one_out=True)
-    >>> found.figures.accuracy.value > 90
-    True
+    >>> found
+    Evaluation(127 messages, accuracy% 96.06, hm% 0, sm% 8.06, 1-ROCA% 0...)
     """
 
     figures: Figures
@@ -42,6 +43,18 @@ class Evaluation:
     unreadable: int = 0
     mislabelled: Mislabelled | None = None
     command: str = "spamnb.evaluate in Python"
+
+    def __repr__(self) -> str:
+        from spamnb.report.numbers import percent
+
+        found, spam = self.figures, self.figures.spam
+        told = {"accuracy%": found.accuracy.value}
+        if spam is None:
+            told["macro F1%"] = found.macro_f1.value
+        else:
+            told |= {"hm%": spam.hm.value, "sm%": spam.sm.value, "1-ROCA%": spam.one_minus_roca.value}
+        values = ", ".join(f"{name} {percent(value)}" for name, value in told.items())
+        return f"Evaluation({pluralize(found.messages, 'message')}, {values})"
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure as what json can hold, under the names of 'spamnb evaluate --format json'; None for what is no

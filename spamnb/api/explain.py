@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.notices import Tell, warn
 from spamnb.api.options import FilePath, check_least, model_path
 from spamnb.judgement import Judgement
+from spamnb.naming import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
     from spamnb.learners.learner import Direction
     from spamnb.settings import Settings
+
+
+SHOWN = 3  # tokens at a prompt
 
 
 @dataclass(frozen=True)
@@ -30,16 +34,23 @@ class Explanation:
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-    >>> spamnb.explain("corpora/mail/spam/0001.eml", "model.spamnb", top=3).judgement.verdict
-    'spam'
+    >>> spamnb.explain("corpora/mail/spam/0001.eml", "model.spamnb", top=3)
+    Explanation(spam, probability 0.9...: ... +..., ... +..., ... +..., ...)
     """
 
     judgement: Judgement
     top: int
-    settings: Settings = field(repr=False)
-    totals: ClassTotals = field(repr=False)
-    counts: TokenCounts = field(repr=False)
-    directions: Sequence[Direction] = field(default=(), repr=False)
+    settings: Settings
+    totals: ClassTotals
+    counts: TokenCounts
+    directions: Sequence[Direction] = ()
+
+    def __repr__(self) -> str:
+        told = self.judgement
+        probability = max(told.probabilities.values(), default=0.0)
+        heaviest = [f"{escape(token)} {weight:+.2f}" for token, weight in told.evidence[: min(self.top, SHOWN)]]
+        more = ["..."] if len(told.evidence) > len(heaviest) else []
+        return f"Explanation({told.verdict}, probability {probability:.4f}: {', '.join([*heaviest, *more])})"
 
     def to_dict(self) -> dict[str, Any]:
         """As what json can hold: verdict, probabilities {class: p}, score, enough, truncations, and evidence [{token,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb.api.notices import Tell, warn
 from spamnb.api.options import Sources, specs_of
 from spamnb.message.parse import Message, parse
+from spamnb.naming import pluralize
 from spamnb.sources.entries import Entry, LeftOut, messages
 from spamnb.sources.one_class import ReadOptions
 
@@ -24,13 +25,17 @@ class LabelledMessage:
     - ``name``: where it lies, for people: unprintable characters are escaped
     - ``raw``: its bytes, as it was received; of a table or a line of text, the text behind a blank line
 
-    >>> LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n").parse().header("subject")
-    'tea'
+    >>> message = LabelledMessage("ham", "note", b"Subject: tea\\n\\nAt four?\\n")
+    >>> message, message.parse().header("subject")
+    (LabelledMessage(label='ham', name='note', raw=<23 bytes>), 'tea')
     """
 
     label: str
     name: str
     raw: bytes
+
+    def __repr__(self) -> str:
+        return f"LabelledMessage(label={self.label!r}, name={self.name!r}, raw=<{pluralize(len(self.raw), 'byte')}>)"
 
     def parse(self) -> Message:
         """The message taken apart into headers and visible text, as ``spamnb.parse`` does; never raises.

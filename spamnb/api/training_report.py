@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spamnb.api.mislabelled import Conflicts, Mislabelled
+from spamnb.naming import escape
 from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult
 
@@ -33,8 +34,8 @@ class TrainingReport:
 
     >>> import spamnb
     >>> report = spamnb.train("corpora/mail", "model.spamnb")
-    >>> report.classes
-    {'ham': 65, 'spam': 62}
+    >>> report
+    TrainingReport(model.spamnb: ham 65, spam 62; left out: 3.94 % wrong, 0 % unsure)
     """
 
     model: Path
@@ -44,6 +45,16 @@ class TrainingReport:
     unreadable: int = 0
     mislabelled: Mislabelled | None = None
     conflicts: Conflicts = NONE
+
+    def __repr__(self) -> str:
+        from spamnb.report.numbers import percent
+
+        classes = ", ".join(f"{name} {messages:,}" for name, messages in self.classes.items())
+        told = self.to_dict()
+        judged = None
+        if told["wrong"] is not None:  # of one class there is nothing to judge
+            judged = f"left out: {percent(told['wrong'])} % wrong, {percent(told['unsure'])} % unsure"
+        return f"TrainingReport({escape(str(self.model))}: {'; '.join(filter(None, (classes, judged)))})"
 
     @property
     def classes(self) -> dict[str, int]:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 from spamnb.api.notices import Tell, warn
 from spamnb.api.options import FilePath, check_least, model_path
 from spamnb.counts.top_words import TellingWord, TopWords, Word
+from spamnb.naming import escape, pluralize
 
 if TYPE_CHECKING:
     from spamnb.store.store import Store
+
+
+SHOWN = 3  # words at a prompt
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,21 @@ class WordsReport:
 
     >>> import spamnb
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-    >>> spamnb.words("model.spamnb", top=2).informative
+    >>> found = spamnb.words("model.spamnb", top=2)
+    >>> found
+    WordsReport(2 words each of ham, spam; the most telling: ..., ...)
+    >>> found.informative
     [TellingWord(token='...', value=0..., label='...'), TellingWord(token='...', value=0..., label='...')]
     """
 
     likeliest: dict[str, list[Word]]
     informative: list[TellingWord]
+
+    def __repr__(self) -> str:
+        most = max(map(len, self.likeliest.values()), default=0)
+        words = f"{pluralize(most, 'word')} each of {', '.join(self.likeliest)}"
+        telling = ", ".join(escape(word.token) for word in self.informative[:SHOWN])
+        return f"WordsReport({words}{telling and f'; the most telling: {telling}'})"
 
     def _table(self) -> TopWords:
         return TopWords(self.likeliest, self.informative)
