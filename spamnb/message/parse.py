@@ -7,8 +7,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
+
+try:
+    from _blake2 import blake2b  # as hashlib has it, which loads all of OpenSSL with it: 2 to 3 ms
+except ImportError:
+    from hashlib import blake2b
 
 from .charsets import decode, is_ascii, shown
 from .encodings import take_uuencoded, transfer_decode

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import io
 import os
 import re
 import stat
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple, cast
@@ -199,6 +197,9 @@ def _opened(path: str) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def _decompressed(compressed: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    import gzip  # 1 ms that most mail need not wait for
+    import zlib
+
     try:
         with gzip.GzipFile(fileobj=compressed) as stream:
             yield stream  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 from collections.abc import Iterator
@@ -88,6 +87,8 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
 
 
 def _messages(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
+    import gzip
+
     # A gzipped mbox has no random access, so its entries carry their bytes.
     keep = isinstance(stream, gzip.GzipFile)
     may_be_deleted = not keep and has_index(path)

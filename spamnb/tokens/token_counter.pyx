@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from spamnb.tokens.vocabulary cimport FNV_OFFSET, FNV_PRIME, fnv1a, prefetch
 
-import secrets
+from os import urandom
 
 import numpy as np
 
@@ -47,7 +47,7 @@ cdef class TokenCounter:
     cdef int clear_cache(self) except -1:
         """Forget what Python made of words."""
         self.word_cache = HashIndex()
-        self.salt = secrets.randbits(64)
+        self.salt = int.from_bytes(urandom(8), "little")
         self.cached_ends = np.zeros(1 << 9, np.int64)
         self.cached_capitals = np.zeros(1 << 9, np.uint8)
         self.cached_ids = np.zeros(1 << 9, np.int32)

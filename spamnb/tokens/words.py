@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 
 from spamnb.tokens.ascii_bytes import BYTE_KIND, IS_PUNCTUATION, MAX_CUT_WORD, MAX_WORD, MIN_SPACED, NOT_SPELT
 from spamnb.tokens.ascii_words import AsciiWord, long_token
@@ -39,10 +39,9 @@ _SMALL_CAPITALS = """
 """
 _GUISES = {ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()}
 _GUISES |= {first + i: chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
-# Scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han; and runs of them or of others.
+# Scripts written without spaces: Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED_SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
-_UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
-_RUN = re.compile(f"[{_UNSPACED_SCRIPTS}]++|[^{_UNSPACED_SCRIPTS}]++")
+_FIRST_UNSPACED = _UNSPACED_SCRIPTS[0]
 
 _FIXED_IN_WORDS = {i: chr(i) if BYTE_KIND[i] or i == 10 else " " for i in range(128)} | _GUISES
 _FIXED_IN_PUNCTUATION = {i: chr(i) if IS_PUNCTUATION[i] else " " for i in range(128)}
@@ -140,11 +139,20 @@ def normalize_whole_word(raw: str) -> tuple[str, ...]:
     return tuple(word.texts(data))
 
 
+@cache
+def _runs() -> re.Pattern[str]:
+    """Runs of scripts without spaces, its group, or of others; 2 ms to make, that most messages need not wait for."""
+    return re.compile(f"([{_UNSPACED_SCRIPTS}]++)|[^{_UNSPACED_SCRIPTS}]++")
+
+
 def _normalize_part(part: str) -> list[str]:
     """The tokens of a word without inner punctuation, not all of it ASCII."""
+    if max(part, default="") < _FIRST_UNSPACED:
+        return _normalize_run(part) if part else []
     tokens: list[str] = []
-    for run in _RUN.findall(part):
-        if _UNSPACED.match(run):
+    for found in _runs().finditer(part):
+        run = found.group()
+        if found.lastindex:
             tokens += [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
         else:
             tokens += _normalize_run(run)

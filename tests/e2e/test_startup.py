@@ -85,6 +85,15 @@ def test_one_message_imports_little(model: str, command: str) -> None:
     assert not found & (HEAVY | {"selectolax"})
 
 
+def test_one_message_imports_of_the_standard_library_what_it_needs(model: str) -> None:
+    modules = "import click, numpy, sqlite3, sys; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", modules], capture_output=True, timeout=120)
+    libraries = set(ran.stdout.decode().split())  # an old numpy imports some of these itself
+    assert "numpy" in libraries
+    found = imported("classify", "-m", model, stdin=message("spam", 77))
+    assert not found & ({"gzip", "random", "secrets", "string", "_hashlib"} - libraries)
+
+
 def test_training_needs_no_scipy(tmp_path: Path) -> None:
     folders(tmp_path, mail(4))
     sources = [f"{label}={tmp_path / label}" for label in ("ham", "spam")]
