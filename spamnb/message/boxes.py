@@ -7,6 +7,8 @@ import functools
 import re
 from collections.abc import Mapping
 
+from .colors import is_clear
+
 SMALL_BOX = 3.0  # pixels; of a box that cuts off what is larger, nothing can be read
 FAR = 500  # pixels beyond the left or upper edge, and these beyond the others, nobody looks
 FAR_RIGHT = 3000
@@ -29,20 +31,21 @@ CLIPPED_BY_SHARES = re.compile(r"inset\(([^()]{1,80})\)")
 FADED = re.compile(r"opacity\(\s{0,3}(?:0?(?:\.0[0-9]{0,9})?|[0-9](?:\.[0-9]{1,9})?%)\s{0,3}\)")
 CUTS = ("hidden", "clip", "scroll", "auto")  # values of overflow
 PERHAPS_FAR = re.compile(r"[0-9]{3}|-\s?[0-9]{2}")
+MASKS = ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image")
 EDGES = ("top", "right", "bottom", "left")
 PLACES = frozenset(["margin", "padding", "inset", *EDGES])
 PLACES |= {f"{name}-{edge}" for name in ("margin", "padding") for edge in EDGES}
 
 
 def is_box_without_content(found: Mapping[str, str]) -> bool:
-    """Do these declarations leave nothing to be seen of a box?
+    """Do these declarations leave nothing to be seen of a box and of all that is in it?
 
-    >>> is_box_without_content({"max-height": "0", "overflow": "hidden"}), is_box_without_content({"height": "0"})
+    >>> is_box_without_content({"margin-left": "-9999px"}), is_box_without_content({"margin-left": "-9px"})
     (True, False)
     """
     if found.get("content-visibility") == "hidden":
         return True
-    return _is_squeezed(found) or _is_moved_away(found) or _is_transformed_away(found)
+    return _is_moved_away(found) or _is_transformed_away(found)
 
 
 def _lengths(text: str) -> list[float | None]:
@@ -71,16 +74,34 @@ def length(text: str) -> float | None:
     return float(found.group(1)) * PIXELS_OF_UNIT[found.group(2) or "px"]
 
 
-def _is_squeezed(found: Mapping[str, str]) -> bool:
-    """Is what it holds cut off by a box of hardly any height or width?"""
-    if not any(found.get(name, "").startswith(CUTS) for name in ("overflow", "overflow-x", "overflow-y")):
+def _is_masked(found: Mapping[str, str]) -> bool:
+    """Does a mask let nothing through?"""
+    for name in MASKS:
+        if value := found.get(name):
+            size = found.get(name.removesuffix("-image") + "-size") or value.partition("/")[2] * ("(" in value)
+            if is_clear(value) or (_lengths(size) or [None])[0] == 0.0:
+                return True
+    return False
+
+
+def cuts_off(found: Mapping[str, str]) -> bool:
+    """Does a box cut off what is larger?"""
+    return any([found.get(name, "").startswith(CUTS) for name in ("overflow", "overflow-x", "overflow-y")])
+
+
+def is_squeezed(found: Mapping[str, str]) -> bool:
+    """Is what it holds cut off by a box of hardly any height or width?
+
+    >>> is_squeezed({"max-height": "0", "overflow": "hidden"}), is_squeezed({"height": "0"})
+    (True, False)
+    """
+    if not cuts_off(found):
         return False
-    padding = _of_sides(found, "padding")
+    padding = sides_of(found, "padding")
     for side, edges in (("height", (0, 2)), ("width", (1, 3))):
         values = [found.get(name, "") for name in (side, "max-" + side)]
         if side == "height":  # a share of a height that is not set is none
-            values = [*[value for value in values if "%" not in value], found.get("line-height", "1")]
-            values[-1] = "0" if (length(values[-1]) or 0.0) < 0.1 and values[-1][:1].isdigit() else ""
+            values = [value for value in values if "%" not in value]
         sizes = [size for value in values if (size := length(value)) is not None]
         if not sizes or min(sizes) > SMALL_BOX:
             continue
@@ -90,7 +111,35 @@ def _is_squeezed(found: Mapping[str, str]) -> bool:
     return False
 
 
-def _of_sides(found: Mapping[str, str], name: str) -> list[float]:
+def begins_flow(found: Mapping[str, str]) -> bool:
+    """Do these declarations place text where it is not seen?
+
+    >>> begins_flow({"height": "0", "overflow": "hidden"}), begins_flow({"text-indent": "2em"})
+    (True, False)
+    """
+    return is_squeezed(found) or is_far(found) or is_flat(found, False)
+
+
+def is_far(found: Mapping[str, str]) -> bool:
+    """Does the first line begin beyond the page's edges?"""
+    value = found.get("text-indent", "")
+    indent = length(value) or 0.0
+    across = "%" in value and indent >= 100 * PIXELS_OF_UNIT["%"]
+    return indent <= -FAR or indent >= FAR_RIGHT or (across and cuts_off(found))
+
+
+def is_flat(found: Mapping[str, str], flat: bool) -> bool:
+    """Has a line no height? ``flat``: those around have none."""
+    for name, value in found.items():
+        if name == "line-height" and value not in ("inherit", "unset"):
+            size = length(value)
+            flat = size is not None and size < 0.1
+        elif name == "font" and value not in ("inherit", "unset"):
+            flat = "/0" in value.replace(" ", "")
+    return flat
+
+
+def sides_of(found: Mapping[str, str], name: str) -> list[float]:
     """What is said of the four sides, by one declaration or by one for each."""
     sides = _sides(found.get(name, "")) or [0.0] * 4
     for number, edge in enumerate(EDGES):
@@ -102,18 +151,30 @@ def _of_sides(found: Mapping[str, str], name: str) -> list[float]:
 
 def _is_moved_away(found: Mapping[str, str]) -> bool:
     """Is it far beyond the edges of the page?"""
-    if (length(found.get("text-indent", "")) or 0) <= -FAR:
-        return True
     if not any([name in PLACES and PERHAPS_FAR.search(value) for name, value in found.items()]):
         return False
-    margins, paddings, place = [_of_sides(found, name) for name in ("margin", "padding", "inset")]
+    margins, paddings, place = [sides_of(found, name) for name in ("margin", "padding", "inset")]
     top, left = margins[0] + paddings[0], margins[3] + paddings[3]
     if min(margins[0], margins[3]) <= -FAR or top >= FAR_DOWN or left >= FAR_RIGHT:
         return True
     if not found.get("position", "static").startswith(("absolute", "fixed", "relative")):
         return False
     top, right, bottom, left = place
+    if _is_given(found, "left", 3):  # it wins over what is said of the opposite edge
+        right = 0.0
+    if _is_given(found, "top", 0):
+        bottom = 0.0
     return min(top, left, right) <= -FAR or max(left, right, bottom) >= FAR_RIGHT or top >= FAR_DOWN
+
+
+def _is_given(found: Mapping[str, str], edge: str, number: int) -> bool:
+    """Is it said how far this edge is from that of the page?"""
+    if edge in found:
+        return length(found[edge]) is not None
+    words = found.get("inset", "").split()[:4]
+    if number >= len(words):  # as the opposite edge, or all
+        number = int(number == 3 and len(words) > 1)
+    return bool(words) and length(words[number]) is not None
 
 
 def _is_transformed_away(found: Mapping[str, str]) -> bool:
@@ -141,6 +202,8 @@ def is_clipped_away(found: Mapping[str, str]) -> bool:
         whole = 100 * PIXELS_OF_UNIT["%"] if "%" in shape else FAR
         if shares[0] + shares[2] >= whole or shares[1] + shares[3] >= whole:
             return True
+    if _is_masked(found):
+        return True
     clip = found.get("clip", "")
     if not clip.startswith("rect(") or not found.get("position", "").startswith(("absolute", "fixed")):
         return False

@@ -10,6 +10,7 @@ Color = tuple[int, int, int, float]  # red, green and blue up to 255, alpha up t
 WHITE: Color = (255, 255, 255, 1.0)
 BLACK: Color = (0, 0, 0, 1.0)
 BLUE: Color = (0, 0, 238, 1.0)  # of links in every browser
+CLEAR: Color = (0, 0, 0, 0.0)
 UNKNOWN: Color = (-1, -1, -1, 1.0)  # a color that depends on what is not read: a variable, a picture
 
 _NAMES = """
@@ -43,15 +44,24 @@ NAMED_COLORS: dict[str, Color] = {
 }
 # Those of the reader's system, as browsers have them on a light desktop.
 SYSTEM_COLORS = {
-    "transparent": (0, 0, 0, 0.0), "canvas": WHITE, "window": WHITE, "canvastext": BLACK, "windowtext": BLACK,
+    "transparent": CLEAR, "canvas": WHITE, "window": WHITE, "canvastext": BLACK, "windowtext": BLACK,
     "text": BLACK, "initial": BLACK, "linktext": BLUE,
 }  # fmt: skip
 
 MAX_UNREADABLE_DISTANCE = 24  # of color and background, the three channels' added up: nobody reads such text
 MIN_ALPHA = 0.1  # fainter text is not read on anything
 FUNCTION = re.compile(r"(rgb|hsl|hwb)a?\(([^()]{1,80})\)")
-IN_GRADIENT = re.compile(r"(?:rgb|hsl|hwb)a?\([^()]{1,80}\)|#[0-9a-f]{3,8}|[a-z]{3,20}(?![a-z(-])")
-UNREAD = ("var(", "env(", "lab(", "lch(", "oklab(", "oklch(", "color(", "color-mix(", "light-dark(", "calc(")
+IN_GRADIENT = re.compile(
+    r"(?:rgba?|hsla?|hwb|(?:ok)?l(?:ab|ch)|color)\([^()]{1,80}\)|#[0-9a-f]{3,8}|[a-z]{3,20}(?![a-z(-])"
+)
+IN_SPACES = ("lab(", "lch(", "oklab(", "oklch(", "color(", "color-mix(", "light-dark(")
+UNREAD = ("var(", "env(", "calc(", "rgb(from", "rgba(from", "hsl(from", "hsla(from", "hwb(from")
+ANGLE = re.compile(r"([+-]?[0-9]{0,9}\.?[0-9]{1,9})(deg|turn|rad|grad)?")
+TURNS = {"deg": 360.0, "turn": 1.0, "rad": 6.283185307179586, "grad": 400.0}
+LAYER = re.compile(r"(?:[^,()]|\([^()]*+\))++")
+PIXELS = re.compile(r"[+-]?[0-9]{0,6}\.?[0-9]{1,6}(?=px|em|rem|pt|\s|$)")
+MAX_SHADOW = 20  # pixels; one that is farther away, or more blurred, shows no letters
+MIN_STROKE = 0.3
 HEX = frozenset("0123456789abcdef")
 
 
@@ -109,9 +119,25 @@ def parse_color(text: str) -> Color | None:
         return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16), alpha
     if text in SYSTEM_COLORS:
         return SYSTEM_COLORS[text]
-    if found := FUNCTION.match(text):
+    if text.startswith(IN_SPACES):
+        from .color_spaces import function_color
+
+        return function_color(text)
+    if not text.startswith(UNREAD) and (found := FUNCTION.match(text)):
         return _of_function(found.group(1), re.split(r"[\s,/]+", found.group(2).strip()))
     return UNKNOWN if text.startswith(UNREAD) or "var(" in text else None
+
+
+def turn(angle: str) -> float:
+    """An angle as a part of a whole turn; a number alone is in degrees.
+
+    >>> turn("90deg"), turn("0.25turn"), turn("450")
+    (0.25, 0.25, 0.25)
+    """
+    found = ANGLE.fullmatch(angle)
+    if not found:
+        raise ValueError("no angle")
+    return float(found[1]) / TURNS[found[2] or "deg"] % 1
 
 
 def _of_function(name: str, words: list[str]) -> Color | None:
@@ -125,14 +151,13 @@ def _of_function(name: str, words: list[str]) -> Color | None:
         if name == "hwb":
             white, black = _number(words[1], 1), _number(words[2], 1)
             bright = [white / (white + black)] * 3 if white + black >= 1 else None
-            pure = hls_to_rgb(float(words[0].removesuffix("deg")) / 360 % 1, 0.5, 1.0)
+            pure = hls_to_rgb(turn(words[0]), 0.5, 1.0)
             red, green, blue = [
                 round(255 * min(1.0, max(0.0, channel)))
                 for channel in bright or [white + channel * (1 - white - black) for channel in pure]
             ]
             return red, green, blue, alpha
-        turn = float(words[0].removesuffix("deg")) / 360 % 1
-        channels = hls_to_rgb(turn, _number(words[2], 1), _number(words[1], 1))
+        channels = hls_to_rgb(turn(words[0]), _number(words[2], 1), _number(words[1], 1))
         red, green, blue = [min(255, max(0, round(255 * channel))) for channel in channels]
         return red, green, blue, alpha
     except (ValueError, IndexError, OverflowError):  # no number, or too few
@@ -151,6 +176,35 @@ def gradient_color(text: str) -> Color:
     if not found or any([color[3] < 1 or not unreadable(color, found[0], 1.0) for color in found]):
         return UNKNOWN
     return found[0]
+
+
+def is_clear(picture: str) -> bool:
+    """Is a gradient transparent everywhere?
+
+    >>> is_clear("linear-gradient(transparent, #0000)"), is_clear("linear-gradient(#0000, #000)"), is_clear("url(x)")
+    (True, False, False)
+    """
+    colors = [color for word in IN_GRADIENT.findall(picture[:1000]) if (color := parse_color(word)) is not None]
+    return "url(" not in picture and colors != [] and max([color[3] for color in colors]) < MIN_ALPHA
+
+
+def shadow_color(shadow: str | None, stroke: str | None) -> Color:
+    """The color in which letters can be read that have a shadow or an outline; CLEAR where these show none.
+
+    >>> shadow_color("0 0 2px black", None), shadow_color("9999px 0 black", None), shadow_color("none", None)
+    ((0, 0, 0, 1.0), (0, 0, 0, 0.0), (0, 0, 0, 0.0))
+    """
+    found = CLEAR
+    for text in [*LAYER.findall((shadow or "")[:400]), stroke or ""]:
+        function = IN_GRADIENT.search(text)
+        color = parse_color(function.group()) if function else None
+        sizes = [float(number) for number in PIXELS.findall(text.replace(function.group(), "") if function else text)]
+        if color is None or not sizes or max(sizes) > MAX_SHADOW or min(sizes) < -MAX_SHADOW:
+            continue
+        if text == stroke and sizes[0] < MIN_STROKE:
+            continue
+        found = color if found in (CLEAR, color) else UNKNOWN
+    return found
 
 
 def _number(word: str, whole: float) -> float:

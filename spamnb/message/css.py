@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, is_box_without_content, is_clipped_away
-from .colors import UNKNOWN, Color, gradient_color, parse_color
+from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, begins_flow, is_box_without_content, is_clipped_away
+from .colors import UNKNOWN, Color, gradient_color, parse_color, shadow_color
 
 MEDIUM = 16.0  # pixels
 
@@ -30,27 +30,34 @@ PROPERTIES = frozenset("""
     min-width padding padding-top padding-bottom padding-left padding-right text-indent left top right position float
     font-size font line-height background background-color background-image background-clip -webkit-background-clip
     margin margin-left margin-top bottom inset clip clip-path -webkit-clip-path transform -webkit-transform scale
-    translate filter zoom content-visibility -webkit-text-fill-color""".split())
+    translate filter zoom content-visibility -webkit-text-fill-color text-shadow -webkit-text-stroke
+    mask mask-image mask-size -webkit-mask -webkit-mask-image -webkit-mask-size""".split())
 # What a declaration can change. One that is far from the page's edges, or of a box's size, changes nothing by itself.
-BOX, CLIP, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY = 1, 2, 4, 8, 16, 32, 64
+BOX, CLIP, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY, FLOW, SHADOW = 1, 2, 4, 8, 16, 32, 64, 128, 256
 SAYS = {
-    **dict.fromkeys("height max-height width max-width min-height min-width line-height".split(), 0),
+    **dict.fromkeys("height max-height width max-width min-height min-width".split(), 0),
+    **dict.fromkeys("overflow overflow-x overflow-y".split(), FLOW),
+    **dict.fromkeys(["text-shadow", "-webkit-text-stroke"], SHADOW),
     **dict.fromkeys("display float position".split(), SHAPE),
     **dict.fromkeys(["font-size", "font"], SIZE),
     **dict.fromkeys("""
         color -webkit-text-fill-color background background-color background-image background-clip
         -webkit-background-clip""".split(), COLORS),
-    "visibility": VISIBILITY, "opacity": OPACITY, "clip": CLIP, "clip-path": CLIP, "-webkit-clip-path": CLIP,
+    **dict.fromkeys(
+        "clip clip-path -webkit-clip-path mask mask-image mask-size -webkit-mask -webkit-mask-image -webkit-mask-size"
+        .split(), CLIP),
+    "visibility": VISIBILITY, "opacity": OPACITY,
 }  # fmt: skip
 OF_EDGES = frozenset("""
-    margin margin-left margin-top padding padding-top padding-bottom padding-left padding-right text-indent""".split())
+    margin margin-left margin-top padding padding-top padding-bottom padding-left padding-right""".split())
 IS_IMPORTANT = operator.attrgetter("is_important")
 MAX_REMEMBERED = 100  # characters of a declaration that is kept for the next messages, and so many of them
 MAX_KNOWN = 20_000
 COLORED = frozenset(["color", "background-color", "-webkit-text-fill-color"])
+COLOR_FUNCTION = re.compile(r"\b(?:rgba?|hsla?|hwb|(?:ok)?l(?:ab|ch)|color|color-mix|light-dark)\(")
 COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 CALCULATED = re.compile(r"calc\(\s*+([0-9a-z.%-]++)\s*+\)")  # of one number
-ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL)
+ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|(.))", re.DOTALL)
 
 
 class StyleChange(NamedTuple):
@@ -66,6 +73,8 @@ class StyleChange(NamedTuple):
     fill: Color | None = None
     background: Color | None = None
     opacity: float = 1.0
+    flows: bool = False  # text lies where it may not be seen (flow.py)
+    shadow: Color | None = None
 
 
 NO_CHANGE = StyleChange()
@@ -121,7 +130,7 @@ def parse_declaration(declaration: str) -> Declaration | None:
     """
     name, _, value = declaration.partition(":")
     if "\\" in declaration:
-        name, value = unescape(name), unescape(value)
+        name, value = unescape(name).lower(), unescape(value).lower()
     if (name := name.strip()) not in PROPERTIES:
         return None
     is_important = False
@@ -142,6 +151,12 @@ def _says(name: str, value: str) -> int:
     """What a declaration can change by itself."""
     if name in OF_EDGES:
         return BOX if PERHAPS_FAR.search(value) else 0
+    if name == "text-indent":
+        return FLOW if PERHAPS_FAR.search(value) else 0
+    if name == "font":
+        return SIZE | FLOW if "/0" in value else SIZE
+    if name == "line-height":
+        return FLOW if value[0] in "0." else 0
     return SAYS.get(name, BOX | CLIP)
 
 
@@ -151,7 +166,7 @@ def unescape(text: str) -> str:
     >>> unescape(r"\64 isp\lay")
     'display'
     """
-    return ESCAPE.sub(lambda found: chr(min(int(found[1], 16), 0xFFFF)) if found[1] else found[2], text).lower()
+    return ESCAPE.sub(lambda found: chr(min(int(found[1], 16), 0xFFFF)) if found[1] else found[2], text)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -161,16 +176,13 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
     >>> change_of(("color: red; display: none", "display: block")).gone
     False
     """
-    declarations: Sequence[Declaration] = parse_declarations(styles[0]) if len(styles) == 1 else _cascaded(styles)
+    declarations = _cascaded(styles)
     says = 0
     for declaration in declarations:
         says |= declaration[3]
     if not says:
         return NO_CHANGE
-    found: dict[str, str] = {}
-    for name, value, _, _ in declarations:
-        found.pop(name, None)  # what comes later is read later
-        found[name] = value
+    found = _values(declarations)
     size, share = _size(found) if says & SIZE else (None, None)
     color, fill, background = _colors(found) if says & COLORS else (None, None, None)
     change = StyleChange(
@@ -180,12 +192,33 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
         _unseen(found) if says & VISIBILITY else None,
         size, share, color, fill, background,
         _opacity(found) if says & OPACITY else 1.0,
+        says & FLOW != 0 and begins_flow(found),
+        shadow_color(found.get("text-shadow"), found.get("-webkit-text-stroke")) if says & SHADOW else None,
     )  # fmt: skip
     return NO_CHANGE if change == NO_CHANGE else change
 
 
-def _cascaded(styles: tuple[str, ...]) -> list[Declaration]:
-    """The declarations of several lists, the strongest last."""
+def declared_values(styles: tuple[str, ...]) -> dict[str, str]:
+    """What lists of declarations come to, the strongest last.
+
+    >>> declared_values(("height: 0; color: red", "height: 3px"))
+    {'color': 'red', 'height': '3px'}
+    """
+    return _values(_cascaded(styles))
+
+
+def _values(declarations: Sequence[Declaration]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value, _, _ in declarations:
+        found.pop(name, None)  # what comes later is read later
+        found[name] = value
+    return found
+
+
+def _cascaded(styles: tuple[str, ...]) -> Sequence[Declaration]:
+    """The declarations of lists, the strongest last."""
+    if len(styles) == 1:
+        return parse_declarations(styles[0])
     parsed = [declaration for style in styles for declaration in parse_declarations(style)]
     parsed.sort(key=IS_IMPORTANT)  # keeps the order of the others
     return parsed
@@ -255,8 +288,9 @@ def _colors(found: Mapping[str, str]) -> tuple[Color | None, Color | None, Color
             shows = "url(" in value or "gradient" in value or "var(" in value
             picture = shows or (picture and name == "background" and "none" not in value)
             if name == "background":
-                start = max(value.find("rgb"), value.find("hsl"))
-                words = [value[start:], *value[:start].split()] if start >= 0 else value.split()
+                function = COLOR_FUNCTION.search(value) if "(" in value else None
+                start = function.start() if function else len(value)
+                words = [value[start:], *value[:start].split()]
                 background = next((it for word in words if (it := parse_color(word)) is not None), None)
     if picture:
         pictures = [found.get(name, "") for name in ("background", "background-image")]

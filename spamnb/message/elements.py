@@ -51,6 +51,7 @@ class OpenElements(Stack):
         if kind in (TABLE, ROWS, ROW, CELL):
             return self.start_of_table(tag, attributes, source)
         if kind == BODY:
+            self.bodies += tag is BODY_TAG
             self.merge(self.stack[1 if tag is BODY_TAG else 0], attributes)
             return True
         if kind == BLOCK:

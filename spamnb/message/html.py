@@ -98,8 +98,9 @@ class Reader(Scanner):
     def __init__(self, html: bytes, max_tags: int) -> None:
         super().__init__(html)
         low = html.lower()
-        self.sheet = Sheet(low)
-        self.elements = OpenElements(self.sheet, is_old_page(html))
+        old = is_old_page(html)
+        self.sheet = Sheet(html, low, old)
+        self.elements = OpenElements(self.sheet, old)
         self.known: dict[bytes, Tag] = {}
         self.met: set[Tag] = set()
         self.facts: set[str] = set()

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from .css import MEDIUM
+from .flow import PLAIN
+from .rule_index import RuleIndex
 from .sheets import Sheet
-from .style import Style, inherited_style
+from .style import Style, inherited_style, past_first_line
 from .tags import KNOWN, Tag
 
 TABLE_TAG, DETAILS, SUMMARY = KNOWN[b"table"], KNOWN[b"details"], KNOWN[b"summary"]
@@ -22,7 +24,9 @@ class Context:
 
     def __init__(self, style: Style, around: int, parent: int) -> None:
         self.style = style
-        self.is_split = style.background != style.under  # blocks inside have another background
+        # Blocks inside have another background, or another place.
+        self.is_split = style.background != style.under or style.flow is not PLAIN
+        self.displaced = style.flow.displaced  # up to the next line
         self.around = around  # of selectors: of all elements up to here, and of the innermost alone
         self.parent = parent
         self.derived: dict[Any, tuple[Context, int]] = {}  # by what elements inside are told apart by
@@ -47,6 +51,8 @@ class Element:
         self.visible = True
         self.siblings = NO_SIBLINGS  # the states of those before it: of the last, and of all
         self.children = NO_SIBLINGS  # the same for the next element in it
+        self.place: tuple[Any, ...] = ()  # among them, as selectors ask for it
+        self.counts: dict[str, int] | None = None  # of the elements in it, by name
 
     def inherit(self, parent: Element, sheet: Sheet, quirks: bool) -> None:
         """The style of its parent, changed as the style sheets and its attributes say."""
@@ -69,6 +75,8 @@ class Element:
             key = (key, *[attributes.get(name) for name in index.asked])
         if index.by_siblings:
             key = (key, self.siblings)
+        if index.formulas:
+            key = (key, self.place)
         found = above.derived.get(key)
         if found is None:
             sheet.styles_left -= 1
@@ -82,6 +90,21 @@ class Element:
         if index.by_siblings:
             parent.children = (found[1], found[1] | parent.children[1])
 
+    def end_line(self) -> None:
+        """What follows stands on another line."""
+        above = self.context
+        self.context = Context(past_first_line(above.style), above.around, above.parent)
+        self.visible = self.context.style.visible
+
+    def stand_in(self, parent: Element, index: RuleIndex) -> None:
+        """Its place among its siblings."""
+        if index.by_siblings:
+            self.siblings = parent.children
+        if index.formulas:
+            if parent.counts is None:
+                parent.counts = {}
+            self.place = index.place(parent.counts, self.tag.name)
+
     def derived_from(self, parent: Element, sheet: Sheet, in_old_table: bool) -> tuple[Context, int]:
         """What it inherits from there, and the states that it reaches."""
         above = parent.context
@@ -90,7 +113,9 @@ class Element:
         reached = 0
         index = sheet.index
         if index.by_key:
-            declared, reached = sheet.match(tag.name, self.attributes, (above.around, above.parent, *self.siblings))
+            declared, reached = sheet.match(
+                tag.name, self.attributes, (above.around, above.parent, *self.siblings), self.place
+            )
         in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
         style = inherited_style(above.style, tag.name, self.attributes, declared, in_closed, in_old_table)
         around = above.around | (reached & index.masks[0])

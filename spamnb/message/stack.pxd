@@ -3,8 +3,8 @@ cimport cython
 from spamnb.message.inheritance cimport Context, Element
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, BDO
-cdef frozenset LISTS
+cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, BDO, BR
+cdef frozenset LISTS, IN_HEAD
 cdef dict OVERRIDES
 cdef bytes END_OVERRIDE
 cdef int TABLE, CELL, NOWHERE
@@ -12,7 +12,8 @@ cdef int TABLE, CELL, NOWHERE
 
 cdef class Stack:
     cdef readonly object sheet
-    cdef bint quirks, form_is_open, has_content
+    cdef bint quirks, by_place, form_is_open, has_content
+    cdef int bodies
     cdef readonly list shown, hidden
     cdef list overrides
     cdef list stack, formatting
@@ -30,6 +31,8 @@ cdef class Stack:
     cdef Py_ssize_t table_index(self) except -1
     @cython.locals(top=Element, parent=Element, element=Element, into=list, fostered=bint, at=Py_ssize_t, table=Element)
     cdef Element push(self, Tag tag, dict attributes, bytes source)
+    @cython.locals(element=Element)
+    cdef void end_line(self, Py_ssize_t at) except *
     @cython.locals(element=Element)
     cdef void pass_by(self, Tag tag, dict attributes, bytes source) except *
     @cython.locals(element=Element)

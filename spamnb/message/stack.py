@@ -20,7 +20,9 @@ MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
 P, TABLE_TAG, LI, BDO = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"bdo"]
+BR = KNOWN[b"br"]
 LISTS = frozenset(["ol", "ul"])
+IN_HEAD = frozenset("base basefont bgsound head link meta noframes script style template title".split())
 # What turns the direction of plain text does it for bdo elements (bidi.py).
 OVERRIDES, END_OVERRIDE = {"ltr": b"\xe2\x80\xad", "rtl": b"\xe2\x80\xae"}, b"\xe2\x80\xac"
 
@@ -30,6 +32,8 @@ class Stack:
 
     def __init__(self, sheet: Sheet, quirks: bool) -> None:
         self.sheet = sheet
+        self.by_place = bool(sheet.index.by_siblings or sheet.index.formulas)  # selectors ask for siblings
+        self.bodies = 0  # start tags, of which one is read ahead
         self.quirks = quirks  # a table inside a paragraph ends it not
         self.shown: list[Any] = []
         self.hidden: list[bytes] = []
@@ -117,8 +121,11 @@ class Stack:
             table, parent = self.stack[at], self.stack[at - 1]
             into = table.before
         element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
-        element.siblings = parent.children
+        if self.by_place:
+            element.stand_in(parent, self.sheet.index)
         element.inherit(parent, self.sheet, self.quirks)
+        if tag.special and parent.context.displaced:
+            self.end_line(len(self.stack) - 1)
         element.in_table = top.in_table and not tag.marker
         if tag is P:
             element.paragraph = len(self.stack)
@@ -130,11 +137,22 @@ class Stack:
         self.top = element
         return element
 
+    def end_line(self, at: int) -> None:
+        """The line ends in which the text of this open element, and of those around it, may be displaced."""
+        while at >= 0:
+            element = self.stack[at]
+            if not element.context.displaced:
+                break
+            element.end_line()
+            at -= 1
+
     def pass_by(self, tag: Tag, attributes: dict[str, str], source: bytes) -> None:
         """An element that holds no text; siblings behind it may ask for it."""
-        if self.sheet.index.by_siblings:
+        if tag is BR and self.top.context.displaced:
+            self.end_line(len(self.stack) - 1)
+        if self.by_place and not (tag.name in IN_HEAD and self.bodies < 2 and not self.has_content):
             element = Element(tag, attributes, source, None)
-            element.siblings = self.top.children
+            element.stand_in(self.top, self.sheet.index)
             element.inherit(self.top, self.sheet, self.quirks)
 
     def pop(self) -> None:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .colors import BLACK, BLUE, UNKNOWN, WHITE, Color, over, parse_attribute_color, unreadable
 from .css import MEDIUM, NO_CHANGE, change_of
+from .flow import PLAIN, Flow, flow_inside, next_line
 from .tags import BLOCK, HEADING, ITEM, KINDS, STYLED, TABLE
 
 TINY_PIXELS = 2.5  # smaller letters count as hidden
@@ -42,6 +43,8 @@ class Style(NamedTuple):
     link: Color = BLUE
     page: Color = BLACK  # the color of the page's text, which tables of old pages have
     under: Color = WHITE  # the background of the innermost element that is not inline
+    shadow: Color | None = None  # of letters, or their outline
+    flow: Flow = PLAIN
 
 
 def inherited_style(
@@ -55,14 +58,16 @@ def inherited_style(
     """The style that an element's children inherit: its attributes change it, the style sheets' declarations, and its
     own. ``in_closed``: it stands directly in a closed ``details``; ``in_old_table``: letters have
     the size and color of the page's."""
-    _, gone, unseen, folded, size, color, fill, background, opacity, link, page, under = inherited
+    _, gone, unseen, folded, size, color, fill, background, opacity, link, page, under, shadow, flow = inherited
     split = background != under and tag in BLOCK_TAGS
-    if not (attributes or declared or in_old_table or split or tag in STYLED):
+    if not (attributes or declared or in_old_table or split or tag in STYLED or flow is not PLAIN):
         return inherited
     if value := attributes.get("style"):
         declared = (*declared, value[:4000].lower())
+    if tag == "dialog":
+        declared = ("position: absolute; left: 0", *declared)
     found = change_of(declared) if declared else NO_CHANGE
-    is_special = in_old_table or split or tag in STYLED or tag in PAGE_TAGS
+    is_special = in_old_table or split or tag in STYLED or tag in PAGE_TAGS or flow is not PLAIN
     if found is NO_CHANGE and not is_special and PRESENTATION.isdisjoint(attributes):
         return inherited  # as most elements with a style do
     if split and found.shape != "inline":
@@ -76,8 +81,10 @@ def inherited_style(
             color, background = BLACK, (255, 255, 0, 1.0)
         elif tag in CONTROLS:
             color, fill, background, size = BLACK, None, CONTROL, 13.0
-        elif tag in NOT_SHOWN or (tag == "dialog" and "open" not in attributes):
+        elif tag in NOT_SHOWN:
             gone = True
+        elif tag == "dialog":
+            color, background, gone = BLACK, WHITE, gone or "open" not in attributes
         elif tag == "details" and "open" not in attributes:
             folded += 1
         elif tag == "summary" and in_closed:
@@ -92,12 +99,10 @@ def inherited_style(
     if tag == "body" and (value := attributes.get("link")):
         link = parse_attribute_color(value[:200]) or link
     if found is not NO_CHANGE:
-        lost, shape = found.lost, found.shape
         gone = gone or found.gone
-        hidden = hidden and not shape
-        if lost and not gone:
-            shape = shape or ("inline" if tag in INLINE_TAGS else "table" if tag in TABLE_TAGS else "block")
-            gone = shape == "block"
+        hidden = hidden and not found.shape
+        if found.lost and not gone:
+            gone = _shape(tag, found.shape) == "block"
         unseen = unseen if found.unseen is None else found.unseen
         if found.size is not None:
             size = found.size
@@ -107,14 +112,31 @@ def inherited_style(
         fill = found.fill or fill
         background = over(found.background, background) if found.background else background
         opacity *= found.opacity
+        shadow = found.shadow or shadow
+    if flow is not PLAIN or found.flows:
+        flow = flow_inside(flow, declared, tag, _shape(tag, found.shape))
     if tag in PAGE_TAGS:
         page = color
     if tag not in INLINE_TAGS or found.shape in ("block", "table"):
         under = background
     gone = gone or hidden
-    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page, under)
-    if changed == inherited[1:]:
-        return inherited
-    visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY)
-    visible = visible and not unreadable(fill or color, background, opacity)
-    return new_tuple(Style, (visible, *changed))
+    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page, under, shadow, flow)
+    return inherited if changed == inherited[1:] else _style(changed)
+
+
+def _shape(tag: str, declared: str) -> str:
+    return declared or ("inline" if tag in INLINE_TAGS else "table" if tag in TABLE_TAGS else "block")
+
+
+def past_first_line(style: Style) -> Style:
+    """The style of what follows the first line of a block."""
+    return _style((*style[1:-1], next_line(style.flow)))
+
+
+def _style(inside: tuple[Any, ...]) -> Style:
+    """A style, of all but whether its text is seen."""
+    gone, unseen, folded, size, color, fill, background, opacity, _, _, _, shadow, flow = inside
+    visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY or flow.hides)
+    if visible and unreadable(fill or color, background, opacity):
+        visible = shadow is not None and not unreadable(shadow, background, opacity)
+    return new_tuple(Style, (visible, *inside))
