@@ -36,10 +36,10 @@ PROPERTIES = frozenset("""
 BOX, CLIP, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY, FLOW, SHADOW = 1, 2, 4, 8, 16, 32, 64, 128, 256
 SAYS = {
     **dict.fromkeys("height max-height width max-width min-height min-width".split(), 0),
-    **dict.fromkeys("overflow overflow-x overflow-y".split(), FLOW),
+    **dict.fromkeys("overflow overflow-x overflow-y line-height text-indent".split(), FLOW),
     **dict.fromkeys(["text-shadow", "-webkit-text-stroke"], SHADOW),
     **dict.fromkeys("display float position".split(), SHAPE),
-    **dict.fromkeys(["font-size", "font"], SIZE),
+    "font-size": SIZE, "font": SIZE | FLOW,
     **dict.fromkeys("""
         color -webkit-text-fill-color background background-color background-image background-clip
         -webkit-background-clip""".split(), COLORS),
@@ -78,8 +78,6 @@ class StyleChange(NamedTuple):
 
 
 NO_CHANGE = StyleChange()
-
-
 KEYWORDS = frozenset(["inherit", "unset", "currentcolor"])
 new_tuple = tuple.__new__  # a third of what Declaration(...) takes
 
@@ -98,7 +96,7 @@ KNOWN: dict[str, Declaration | None] = {}  # by the text of one declaration; Non
 
 
 def parse_declarations(style: str) -> tuple[Declaration, ...]:
-    """The declarations (in lower case) that matter, the important ones last.
+    """The declarations that matter, in lower case, the important ones last.
 
     >>> [found[:2] for found in parse_declarations("font-size: 1px!important; margin: 0; color: #fff; color: none")]
     [('margin', '0'), ('color', '#fff'), ('font-size', '1px')]
@@ -123,12 +121,12 @@ def parse_declarations(style: str) -> tuple[Declaration, ...]:
 
 
 def parse_declaration(declaration: str) -> Declaration | None:
-    """A declaration in lower case; None for one that says nothing of whether text is seen, or that browsers leave out.
+    """A declaration; None for one that says nothing of whether text is seen, or that browsers leave out.
 
-    >>> parse_declaration(" color: white !important")[:3], parse_declaration("margin-bottom: 0")
+    >>> parse_declaration(" Color: white !important")[:3], parse_declaration("margin-bottom: 0")
     (('color', 'white', True), None)
     """
-    name, _, value = declaration.partition(":")
+    name, _, value = declaration.lower().partition(":")
     if "\\" in declaration:
         name, value = unescape(name).lower(), unescape(value).lower()
     if (name := name.strip()) not in PROPERTIES:
@@ -151,13 +149,15 @@ def _says(name: str, value: str) -> int:
     """What a declaration can change by itself."""
     if name in OF_EDGES:
         return BOX if PERHAPS_FAR.search(value) else 0
-    if name == "text-indent":
-        return FLOW if PERHAPS_FAR.search(value) else 0
-    if name == "font":
-        return SIZE | FLOW if "/0" in value else SIZE
-    if name == "line-height":
-        return FLOW if value[0] in "0." else 0
-    return SAYS.get(name, BOX | CLIP)
+    says: int = SAYS.get(name, BOX | CLIP)
+    if says & FLOW:
+        if name == "text-indent":
+            return FLOW if PERHAPS_FAR.search(value) else 0
+        if name == "font":
+            return says if "/0" in value else SIZE
+        if name == "line-height":
+            return FLOW if value[0] in "0." else 0
+    return says
 
 
 def unescape(text: str) -> str:

@@ -153,7 +153,7 @@ def sheet_rules(sheet: bytes, old: bool = False) -> tuple[list[Rule], bool]:
             prelude = text[start:stop]
             if around and ";" in prelude:  # declarations of the rule in which this one stands
                 body, _, prelude = prelude.rpartition(";")
-                if counts:
+                if counts and len(body) <= MAX_DECLARATIONS and parse_declarations(body):
                     tried += _add(rules, around, body, old)
             prelude = prelude.strip()
             if prelude.startswith("@"):
@@ -163,7 +163,9 @@ def sheet_rules(sheet: bytes, old: bool = False) -> tuple[list[Rule], bool]:
                 around = (*around, prelude) if len(around) < MAX_AROUND else around
         elif token == "}":
             if around and counts:
-                tried += _add(rules, around, text[start:stop], old)
+                body = text[start:stop]
+                if len(body) <= MAX_DECLARATIONS and parse_declarations(body):
+                    tried += _add(rules, around, body, old)
             if not blocks:
                 continue  # what follows is no rule
             around, counts = blocks.pop()
@@ -176,7 +178,7 @@ def sheet_rules(sheet: bytes, old: bool = False) -> tuple[list[Rule], bool]:
         start = at
         if len(rules) > MAX_RULES or tried > MAX_TRIED:
             return rules, True
-    if around and counts:
+    if around and counts and len(text) - start <= MAX_DECLARATIONS:
         _add(rules, around, text[start:], old)  # what is not ended ends with the sheet
     return rules, False
 
@@ -193,10 +195,7 @@ def _is_open(prelude: str) -> bool:
 
 
 def _add(rules: list[Rule], around: tuple[str, ...], body: str, old: bool) -> int:
-    """The rules for these selectors, each within those before it, when they matter; how many selectors were tried."""
-    body = body.lower()
-    if len(body) > MAX_DECLARATIONS or not parse_declarations(body):
-        return 0
+    """The rules for these selectors, each within those before it; how many selectors were tried."""
     selectors = split_list(around[0][:20_000])[:200]
     tried = len(selectors)
     for inner in around[1:]:

@@ -63,7 +63,7 @@ def inherited_style(
     if not (attributes or declared or in_old_table or split or tag in STYLED or flow is not PLAIN):
         return inherited
     if value := attributes.get("style"):
-        declared = (*declared, value[:4000].lower())
+        declared = (*declared, value[:4000])
     if tag == "dialog":
         declared = ("position: absolute; left: 0", *declared)
     found = change_of(declared) if declared else NO_CHANGE
