@@ -185,7 +185,7 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
     found = _values(declarations)
     size, share = _size(found) if says & SIZE else (None, None)
     color, fill, background = _colors(found) if says & COLORS else (None, None, None)
-    change = StyleChange(
+    change = new_tuple(StyleChange, (
         found.get("display") == "none" or (says & CLIP != 0 and is_clipped_away(found)),
         says & BOX != 0 and is_box_without_content(found),
         _shape(found) if says & SHAPE else "",
@@ -194,7 +194,7 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
         _opacity(found) if says & OPACITY else 1.0,
         says & FLOW != 0 and begins_flow(found),
         shadow_color(found.get("text-shadow"), found.get("-webkit-text-stroke")) if says & SHADOW else None,
-    )  # fmt: skip
+    ))  # fmt: skip
     return NO_CHANGE if change == NO_CHANGE else change
 
 

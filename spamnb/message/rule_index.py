@@ -118,16 +118,16 @@ class RuleIndex:
         if name:
             found += by_key.get("#" + name[:100], ())
         classes = set(words)
-        steps = sum([entry[2].steps for entry in found])
+        steps = sum([entry[2][5] for entry in found])
         found = [entry for entry in found if _fits(entry[0], tag, name, classes)]
         found.sort(key=_order)
         fitting = tuple([entry[2] for entry in found])
-        always = not any([candidate.before or candidate.asked for candidate in fitting])
+        always = not any([before or asked for before, _, asked, _, _, _ in fitting])
         if not always:
-            return Candidates(False, (), 0, fitting, steps)
+            return new_tuple(Candidates, (False, (), 0, fitting, steps))
         declared = tuple([candidate.declarations for candidate in fitting if not candidate.state][-MAX_MATCHES:])
         state = sum([candidate.state for candidate in fitting])
-        return Candidates(True, declared, state, (), steps)
+        return new_tuple(Candidates, (True, declared, state, (), steps))
 
     def place(self, counts: dict[str, int], tag: str) -> tuple[Formula, ...]:
         """The formulas that hold for the next element with this tag in its parent, which ``counts`` those before it.
