@@ -26,12 +26,18 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10  # until a scheduler has to answer
 ALONE_SECONDS = 60  # that a cluster may be without any worker
 CHECK_SECONDS = 1  # between two looks at whether it is
+ROOM_BYTES = 500_000_000  # of a worker: what parts and ranges of the usual size need, with something to spare
+MOST_ROOM = 4  # times that; the client holds a range too
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 # A machine's own cluster: parts wait on the disk early, since what a task needs on top comes beside them.
 LOCAL_CONFIG = {
     "distributed.worker.memory.target": 0.3,
     "distributed.worker.memory.spill": 0.5,
     "distributed.worker.profile.enabled": False,  # asked for by nobody; a twentieth of the time
+    # Looked at 50, 10 and 2 times a second otherwise, by each worker, nanny and the scheduler: a sixth of the time.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.multiprocessing-method": "spawn",
 }
 
@@ -45,15 +51,20 @@ class Cluster:
         self._run = uuid4().hex[:12]  # keys of two trainings on one scheduler must differ
         self._alone_since: float | None = None
         self._told: dict[str, str] = {}
+        self.workers = 1  # how many there were when it was asked
+        self.room = 1  # how many times ROOM_BYTES the smallest of them has, up to MOST_ROOM
 
-    def submit(self, name: str, function: Callable[..., Any], *arguments: Any, told: str | None = None) -> Future:
+    def submit(
+        self, name: str, function: Callable[..., Any], *arguments: Any, told: str | None = None, priority: int = 0
+    ) -> Future:
         """The function of these arguments, futures among them, on some worker; ``name`` tells it from all others, and
-        ``told`` is what people are told of it where it fails."""
+        ``told`` is what people are told of it where it fails. Of tasks that could be run, the highest ``priority``
+        comes first."""
         # A task of which workers die is tried on others: distributed.scheduler.allowed-failures, 3 as it comes.
         key = f"{name}-{self._run}"
         if told is not None:
             self._told[key] = told
-        return self._client.submit(function, *arguments, key=key, pure=False)
+        return self._client.submit(function, *arguments, key=key, pure=False, priority=priority)
 
     def told(self, key: str) -> str:
         """What a task is to people."""
@@ -100,6 +111,11 @@ class Cluster:
             if isinstance(there, Exception):
                 raise SpamnbError(_without_spamnb(who, there))
             check_rules(there, here, who)
+        workers = self._client.scheduler_info()["workers"].values()
+        self.workers = max(len(workers), 1)
+        limits = [worker["memory_limit"] for worker in workers]
+        least = min((limit for limit in limits if limit), default=ROOM_BYTES)  # 0 or None: without a limit
+        self.room = int(min(max(least // ROOM_BYTES, 1), MOST_ROOM))
 
     def _check_alive(self) -> None:
         if self._client.status != "running":

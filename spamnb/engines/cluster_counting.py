@@ -29,21 +29,21 @@ from spamnb.tokens.tokenizer import TokenOptions
 
 FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
 LARGEST_PART = 8000  # messages: some 60 MB of a worker
-EQUAL_PARTS = 32  # of one size, before they double: tasks grow with the square of the number of parts
+EQUAL_PARTS = 4  # a worker, of one size, before they double: tasks grow with the square of the number of parts
 MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
 
 
-def part_sizes(parts_of: int | None = None) -> Iterator[int]:
-    """Messages of each part in turn; ``parts_of`` makes all of one size.
+def part_sizes(parts_of: int | None = None, workers: int = 2, room: int = 1) -> Iterator[int]:
+    """Messages of each part in turn, for so many workers with so much room; ``parts_of`` makes all of one size.
 
     >>> from itertools import islice
-    >>> list(islice(part_sizes(), 30, 34)), list(islice(part_sizes(), 128, 129))
+    >>> list(islice(part_sizes(workers=8), 30, 34)), list(islice(part_sizes(workers=8), 128, 129))
     ([1000, 1000, 2000, 2000], [8000])
     """
     number = 0
     while True:
-        doubled = FIRST_PART << min(number // EQUAL_PARTS, 3)
-        yield parts_of or min(doubled, LARGEST_PART)
+        doubled = FIRST_PART << min(number // (EQUAL_PARTS * workers), 5)
+        yield parts_of or min(doubled, LARGEST_PART * room)
         number += 1
 
 
@@ -125,7 +125,7 @@ def hand_out(
     source, expected = iter(mail), parts.rules()
     counted: list[Any] = []
     asked, places = [], [slice(0, 0)]
-    for size in part_sizes(part_messages):
+    for size in part_sizes(part_messages, cluster.workers, cluster.room):
         entries = [_absolute(entry) for entry in take_chunk(source, size, MAX_PART_BYTES).entries]
         if not entries:
             break

@@ -2,11 +2,12 @@
 
 parts.py and range_sums.py say what each does.
 With N parts and R ranges there are some 4·N·R of them, small; what is not asked for any more is let go of at once.
+A task costs the scheduler and a worker some 3 ms together, so parts and ranges are as large as workers have room for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from spamnb.engines import parts, range_sums
 from spamnb.engines.cluster import Cluster
 from spamnb.settings import Settings
 
-RANGE_TOKENS = 1 << 20  # of all parts' vocabularies: what is summed at a time, some 60 MB
-MERGED_AT_ONCE = 64  # pieces that one task adds up; of more parts sums are added up in turn
+RANGE_TOKENS = 1 << 20  # of parts' vocabularies: what a task adds up, some 60 MB
+MERGED_AT_ONCE = 32  # pieces that one task adds up; of more parts sums are added up in turn
+NEW_IN_SUMS = 0.25  # of so many parts' tokens are left when they are added up: 32 ** −.4, and .17 of respelt mail
 
 Future = Any  # distributed's, which is imported only where there is a cluster
 
@@ -58,17 +60,22 @@ class GatheringPlan(NamedTuple):
 
 
 class _Graph:
-    def __init__(self, cluster: Cluster, tokens: int) -> None:
+    def __init__(self, cluster: Cluster, counted: CountedParts) -> None:
         self._submit = cluster.submit
-        self._ranges = range(1 + tokens // RANGE_TOKENS)
+        n = len(counted.counted)
+        at_once = 1.0 if n <= MERGED_AT_ONCE else max(MERGED_AT_ONCE / n, NEW_IN_SUMS)
+        self._ranges = range(1 + int(counted.tokens * at_once) // (RANGE_TOKENS * cluster.room))
 
-    def pieces(self, name: str, messages: Sequence[Future]) -> list[list[Future]]:
-        """[part][range]"""
+    def pieces(self, name: str, messages: Iterable[Future]) -> tuple[list[Future], list[list[Future]]]:
+        """The parts, and of each its pieces, [part][range]. A part is cut before the next one is made, so that it need
+        not go to the disk and come back."""
         n = len(self._ranges)
-        return [
-            [self._submit(f"{name}-{p}-{r}", parts.cut, of, r, n) for r in self._ranges]
-            for p, of in enumerate(messages)
-        ]
+        made: list[Future] = []
+        pieces: list[list[Future]] = []
+        for p, of in enumerate(messages):
+            made.append(of)
+            pieces.append([self._submit(f"{name}-{p}-{r}", parts.cut, of, r, n, priority=1) for r in self._ranges])
+        return made, pieces
 
     def merged(self, name: str, pieces: Sequence[Sequence[Future]]) -> list[Future]:
         """Of each range the sum of the parts' pieces."""
@@ -110,10 +117,9 @@ class _Graph:
 
 def plan(cluster: Cluster, counted: CountedParts, kept: TrainingSet, settings: Settings) -> Plan:
     """Hand out all tasks of a model of the messages ``kept``, of which ``kept`` knows no tokens."""
-    graph = _Graph(cluster, counted.tokens)
+    graph = _Graph(cluster, counted)
     classes = kept.counts.classes
-    settled = _settled(cluster, counted, _left_out(kept, counted.places), classes)
-    pieces = graph.pieces("cut", settled)
+    settled, pieces = graph.pieces("cut", _settled(cluster, counted, _left_out(kept, counted.places), classes))
     whole = graph.merged("merge", pieces)
     merged = graph.without_rare("common", whole, settings)
     rare = graph.sizes("sizes", whole, merged)
@@ -129,20 +135,19 @@ def plan(cluster: Cluster, counted: CountedParts, kept: TrainingSet, settings: S
 
 def gathering(cluster: Cluster, counted: CountedParts, classes: tuple[str, ...]) -> GatheringPlan:
     """Hand out the tasks that put all parts together, copies included."""
-    graph = _Graph(cluster, counted.tokens)
-    settled = _settled(cluster, counted, np.zeros(counted.places[-1].stop, bool), classes)
-    merged = graph.merged("merge", graph.pieces("cut", settled))
+    graph = _Graph(cluster, counted)
+    all_of_it = np.zeros(counted.places[-1].stop, bool)
+    settled, pieces = graph.pieces("cut", _settled(cluster, counted, all_of_it, classes))
+    merged = graph.merged("merge", pieces)
     return GatheringPlan(merged, [cluster.submit(f"rows-{p}", parts.part_rows, of) for p, of in enumerate(settled)])
 
 
 def _settled(
     cluster: Cluster, counted: CountedParts, left_out: np.ndarray, classes: tuple[str, ...]
-) -> list[Future]:
+) -> Iterator[Future]:
     """The parts without the messages that are ``left_out`` (a mask over all places in the mail)."""
-    return [
-        cluster.submit(f"settle-{p}", parts.settle, of, left_out[places], seal, classes)
-        for p, (of, places, seal) in enumerate(zip(counted.counted, counted.places, counted.seals))
-    ]
+    for p, (of, places, seal) in enumerate(zip(counted.counted, counted.places, counted.seals)):
+        yield cluster.submit(f"settle-{p}", parts.settle, of, left_out[places], seal, classes)
 
 
 def _left_out(kept: TrainingSet, places: Sequence[slice]) -> np.ndarray:
@@ -174,7 +179,7 @@ def _newest(
         for p, (of, places) in enumerate(zip(settled, counted.places))
         if newest[places].any()
     }
-    pieces = graph.pieces("cut-newest", list(own.values()))
+    _, pieces = graph.pieces("cut-newest", own.values())
     of_newest = graph.merged("merge-newest", pieces)
     of_older = [
         cluster.submit(f"older-{r}", range_sums.subtract_newest, of_all, part)

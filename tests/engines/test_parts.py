@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from email.utils import formatdate
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,15 @@ class Here:
     """A cluster of nobody: a task is done when it is handed out, and its arguments travel as they would."""
 
     address = "here"
+    workers = 2
+    room = 1
 
     def __init__(self) -> None:
         self.names: set[str] = set()
 
-    def submit(self, name: str, function: Callable[..., Any], *arguments: Any, told: str | None = None) -> Any:
+    def submit(
+        self, name: str, function: Callable[..., Any], *arguments: Any, told: str | None = None, priority: int = 0
+    ) -> Any:
         assert name not in self.names, "two tasks of one name are one task to a cluster"
         self.names.add(name)
         return function(*arguments)
@@ -307,6 +312,9 @@ def test_a_million_tokens_are_not_48_bytes_to_a_cluster() -> None:
 
 
 def test_parts_grow_with_the_mail() -> None:
-    sizes = part_sizes()
-    first = [next(sizes) for _ in range(200)]
-    assert first[0] == 1000 and first[-1] == 8000 and first == sorted(first)
+    for room in (1, 4):
+        sizes = part_sizes(workers=5, room=room)
+        first = [next(sizes) for _ in range(200)]
+        assert first[0] == 1000 and first[-1] == 8000 * room and first == sorted(first)
+    alone, many = part_sizes(workers=1), part_sizes(workers=20)
+    assert sum(islice(alone, 40)) > sum(islice(many, 40))  # of little mail each of many workers has a part
