@@ -34,9 +34,8 @@ LOCAL_CONFIG = {
     "distributed.worker.memory.target": 0.3,
     "distributed.worker.memory.spill": 0.5,
     "distributed.worker.profile.enabled": False,  # asked for by nobody; a twentieth of the time
-    # Looked at 50, 10 and 2 times a second otherwise, by each worker, nanny and the scheduler: a sixth of the time.
+    # Looked at 50 times and twice a second otherwise, by each worker, nanny and the scheduler: a sixth of the time.
     "distributed.admin.tick.interval": "1s",
-    "distributed.worker.memory.monitor-interval": "500ms",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.multiprocessing-method": "spawn",
 }

@@ -18,7 +18,7 @@ from spamnb.engines import parts, range_sums
 from spamnb.engines.cluster import Cluster
 from spamnb.settings import Settings
 
-RANGE_TOKENS = 1 << 20  # of parts' vocabularies: what a task adds up, some 60 MB
+RANGE_TOKENS = 3 << 18  # of parts' vocabularies: what a task adds up, some 45 MB, which it needs three times
 MERGED_AT_ONCE = 32  # pieces that one task adds up; of more parts sums are added up in turn
 NEW_IN_SUMS = 0.25  # of so many parts' tokens are left when they are added up: 32 ** −.4, and .17 of respelt mail
 

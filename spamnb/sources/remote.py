@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import stat
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from spamnb.errors import SpamnbError
@@ -21,6 +23,7 @@ _WEB = ("http://", "https://")  # where nothing is a folder
 _BLOCK = 1 << 22  # bytes of a file that are fetched together: the messages of an mbox or archive lie side by side
 _MAX_BLOCKS = 4  # in memory
 _MAX_SHOWN = 200  # characters of what a storage complains about
+_KNOWN_HOSTS = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 _blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
 
@@ -117,8 +120,63 @@ def forget() -> None:
 @contextmanager
 def remote_stream(url: str) -> Iterator[BinaryIO]:
     """The file as a stream that can be sought."""
-    with _storage(url) as (storage, path), storage.open(path, "rb") as raw, io.BufferedReader(raw, 1 << 16) as stream:
+    with (
+        _storage(url) as (storage, path),
+        storage.open(path, "rb") as file,
+        io.BufferedReader(_Raw(file), 1 << 16) as stream,
+    ):
         yield stream
+
+
+class _Raw(io.RawIOBase):
+    """A storage's file as Python's own: paramiko's does not say where it was sought to."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._file.seek(offset, whence)
+        return int(self._file.tell())
+
+
+@cache
+def _known_hosts() -> Any:
+    """paramiko's policy for a server's key: the one that ssh knows, and no other. fsspec's own takes any, so that
+    whoever stands between could hand out mail of his own."""
+    import paramiko
+
+    class KnownHosts(paramiko.MissingHostKeyPolicy):  # type: ignore[misc, unused-ignore]
+        def missing_host_key(self, client: Any, hostname: str, key: Any) -> None:
+            known = paramiko.HostKeys()
+            for path in _KNOWN_HOSTS:
+                with suppress(FileNotFoundError):
+                    known.load(os.path.expanduser(path))
+            if not known.check(hostname, key):
+                raise paramiko.SSHException(f"the {key.get_name()} key of {hostname} is not in {_KNOWN_HOSTS[0]}")
+
+    return KnownHosts
+
+
+def _options(url: str) -> dict[str, Any]:
+    """What fsspec is told beside its own configuration."""
+    import fsspec
+
+    scheme = url.partition("://")[0].lower()
+    if scheme not in ("sftp", "ssh") or "host_key_policy" in fsspec.config.conf.get(scheme, {}):
+        return {}
+    own = fsspec.get_filesystem_class(scheme).__module__ == "fsspec.implementations.sftp"
+    return {"host_key_policy": _known_hosts()} if own else {}
 
 
 @contextmanager
@@ -129,12 +187,15 @@ def _storage(url: str) -> Iterator[tuple[Any, str]]:
     except ImportError:
         raise SpamnbError(f"{escape(url)}: URLs are read by fsspec: pip install 'spamnb[remote]'") from None
     try:
-        yield fsspec.core.url_to_fs(safe_url(url))
+        yield fsspec.core.url_to_fs(safe_url(url), **_options(url))
     except SpamnbError:
         raise
     except ImportError as error:
         raise SpamnbError(f"{escape(url)}: {str(error).splitlines()[0]}") from None
     except FileNotFoundError as error:
+        # Of a web server fsspec says this of whatever went wrong: certificates, passwords, no connection.
+        if url.lower().startswith(_WEB) and isinstance(error.__cause__, Exception):
+            raise _web_error(error.__cause__, url) from error
         raise OSError(errno.ENOENT, "No such file or folder", url) from error
     except PermissionError as error:
         raise OSError(errno.EACCES, "Permission denied, or no credentials", url) from error
@@ -144,6 +205,15 @@ def _storage(url: str) -> Iterator[tuple[Any, str]]:
         raise OSError(error.errno or errno.EIO, _said(error), url) from error
     except Exception as error:  # each storage has its own kinds of errors
         raise OSError(errno.EIO, _said(error), url) from error
+
+
+def _web_error(error: Exception, url: str) -> OSError:
+    status = getattr(error, "status", None)
+    if isinstance(error, FileNotFoundError) or status in (404, 410):
+        return OSError(errno.ENOENT, "No such file or folder", url)
+    if status in (401, 403):
+        return OSError(errno.EACCES, "Permission denied, or no credentials", url)
+    return OSError(errno.EIO, _said(error), url)
 
 
 def _said(error: Exception) -> str:
