@@ -29,7 +29,7 @@ from spamnb.tokens.tokenizer import TokenOptions
 
 FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
 LARGEST_PART = 8000  # messages: some 60 MB of a worker
-EQUAL_PARTS = 4  # a worker, of one size, before they double: tasks grow with the square of the number of parts
+EQUAL_PARTS = 2  # a worker, of one size, before they double: tasks grow with the square of the number of parts
 MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
 
 
@@ -37,7 +37,7 @@ def part_sizes(parts_of: int | None = None, workers: int = 2, room: int = 1) -> 
     """Messages of each part in turn, for so many workers with so much room; ``parts_of`` makes all of one size.
 
     >>> from itertools import islice
-    >>> list(islice(part_sizes(workers=8), 30, 34)), list(islice(part_sizes(workers=8), 128, 129))
+    >>> list(islice(part_sizes(workers=2), 2, 6)), list(islice(part_sizes(workers=2), 99, 100))
     ([1000, 1000, 2000, 2000], [8000])
     """
     number = 0

@@ -50,8 +50,9 @@ def scheduler() -> Iterator[Running]:
     """A scheduler with two workers, all in this process."""
     cluster: Any = distributed.LocalCluster
     client: Any = distributed.Client
+    how = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}
     with (
-        cluster(2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0") as made,
+        cluster(n_workers=2, **how) as made,
         client(made, set_as_default=False) as asking,
     ):
         yield Running(made, asking)
@@ -102,6 +103,17 @@ def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
         alone, shared = evaluate(folder, workers=1, **way), evaluate(folder, dask=address, tell=quiet, **way)
         assert shared.to_dict() == alone.to_dict()
         assert shared.mislabelled == alone.mislabelled
+
+
+def test_parts_and_ranges_follow_the_memory_of_the_smallest_worker(
+    scheduler: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    least = min(worker.memory_limit for worker in scheduler.cluster.scheduler.workers.values())
+    for room_bytes, room in ((2 * least, 1), (least // 3, 3), (least // 100, module.MOST_ROOM)):
+        monkeypatch.setattr(module, "ROOM_BYTES", room_bytes)
+        found = Cluster(scheduler.client, "here")
+        found.check_workers()
+        assert (found.workers, found.room) == (2, room)
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def ssh(tmp_path: Path) -> Iterator[int]:
 
         def open(self, path: str, flags: int, attributes: Any) -> Any:
             handle = Handle(flags)
-            handle.readfile = open(path, "rb")  # noqa: SIM115: closed with the handle
+            handle.readfile = open(path, "rb")  # noqa: SIM115 (closed with the handle)
             return handle
 
     own, of_host = paramiko.ECDSAKey.generate(), paramiko.ECDSAKey.generate()
