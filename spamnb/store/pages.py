@@ -1,9 +1,8 @@
 """Counts of tokens: the sums that training wrote, in pages of the file, and those that were looked up, in memory.
 
 In the pages tokens are in the order of their hashes, as many to a page as fill one of SQLite's: writing and reading a
-row for each token takes ten times as long and more (docs/experiments.md#pages-of-tokens). One message's few hundred
-tokens are looked up in at most as many pages and nothing else. Most of them were in the last few hundred messages too,
-so nearly every row that a score or a change needs is in memory.
+row for each token takes ten times as long (docs/experiments.md#pages-of-tokens). One message's few hundred tokens lie
+in as many pages at most, and most of them are in memory: the last few hundred messages held them too.
 """
 
 from __future__ import annotations
