@@ -2,6 +2,7 @@
 
     SPAMNB_CORPORA=DIR python scripts/train_respelt.py 100000 --dask --workers 2 --memory-limit 500MB
     SPAMNB_CORPORA=DIR python scripts/train_respelt.py 100000 --workers 2
+    python scripts/train_respelt.py 100000 --workers 2 --sources ham=DIR/ham spam=DIR/spam
 
 Prints time, processor time of all processes, the largest of them, and what workers sent each other. With --kill N the
 workers are ended by SIGKILL, one in turn, N times on the way. --digest prints a digest of the export, which tells
@@ -109,9 +110,9 @@ def main() -> None:
     parser.add_argument("--kill", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--digest", action="store_true")
+    parser.add_argument("--sources", nargs="+", metavar="SOURCE", help="instead of five corpora; some again, perhaps")
     chosen = parser.parse_args()
-    root = corpora_folder()
-    specs = [spec for name in CORPORA for spec in sources(name, root)]
+    specs = chosen.sources or [spec for name in CORPORA for spec in sources(name, corpora_folder())]
     begin = time.monotonic()
     with TemporaryDirectory(prefix="spamnb-respelt-") as name:
         folder = Path(name)

@@ -36,7 +36,7 @@ class Judgement(NamedTuple):
     ...     classifier.learn("ham", b"Subject: minutes"), classifier.learn("spam", b"Subject: offer")
     ...     classifier.classify(b"Subject: offer")
     (True, True)
-    Judgement(verdict ham, P(spam) 0.7760, P(ham) 0.2240, 2 pieces of evidence)
+    Judgement(verdict ham, P(spam) 0.7785, P(ham) 0.2215, 2 pieces of evidence)
     """
 
     verdict: str
