@@ -39,9 +39,10 @@ LOCAL_CONFIG = {
     "distributed.worker.memory.monitor-interval": "250ms",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.multiprocessing-method": "spawn",
-    # Dask has glibc give every 64 kB back to the system, and ask for it again: a seventh of what all tasks take.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 25,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 24,
+    # Dask has glibc map all above 128 kB apart and give every 64 kB back at once: a seventh of what all tasks take.
+    # Arrays above 1 MB are still given back, else a worker would keep what it freed, and be paused for good.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 22,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 20,
 }
 
 
