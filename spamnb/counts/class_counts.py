@@ -131,11 +131,6 @@ class ClassCounts(NamedTuple):
     def __add__(self, other: ClassCounts) -> ClassCounts:  # type: ignore[override]
         return ClassCounts.sum([self, other])
 
-    def __neg__(self) -> ClassCounts:
-        """What takes these sums away when it is added."""
-        rows = tuple(SparseRow(columns, -held, -occurring) for columns, held, occurring in self.rows)
-        return self._replace(documents=-self.documents, rows=rows)
-
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""
         rows = tuple(own.subtract(taken) for own, taken in zip(self.rows, other.rows))

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.errors import Damaged
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.naming import SERVER_SCHEMES
-from spamnb.store.adding import change_counts
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
 from spamnb.store.compaction import MAX_LOG, compact, file_sums, logged_sums, make_log, read_log, this_month
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.following import WholeCounts, all_learned, follow
-from spamnb.store.frequencies import drop_empty, read_frequencies, write_moved
+from spamnb.store.frequencies import drop_empty, note_moved, read_frequencies, write_moved
 from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_pages, to_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
@@ -247,22 +246,28 @@ class Store(ModelTables):
                 columns, counts = columns[known], counts[known]
             if sign < 0 and "pruned" in self.meta():
                 columns, counts = left_of(cache.table[2 * number : 2 * number + 2, columns], columns, counts)
-            self._add(number, cache, columns, np.full(len(columns), sign), sign * counts, sign)
+            self._add(number, cache, columns, sign, sign * counts)
 
-    def add_sum(
-        self, label: str, tokens: Sequence[str], documents: np.ndarray, occurrences: np.ndarray, messages: int
-    ) -> None:
-        """Add a sum of ``messages`` messages: how many more of them hold each of ``tokens`` (k,), which are distinct,
-        and how much more often each occurs; numbers below 0 take away."""
-        with self.writing():
-            number = self.class_id(label)
-            self._add(number, *self._load_counts(tokens), documents, occurrences, messages)
-
-    def _add(
-        self, number: int, cache: CountCache, columns: np.ndarray, held: np.ndarray, occurring: np.ndarray, n: int
-    ) -> None:
-        moved = self._moved.setdefault(number, {})
-        self._pending.append(change_counts(self, number, cache, columns, held, occurring, n, moved))
+    def _add(self, number: int, cache: CountCache, columns: np.ndarray, sign: int, occurrences: np.ndarray) -> None:
+        """Change the sums of a class, by number, in memory, and note what is to be written: a message that has the
+        tokens of these distinct ``columns`` comes (``sign`` 1) or goes (-1)."""
+        held, occurring = cache.table[2 * number, columns], cache.table[2 * number + 1, columns] + occurrences
+        if len(columns) and ((held + sign).min() < 0 or occurring.min() < 0):
+            label = list(self.class_ids())[number]
+            raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
+        known = int(cache.in_vocabulary[columns].sum())
+        cache.table[2 * number, columns] = held + sign
+        cache.table[2 * number + 1, columns] = occurring
+        cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
+        note_moved(self._moved.setdefault(number, {}), held, sign)
+        self.execute(
+            "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
+            " occurrences = occurrences + ? WHERE id = ?",
+            (sign, sign * len(columns), int(occurrences.sum()), number),
+        )
+        if change := int(cache.in_vocabulary[columns].sum()) - known:
+            self.put_meta({"vocabulary_size": self.meta()["vocabulary_size"] + change})
+        self._pending.append((columns, number, np.full(len(columns), sign), occurrences))
         self._totals = self._frequencies = None
 
     def _before_commit(self) -> None:
