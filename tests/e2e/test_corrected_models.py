@@ -122,8 +122,8 @@ def test_a_pruned_model_answers_learns_and_forgets_all_it_knows(model: Path, tmp
     with Classifier.open(model, writable=True) as classifier:
         for label, raw in rare:
             classifier.learn(label, raw)
-    told = done("prune", "--yes", "--months", "0", "-m", model, tmp_path / "mail")
-    assert "tokens taken out" in told and "on 40 messages, 40 of them learned and left out" in told
+    told = done("prune", "--yes", "--months", "0", "-m", model)
+    assert "tokens taken out" in told
     with Classifier.open(model, writable=True) as classifier:
         assert classifier.classify(message("spam", 600)).verdict == "spam"
         assert classifier.classify(message("ham", 600)).verdict == "ham"

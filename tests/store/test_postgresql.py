@@ -348,15 +348,15 @@ def test_pruning_leaves_the_same_lines_in_a_file_and_on_a_server(url, tmp_path, 
             assert all(classifier.forget(*lesson) for lesson in more)
             assert classifier.learn("spam", b"Subject: after that\n\nmore")
     assert lines(file) == lines(url)
-    told = run("prune", "--yes", "--months", "0", "-m", url, "corpora/mail")
-    assert told.returncode == 0 and b"taken out" in told.stdout and b"1-ROCA" in told.stdout
+    told = run("prune", "--yes", "--months", "0", "-m", url)
+    assert told.returncode == 0 and b"taken out" in told.stdout
     assert b"the server keeps the room" in told.stderr
 
 
 def survey_of(name: str, rule: Rule) -> tuple:
     with open_store(name) as store:
         found = survey(store, rule)
-        return found.tokens, found.pruned, found.frequencies, found.candidates.tolist()
+        return found.tokens, found.pruned
 
 
 def test_weights_that_were_changed_before_the_others_lesson_was_seen_are_written(url):
