@@ -33,12 +33,9 @@ NOT_RUN = {
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_imap.py": "takes an hour; tests/serve/test_imap_sort.py does its work",
+    "python scripts/soak_postgresql.py": "takes minutes; tests/store/test_postgresql_hosts.py runs it",
     "python scripts/soak_server.py": "takes minutes; tests/serve/test_soak.py runs it",
     "python scripts/experiment_": "needs the public corpora, and hours",
-    "python scripts/simulate_years.py": "needs the public corpora",
-    "python scripts/train_respelt.py": "needs the public corpora, and minutes",
-    "python scripts/simulate_scheduler.py": "takes minutes",
-    "python scripts/try_cluster.py": "makes network namespaces, as root",
     "python scripts/fuzz_message.py": "takes minutes; tests/message/test_fuzz.py does its work",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
