@@ -38,7 +38,7 @@ def make_model(
     """Make the model of the sources and of the lessons that the one there keeps, and judge each message left out.
 
     ``command`` is kept in the file as what it was made by, ``check`` may raise SpamnbError for what was counted, and
-    ``shown`` is whether progress is. ``dask`` names a cluster that does the work.
+    ``shown`` is whether progress is. ``dask`` names a cluster that reads the mail.
     """
     from spamnb.api.clusters import chosen_cluster
     from spamnb.api.mislabelled import conflicts, mislabelled

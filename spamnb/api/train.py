@@ -46,7 +46,7 @@ def train(
     - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
     - ``login``: how accounts on IMAP servers are entered
     - ``workers``: processes that share the work; None: one a core
-    - ``dask``: a Dask cluster does the work: the address of its scheduler, a scheduler file, or "local"; the model is
+    - ``dask``: a Dask cluster reads the mail: the address of its scheduler, a scheduler file, or "local"; the model is
       the same (docs/cluster.md)
     - ``progress``: shown or not; None: in a notebook
     - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by

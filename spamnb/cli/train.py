@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @keep_lessons_option
 @settings_options
 @workers_option
-@dask_option("Let a Dask cluster do the work")
+@dask_option("Let a Dask cluster read the mail")
 def train_command(
     sources: tuple[str, ...],
     model: Path,

@@ -163,7 +163,7 @@ def rebuild(
     """Make the model at ``path`` of labelled mail and lessons; the one that was there stays whole until then.
 
     ``origin`` is kept in the file's meta; ``names`` is filled with the messages' names; ``check`` may raise SpamnbError
-    for what was counted; scratch files lie in ``folder``. Where there is a ``cluster`` it does the work.
+    for what was counted; scratch files lie in ``folder``. Where there is a ``cluster`` it counts.
     """
     sources = 0
 
@@ -186,28 +186,13 @@ def rebuild(
 
     how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
-        if cluster is not None and names is None and _in_parts(settings):
-            from spamnb.engines.cluster_training import train_on_cluster
-
-            training_set, left_out = train_on_cluster(
-                cluster, path, noted(entries()), settings, on_unreadable, on_progress, **how
-            )
-        else:
-            training_set = counted(
-                noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
-            )
-            check(training_set)
-            # Where one process counted, one process trains.
-            with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
-                left_out = train_file(path, training_set, settings, executor=executor, **how)
+        training_set = counted(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster)
+        check(training_set)
+        # Where one process counted, one process trains.
+        with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+            left_out = train_file(path, training_set, settings, executor=executor, **how)
     overlap = _overlap(training_set, lessons.labels, sources)
     return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
-
-
-def _in_parts(settings: Settings) -> bool:
-    from spamnb.engines.cluster_training import is_made_in_parts
-
-    return is_made_in_parts(settings)
 
 
 def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: int) -> tuple[int, int]:

@@ -7,8 +7,7 @@ import os
 import re
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,38 +51,22 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
 
 def write_counts(store: Store, snapshot: Snapshot) -> None:
     """Write the sums and whose they are into a new, empty store; ``write_rest`` must follow in the same change."""
+    counts = snapshot.counts
     with store.writing():
-        write_sums(store, snapshot.counts.classes, snapshot.counts.documents, [(snapshot.tokens, snapshot.counts)])
-        store.put_messages(sorted(snapshot.messages))
-
-
-def write_sums(
-    store: Store, classes: Sequence[str], documents: np.ndarray, ranges: Iterable[tuple[TokenArray, ClassCounts]]
-) -> None:
-    """Write the sums alone into a new, empty store: those of the tokens range by range, ascending by hash, so that no
-    more than one range is in memory. ``documents`` (C,) are the messages per class."""
-    sums = np.zeros((2, len(classes)), np.int64)
-    frequencies: list[Counter[int]] = [Counter() for _ in classes]
-    with store.writing():
-        for name in classes:
+        for name in counts.classes:
             store.class_id(name)
-        execute = store.executemany
-        for tokens, counts in ranges:
-            try:
-                store.put_sums(tokens, counts)
-            except OverflowError as error:
-                raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
-            sums += counts.totals()[2:4]
-            for of_class, cells in zip(frequencies, counts.rows):
-                n, tokens_of_n = np.unique(cells.document_counts, return_counts=True)
-                of_class.update(dict(zip(n.tolist(), tokens_of_n.tolist())))
-        execute(
+        try:
+            store.put_sums(snapshot.tokens, counts)
+        except OverflowError as error:
+            raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
+        store.executemany(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(*(figures.tolist() for figures in (documents, *sums)), classes),
+            zip(counts.documents.tolist(), *(sums.tolist() for sums in counts.totals()[2:4]), counts.classes),
         )
-        for c, of_class in enumerate(frequencies):
-            held = [(c, n, of_class[n]) for n in sorted(of_class) if n > 0]
-            execute("INSERT INTO frequencies VALUES (?, ?, ?)", held)
+        for number, row in enumerate(counts.rows):
+            held = [(number, n, tokens) for n, tokens in row.frequencies().items()]
+            store.executemany("INSERT INTO frequencies VALUES (?, ?, ?)", held)
+        store.put_messages(sorted(snapshot.messages))
 
 
 def write_rest(store: Store, snapshot: Snapshot) -> None:
