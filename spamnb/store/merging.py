@@ -14,7 +14,7 @@ from spamnb.store.lessons import KeptLesson
 from spamnb.store.snapshot import Snapshot
 from spamnb.tokens.token_array import merge_vocabularies
 
-OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
+_OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
 _NO_SUM = "a model of chosen words or of vectors cannot be merged; train on both sources"
 
 
@@ -35,7 +35,7 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
     first = models[0].meta
     for snapshot, name in zip(models, names):
         meta = snapshot.meta
-        for key in sorted((first.keys() | meta.keys()) - OF_ONE_FILE):
+        for key in sorted((first.keys() | meta.keys()) - _OF_ONE_FILE):
             if meta.get(key) != first.get(key):
                 raise SpamnbError(f"{name}: its {key} differs from that of {names[0]}; only models of one kind add up")
         if meta.get("model_type") == "logistic":

@@ -161,24 +161,20 @@ class PostgresStore(ServerDatabase, Store):
         self.settle()
         return read_rows(self, self._summed + 1)
 
-    def all_sums(self) -> Sums:
-        return self.sums_between(self.log_sums())
-
     def log_sums(self) -> Sums | None:
-        """What the log adds to the sums, tokens ascending by key."""
         rows = self._unsummed()
         return sum_changes([row.change for row in rows], list(self.class_ids())) if rows else None
 
     def sums_between(self, log: Sums | None, low: int = FIRST_KEY, high: int = LAST_KEY) -> Sums:
-        """The tokens with keys from ``low`` to ``high``, ascending by key, and their counts with those of ``log``."""
         return sums_between(self, list(self.class_ids()), log, self._keeps_all(), low, high)
 
+    def part_start(self, low: int) -> int:
+        return low
+
     def part_end(self, low: int) -> int:
-        """The last key of the part that begins with key ``low``, of those that pruning changes one by one."""
         return last_of_part(self, low)
 
-    def keep_tokens(self, low: int, high: int, tokens: TokenArray) -> None:
-        """Delete all tokens with keys from ``low`` to ``high`` but these; the log must be in the sums."""
+    def put_part(self, low: int, high: int, tokens: TokenArray, counts: ClassCounts) -> None:
         keep_tokens(self, low, high, tokens.hashes)
 
     def _keeps_all(self) -> bool:
@@ -230,7 +226,6 @@ class PostgresStore(ServerDatabase, Store):
                 self.sum_up()
 
     def sum_up(self) -> None:
-        """Add the log to the sums."""
         rows = read_rows(self, self._summed + 1)
         if not rows:
             return
@@ -248,7 +243,6 @@ class PostgresStore(ServerDatabase, Store):
             self._log.drop(self._summed)
 
     def restart_log(self) -> None:
-        """Begin the log, all of which must be in the sums, with another number."""
         self.execute("DELETE FROM changes")
         self._begin_log()
         self.execute("UPDATE summed SET sequence = ?", (self._summed,))

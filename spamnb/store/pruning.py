@@ -23,7 +23,6 @@ from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
 from spamnb.store.compaction import this_month
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.pages import CELL
-from spamnb.store.parts import fold, log_sums, part_end, part_start, restart_log, sums, write_part
 from spamnb.store.store import Store
 from spamnb.store.token_months import months_taught, taught_since
 from spamnb.tokens.token_array import TokenArray
@@ -70,11 +69,11 @@ def survey(store: Store, rule: Rule) -> Survey:
     corrected = store.meta()["model_type"] == "corrected"
     with store.reading():
         pruned = taken = 0
-        recent, log = _recent(store, rule), log_sums(store)
+        recent, log = _recent(store, rule), store.log_sums()
         low = FIRST_KEY
         while True:
-            high = part_end(store, low)
-            tokens, counts = sums(store, low, high, log)
+            high = store.part_end(low)
+            tokens, counts = store.sums_between(log, low, high)
             gone = _taken_out(tokens, counts, rule.messages, recent)
             pruned += len(gone)
             cells = sum(len(row.columns) for row in _counts_of(counts, gone).rows)
@@ -121,16 +120,16 @@ def prune(store: Store, rule: Rule, progress: Callable[[int], None] = lambda pru
 
 def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     """Prune the keys from ``low`` to the end of a part; the keys of the part, and how many tokens left."""
-    fold(store)
-    low = part_start(store, low)  # another process may have packed the pages anew
-    high = part_end(store, low)
-    tokens, counts = sums(store, low, high)
+    store.sum_up()
+    low = store.part_start(low)  # another process may have packed the pages anew
+    high = store.part_end(low)
+    tokens, counts = store.sums_between(None, low, high)
     gone = _taken_out(tokens, counts, rule.messages, _recent(store, rule))
     pruned = _counts_of(counts, gone).rows  # by class number
     stays = np.ones(len(tokens), bool)
     stays[gone] = False
     kept = np.flatnonzero(stays)
-    write_part(store, low, high, tokens.take(kept), _counts_of(counts, kept))
+    store.put_part(low, high, tokens.take(kept), _counts_of(counts, kept))
     if store.meta()["model_type"] == "corrected":
         store.corrections.take_out(low, high, tokens.take(gone))
     store.executemany(
@@ -143,7 +142,7 @@ def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     )
     store.execute("DELETE FROM frequencies WHERE tokens = 0")
     store.execute("DELETE FROM rare_tokens WHERE month < ?", (rule.first_month,))
-    restart_log(store)
+    store.restart_log()
     meta = store.meta()
     before = _pruned_before(meta.get("pruned"))
     changes = {"vocabulary_size": meta["vocabulary_size"] - len(gone)}

@@ -15,8 +15,21 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.naming import SERVER_SCHEMES
-from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, file_sums, logged_sums, make_log, read_log, this_month
+from spamnb.store.changes import FIRST_KEY, LAST_KEY, ChangeLog, Pending, join, left_of
+from spamnb.store.compaction import (
+    MAX_LOG,
+    compact,
+    file_sums,
+    fold_log,
+    logged_sums,
+    make_log,
+    page_start,
+    pages_end,
+    read_log,
+    restart_changes,
+    this_month,
+    write_pages,
+)
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.following import WholeCounts, all_learned, follow
 from spamnb.store.frequencies import drop_empty, note_moved, read_frequencies, write_moved
@@ -29,6 +42,8 @@ if TYPE_CHECKING:  # looking tokens up does not need them
     from spamnb.counts.class_counts import ClassCounts
     from spamnb.store.corrections import CorrectionTables
     from spamnb.tokens.token_array import TokenArray
+
+    Sums = tuple[TokenArray, ClassCounts]
 
 # Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
 # however many new words hostile mail brings.
@@ -214,9 +229,37 @@ class Store(ModelTables):
         if not followed or (self._corrections is not None and not self._corrections.follow_others()):
             self._drop_rows()
 
-    def all_sums(self) -> tuple[TokenArray, ClassCounts]:
+    def all_sums(self) -> Sums:
         """All tokens, ascending by hash, and their counts by class number."""
-        return file_sums(self, log=logged_sums(self))
+        return self.sums_between(self.log_sums())
+
+    def log_sums(self) -> Sums | None:
+        """What the log adds to the sums, tokens ascending by key; None where that is nothing."""
+        return logged_sums(self)
+
+    def sums_between(self, log: Sums | None, low: int = FIRST_KEY, high: int = LAST_KEY) -> Sums:
+        """The tokens with keys from ``low`` to ``high``, ascending by key, and their counts with those of ``log``."""
+        return file_sums(self, low, high, log)
+
+    def sum_up(self) -> None:
+        """Add the log to the sums, inside ``writing``; a file without a log gets one."""
+        fold_log(self) if self.has_log() else make_log(self)
+
+    def restart_log(self) -> None:
+        """Begin the log, all of which must be in the sums, with another number: nobody goes on with old look-ups."""
+        restart_changes(self)
+
+    def part_start(self, low: int) -> int:
+        """Where the part begins in which key ``low`` is, of those that pruning changes one by one."""
+        return page_start(self, low)
+
+    def part_end(self, low: int) -> int:
+        """The last key of the part that begins with key ``low``."""
+        return pages_end(self, low)
+
+    def put_part(self, low: int, high: int, tokens: TokenArray, counts: ClassCounts) -> None:
+        """Make ``tokens``, which were there before, all that the sums hold of the keys from ``low`` to ``high``."""
+        write_pages(self, low, high, tokens, counts)
 
     def put_sums(self, tokens: TokenArray, counts: ClassCounts) -> None:
         """Write the sums of a new model; the class numbers are those of ``counts``. OverflowError: see ``to_pages``."""
