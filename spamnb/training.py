@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -144,16 +144,9 @@ def leave_one_out_estimate(training_set: TrainingSet, settings: Settings) -> Lea
 
 
 def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> LeaveOneOutResult:
-    counts = selected.counts
-    return judge_left_out(result, counts.classes, counts.documents, len(selected.tokens), settings)
-
-
-def judge_left_out(
-    result: FitResult, classes: tuple[str, ...], documents: np.ndarray, tokens: int, settings: Settings
-) -> LeaveOneOutResult:
-    """Probabilities and verdicts of the left-out scores of a model of so many ``documents`` (C,) and ``tokens``."""
-    labels, scores = result.labels, result.scores
-    trained_on = classes, documents, tokens, result.n_folds
+    """Probabilities and verdicts of the left-out scores of a model of the ``selected`` features."""
+    labels, scores, classes = result.labels, result.scores, selected.counts.classes
+    trained_on = classes, selected.counts.documents, len(selected.tokens), result.n_folds
     if not len(labels):
         return LeaveOneOutResult(*trained_on, labels, scores, scores, [])
     calibration = _calibration(result, classes)
@@ -190,12 +183,6 @@ def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
     if len(result.labels):
         calibration.add(result.calibrating, result.labels)
     return calibration
-
-
-def rare_note(tokens: int) -> dict[str, Any]:
-    """What a file says of so many rare tokens that training left out, as ``prune`` says it of what it takes out: a
-    message that held them can be forgotten but for these."""
-    return {"pruned": noted_as_pruned(tokens)} if tokens else {}
 
 
 def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
@@ -261,7 +248,8 @@ def train_file(
             newest = on_newest.result() if on_newest else newest_scores(training_set, settings)
             result = result._replace(newest=newest)
             write_rest(store, with_fit_result(snapshot, result))
-            if settings.min_messages > 1:
-                store.put_meta(rare_note(len(training_set.tokens) - len(selected.tokens)))
+            rare = len(training_set.tokens) - len(selected.tokens)
+            if settings.min_messages > 1 and rare:  # as ``prune`` says it: such a message is forgotten but for these
+                store.put_meta({"pruned": noted_as_pruned(rare)})
             finish(store)
     return _judged(result, selected, settings)
