@@ -85,7 +85,6 @@ class Cluster:
         self._run = uuid4().hex[:12]  # keys of two trainings on one scheduler must differ
         self._alone_since: float | None = None
         self._told: dict[str, str] = {}
-        self.workers = 1  # how many there were when it was asked
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any, told: str) -> Future:
         """The function of these arguments, on some worker; ``name`` tells it from all others, and ``told`` is what
@@ -94,6 +93,17 @@ class Cluster:
         key = f"{name}-{self._run}"
         self._told[key] = told
         return self._client.submit(function, *arguments, key=key, pure=False)
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are now; they may come and go. At least 1."""
+        return max(self._count_workers(), 1)
+
+    def _count_workers(self) -> int:
+        try:
+            return len(self._client.scheduler_info()["workers"])
+        except OSError:
+            raise SpamnbError(_gone(self.address)) from None
 
     def told(self, key: str) -> str:
         """What a task is to people."""
@@ -134,12 +144,11 @@ class Cluster:
             if isinstance(there, Exception):
                 raise SpamnbError(_without_spamnb(who, there))
             check_rules(there, here, who)
-        self.workers = max(len(self._client.scheduler_info()["workers"]), 1)
 
     def _check_alive(self) -> None:
         if self._client.status != "running":
             raise SpamnbError(_gone(self.address))
-        if self._client.scheduler_info()["workers"]:
+        if self._count_workers():
             self._alone_since = None
             return
         self._alone_since = self._alone_since or monotonic()

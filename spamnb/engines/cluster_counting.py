@@ -134,7 +134,8 @@ def _counted_parts(
     end, more = 0, True
     sizes = part_sizes(cluster.workers)
     while more or ahead:
-        while more and len(ahead) < AHEAD * cluster.workers:
+        most = AHEAD * cluster.workers if more else 0
+        while more and len(ahead) < most:
             chunk = take_chunk(source, next(sizes), MAX_PART_BYTES)
             more = chunk.more
             if chunk.entries:
