@@ -262,21 +262,10 @@ def test_metrics_are_summed_over_the_workers(serve, model):
     assert counts['spamnb_verdicts_total{verdict="ham"}'] == 5
     assert counts['spamnb_refusals_total{code="EX_PROTOCOL"}'] == 1
     assert counts['spamnb_lessons_total{by="person"}'] == 1
-    assert counts["spamnb_request_seconds_count"] == counts['spamnb_request_seconds_bucket{le="+Inf"}'] == 26
-    buckets = [value for name, value in counts.items() if name.startswith("spamnb_request_seconds_bucket")]
-    assert buckets == sorted(buckets) and counts["spamnb_request_seconds_sum"] > 0
+    assert counts["spamnb_request_seconds_total"] > 0
     assert counts["spamnb_connections"] == 0
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
-
-
-def test_without_prometheus_client_only_metrics_are_refused(serve, model, tmp_path):
-    (tmp_path / "prometheus_client.py").write_text("raise ImportError('not installed')")
-    lacking = {"env": {**os.environ, "PYTHONPATH": str(tmp_path)}}
-    with pytest.raises(RuntimeError, match=r"--metrics-port needs prometheus_client: pip install") as error:
-        serve(model, "--port", "0", "--metrics-port", "0", **lacking)
-    assert len(str(error.value).splitlines()) == 1
-    assert serve(model, "--port", "0", **lacking).verdict(SPAM).startswith("Spam: True")
 
 
 def test_the_command_line_learns_beside_the_server(serve, model, tmp_path):
