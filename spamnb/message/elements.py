@@ -32,7 +32,6 @@ from .tags import (
 
 BODY_TAG, BUTTON, TABLE_TAG, P, LI = (KNOWN[name] for name in (b"body", b"button", b"table", b"p", b"li"))
 FRAMESET, A, NOBR, DD, DT = KNOWN[b"frameset"], KNOWN[b"a"], KNOWN[b"nobr"], KNOWN[b"dd"], KNOWN[b"dt"]
-BDO = KNOWN[b"bdo"]
 ITEMS_INSIDE = frozenset(["address", "div", "p"])  # do not keep an item from being ended by the next
 
 
@@ -85,8 +84,6 @@ class OpenElements(Stack):
                 self.remember(element)
             elif tag.marker:
                 self.formatting.append(None)
-            elif tag is BDO:
-                self.turn(element, False)
         return True
 
     def start_of_table(self, tag: Tag, attributes: dict[str, str], source: bytes) -> bool:

@@ -19,12 +19,10 @@ MAX_TITLE = 200  # bytes of a page's title, and of an input field, that are take
 MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
-P, TABLE_TAG, LI, BDO = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"bdo"]
+P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
 BR = KNOWN[b"br"]
 LISTS = frozenset(["ol", "ul"])
 IN_HEAD = frozenset("base basefont bgsound head link meta noframes script style template title".split())
-# What turns the direction of plain text does it for bdo elements (bidi.py).
-OVERRIDES, END_OVERRIDE = {"ltr": b"\xe2\x80\xad", "rtl": b"\xe2\x80\xae"}, b"\xe2\x80\xac"
 
 
 class Stack:
@@ -44,7 +42,6 @@ class Stack:
         self.formatting: list[Element | None] = []  # None: what stands before it is not opened again
         self.form_is_open = False
         self.has_content = False  # beside its head
-        self.override, self.overrides = b"", list[bytes]()  # of the innermost bdo element, and those around it
 
     def add_text(self, piece: bytes, in_head: bool) -> None:
         """Text where the document has come to, or of its head."""
@@ -64,10 +61,6 @@ class Stack:
                 return
         if top.into is not None:
             if top.visible:
-                if self.override:  # only a break ends its line
-                    text = piece.rstrip(b"\n")
-                    end = END_OVERRIDE + b"\n" + self.override if len(text) < len(piece) else b""
-                    piece = text.replace(b"\n", b" ") + end
                 top.into.append(piece)
             else:
                 self.hidden.append(piece)
@@ -164,19 +157,6 @@ class Stack:
         if element.tag.marker:
             while self.formatting and self.formatting.pop() is not None:
                 pass
-        elif element.tag is BDO:
-            self.turn(element, True)
-
-    def turn(self, element: Element, ends: bool) -> None:
-        """A bdo element begins or ends: its text runs in one direction, whatever its letters."""
-        mark = OVERRIDES.get(element.attributes.get("dir", "").lower(), b"")
-        if mark and element.visible and element.into is not None:
-            element.into.append(END_OVERRIDE if ends else mark)
-        if not ends:
-            self.overrides.append(self.override)
-            self.override = mark or self.override
-        elif self.overrides:
-            self.override = self.overrides.pop()
 
     def pop_to(self, at: int) -> None:
         """Close the element at this index of the stack, and all inside; nothing where there is none (0)."""

@@ -128,7 +128,7 @@ def test_words_of_letters_apart_are_joined_as_in_python(word: str, gap: int) -> 
 
 
 def test_disguised_words_of_a_message_become_the_words_that_are_seen() -> None:
-    body = "V i a g r a\nC.i.a.l.i.s\n\u202esllip\u202c \u0131ntern ᴡᴀᴛᴄʜ 🅵🆁🅴🅴 ca\0sh \u2800"
+    body = "V i a g r a\nC.i.a.l.i.s\n\u202epills\u202c \u0131ntern ᴡᴀᴛᴄʜ 🅵🆁🅴🅴 ca\0sh \u2800"
     raw = f"Subject: V i a g r a\nContent-Type: text/plain; charset=utf-8\n\n{body}".encode()
     message = parse(raw)
     same([message])
