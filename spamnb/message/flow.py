@@ -18,7 +18,6 @@ FREE_OF_BOX, FREE_OF_WINDOW, HELD = 1, 2, 3
 # Lines of no height, and those in a box that is as high as they are and cuts off.
 FLAT, FLAT_BOX = 1, 2
 PLACED = ("absolute", "fixed", "relative", "sticky")
-TRANSFORMS = ("transform", "-webkit-transform", "filter", "scale", "translate")
 # Elements with margins of their own, above and below.
 WITH_MARGINS = frozenset("blockquote dl figure h1 h2 h3 h4 h5 h6 ol p pre ul".split())
 new_tuple = tuple.__new__
@@ -50,10 +49,9 @@ def flow_inside(above: Flow, styles: tuple[str, ...], tag: str, shape: str) -> F
     found = declared_values(styles)
     _, cut, indent, displaced, line = above
     position = found.get("position", "")
-    transforms = any([found.get(name, "none") != "none" for name in TRANSFORMS])
     if cut < HELD and position.startswith("fixed" if cut == FREE_OF_WINDOW else ("absolute", "fixed")):
         cut = 0
-    holds = HELD if transforms else FREE_OF_WINDOW if position.startswith(PLACED) else FREE_OF_BOX
+    holds = FREE_OF_WINDOW if position.startswith(PLACED) else FREE_OF_BOX
     if cut or (shape == "block" and is_squeezed(found)):
         cut = max(cut, holds)
     if "text-indent" in found:

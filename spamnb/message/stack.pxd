@@ -4,14 +4,13 @@ from spamnb.message.inheritance cimport Context, Element
 from spamnb.message.tags cimport Tag
 
 cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, BR
-cdef frozenset LISTS, IN_HEAD
+cdef frozenset LISTS
 cdef int TABLE, CELL, NOWHERE
 
 
 cdef class Stack:
     cdef readonly object sheet
-    cdef bint quirks, by_place, form_is_open, has_content
-    cdef int bodies
+    cdef bint quirks, form_is_open, has_content
     cdef readonly list shown, hidden
     cdef list stack, formatting
     cdef Element top
@@ -29,8 +28,7 @@ cdef class Stack:
     cdef Element push(self, Tag tag, dict attributes, bytes source)
     @cython.locals(element=Element)
     cdef void end_line(self, Py_ssize_t at) except *
-    @cython.locals(element=Element)
-    cdef void pass_by(self, Tag tag, dict attributes, bytes source) except *
+    cdef void pass_by(self, Tag tag) except *
     @cython.locals(element=Element)
     cdef void pop(self) except *
     cdef void pop_to(self, Py_ssize_t at) except *

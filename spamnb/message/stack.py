@@ -22,7 +22,6 @@ HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"butto
 P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
 BR = KNOWN[b"br"]
 LISTS = frozenset(["ol", "ul"])
-IN_HEAD = frozenset("base basefont bgsound head link meta noframes script style template title".split())
 
 
 class Stack:
@@ -30,8 +29,6 @@ class Stack:
 
     def __init__(self, sheet: Sheet, quirks: bool) -> None:
         self.sheet = sheet
-        self.by_place = bool(sheet.index.by_siblings or sheet.index.formulas)  # selectors ask for siblings
-        self.bodies = 0  # start tags, of which one is read ahead
         self.quirks = quirks  # a table inside a paragraph ends it not
         self.shown: list[Any] = []
         self.hidden: list[bytes] = []
@@ -114,8 +111,6 @@ class Stack:
             table, parent = self.stack[at], self.stack[at - 1]
             into = table.before
         element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
-        if self.by_place:
-            element.stand_in(parent, self.sheet.index)
         element.inherit(parent, self.sheet, self.quirks)
         if tag.special and parent.context.displaced:
             self.end_line(len(self.stack) - 1)
@@ -139,14 +134,10 @@ class Stack:
             element.end_line()
             at -= 1
 
-    def pass_by(self, tag: Tag, attributes: dict[str, str], source: bytes) -> None:
-        """An element that holds no text; siblings behind it may ask for it."""
+    def pass_by(self, tag: Tag) -> None:
+        """An element that holds no text."""
         if tag is BR and self.top.context.displaced:
             self.end_line(len(self.stack) - 1)
-        if self.by_place and not (tag.name in IN_HEAD and self.bodies < 2 and not self.has_content):
-            element = Element(tag, attributes, source, None)
-            element.stand_in(self.top, self.sheet.index)
-            element.inherit(self.top, self.sheet, self.quirks)
 
     def pop(self) -> None:
         """Close the innermost element."""
