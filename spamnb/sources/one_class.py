@@ -109,8 +109,7 @@ def _check_listable(folder: str) -> None:
 
 
 def rows_of(path: str, labelled: bool, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    from spamnb.sources.columns import Columns
-    from spamnb.sources.tables import table
+    from spamnb.sources.tables import Columns, table
 
     return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
 
