@@ -79,10 +79,9 @@ class Explanation:
         }
 
     def to_frame(self) -> Any:
-        """A data frame of pandas or polars, a row for each token, the heaviest first: token, weight (in nats, for the
+        """A data frame of pandas, a row for each token, the heaviest first: token, weight (in nats, for the
         likeliest class against the next), of a corrected model the part of it that corrects naive Bayes, and
-        ``messages:CLASS``, the messages of each class that hold the token. Raises SpamnbError where neither library is
-        there.
+        ``messages:CLASS``, the messages of each class that hold the token. Raises SpamnbError without pandas.
 
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")

@@ -95,8 +95,8 @@ class TrainingReport:
         }
 
     def to_frame(self) -> Any:
-        """A data frame of pandas or polars: a row for each class and each verdict on its left-out messages, with how
-        many messages these are. Raises SpamnbError where neither library is there.
+        """A data frame of pandas: a row for each class and each verdict on its left-out messages, with how
+        many messages these are. Raises SpamnbError without pandas.
 
         >>> import spamnb
         >>> spamnb.train("corpora/mail", "model.spamnb").to_frame().query("messages > 0")
