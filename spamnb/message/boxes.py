@@ -83,7 +83,7 @@ def begins_flow(found: Mapping[str, str]) -> bool:
     >>> begins_flow({"height": "0", "overflow": "hidden"}), begins_flow({"text-indent": "2em"})
     (True, False)
     """
-    return is_squeezed(found) or is_far(found) or is_flat(found, False)
+    return is_squeezed(found) or is_far(found)
 
 
 def is_far(found: Mapping[str, str]) -> bool:
@@ -92,17 +92,6 @@ def is_far(found: Mapping[str, str]) -> bool:
     indent = length(value) or 0.0
     across = "%" in value and indent >= 100 * PIXELS_OF_UNIT["%"]
     return indent <= -FAR or indent >= FAR_RIGHT or (across and cuts_off(found))
-
-
-def is_flat(found: Mapping[str, str], flat: bool) -> bool:
-    """Has a line no height? ``flat``: those around have none."""
-    for name, value in found.items():
-        if name == "line-height" and value not in ("inherit", "unset"):
-            size = length(value)
-            flat = size is not None and size < 0.1
-        elif name == "font" and value not in ("inherit", "unset"):
-            flat = "/0" in value.replace(" ", "")
-    return flat
 
 
 def sides_of(found: Mapping[str, str], name: str) -> list[float]:

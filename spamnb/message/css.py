@@ -28,16 +28,16 @@ DISPLAYS = BLOCK_DISPLAYS | TABLE_DISPLAYS | OTHER_DISPLAYS
 PROPERTIES = frozenset("""
     display visibility color opacity overflow overflow-x overflow-y height max-height width max-width min-height
     min-width padding padding-top padding-bottom padding-left padding-right text-indent left top right position float
-    font-size font line-height background background-color background-image background-clip -webkit-background-clip
+    font-size font background background-color background-image background-clip -webkit-background-clip
     margin margin-left margin-top bottom inset -webkit-text-fill-color text-shadow -webkit-text-stroke""".split())
 # What a declaration can change. One that is far from the page's edges, or of a box's size, changes nothing by itself.
 BOX, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY, FLOW, SHADOW = 1, 2, 4, 8, 16, 32, 64, 128
 SAYS = {
     **dict.fromkeys("height max-height width max-width min-height min-width".split(), 0),
-    **dict.fromkeys("overflow overflow-x overflow-y line-height text-indent".split(), FLOW),
+    **dict.fromkeys("overflow overflow-x overflow-y text-indent".split(), FLOW),
     **dict.fromkeys(["text-shadow", "-webkit-text-stroke"], SHADOW),
     **dict.fromkeys("display float position".split(), SHAPE),
-    "font-size": SIZE, "font": SIZE | FLOW,
+    "font-size": SIZE, "font": SIZE,
     **dict.fromkeys("""
         color -webkit-text-fill-color background background-color background-image background-clip
         -webkit-background-clip""".split(), COLORS),
@@ -145,14 +145,7 @@ def _says(name: str, value: str) -> int:
     if name in OF_EDGES:
         return BOX if PERHAPS_FAR.search(value) else 0
     says: int = SAYS.get(name, BOX)
-    if says & FLOW:
-        if name == "text-indent":
-            return FLOW if PERHAPS_FAR.search(value) else 0
-        if name == "font":
-            return says if "/0" in value else SIZE
-        if name == "line-height":
-            return FLOW if value[0] in "0." else 0
-    return says
+    return 0 if name == "text-indent" and not PERHAPS_FAR.search(value) else says
 
 
 def unescape(text: str) -> str:
