@@ -77,23 +77,6 @@ def is_squeezed(found: Mapping[str, str]) -> bool:
     return False
 
 
-def begins_flow(found: Mapping[str, str]) -> bool:
-    """Do these declarations place text where it is not seen?
-
-    >>> begins_flow({"height": "0", "overflow": "hidden"}), begins_flow({"text-indent": "2em"})
-    (True, False)
-    """
-    return is_squeezed(found) or is_far(found)
-
-
-def is_far(found: Mapping[str, str]) -> bool:
-    """Does the first line begin beyond the page's edges?"""
-    value = found.get("text-indent", "")
-    indent = length(value) or 0.0
-    across = "%" in value and indent >= 100 * PIXELS_OF_UNIT["%"]
-    return indent <= -FAR or indent >= FAR_RIGHT or (across and cuts_off(found))
-
-
 def sides_of(found: Mapping[str, str], name: str) -> list[float]:
     """What is said of the four sides, by one declaration or by one for each."""
     sides = _sides(found.get(name, "")) or [0.0] * 4

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, begins_flow, is_moved_away
+from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, is_moved_away, is_squeezed
 from .colors import UNKNOWN, Color, parse_color, shadow_color
 
 MEDIUM = 16.0  # pixels
@@ -27,14 +27,14 @@ DISPLAYS = BLOCK_DISPLAYS | TABLE_DISPLAYS | OTHER_DISPLAYS
 # Other declarations say nothing of whether text is seen.
 PROPERTIES = frozenset("""
     display visibility color opacity overflow overflow-x overflow-y height max-height width max-width min-height
-    min-width padding padding-top padding-bottom padding-left padding-right text-indent left top right position float
+    min-width padding padding-top padding-bottom padding-left padding-right left top right position float
     font-size font background background-color background-image background-clip -webkit-background-clip
     margin margin-left margin-top bottom inset -webkit-text-fill-color text-shadow -webkit-text-stroke""".split())
 # What a declaration can change. One that is far from the page's edges, or of a box's size, changes nothing by itself.
 BOX, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY, FLOW, SHADOW = 1, 2, 4, 8, 16, 32, 64, 128
 SAYS = {
     **dict.fromkeys("height max-height width max-width min-height min-width".split(), 0),
-    **dict.fromkeys("overflow overflow-x overflow-y text-indent".split(), FLOW),
+    **dict.fromkeys("overflow overflow-x overflow-y".split(), FLOW),
     **dict.fromkeys(["text-shadow", "-webkit-text-stroke"], SHADOW),
     **dict.fromkeys("display float position".split(), SHAPE),
     "font-size": SIZE, "font": SIZE,
@@ -68,7 +68,7 @@ class StyleChange(NamedTuple):
     fill: Color | None = None
     background: Color | None = None
     opacity: float = 1.0
-    flows: bool = False  # text lies where it may not be seen (flow.py)
+    cuts: bool = False  # a box cuts off what is in it
     shadow: Color | None = None
 
 
@@ -144,8 +144,7 @@ def _says(name: str, value: str) -> int:
     """What a declaration can change by itself."""
     if name in OF_EDGES:
         return BOX if PERHAPS_FAR.search(value) else 0
-    says: int = SAYS.get(name, BOX)
-    return 0 if name == "text-indent" and not PERHAPS_FAR.search(value) else says
+    return SAYS.get(name, BOX)
 
 
 def unescape(text: str) -> str:
@@ -180,7 +179,7 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
         _unseen(found) if says & VISIBILITY else None,
         size, share, color, fill, background,
         _opacity(found) if says & OPACITY else 1.0,
-        says & FLOW != 0 and begins_flow(found),
+        says & FLOW != 0 and is_squeezed(found),
         shadow_color(found.get("text-shadow"), found.get("-webkit-text-stroke")) if says & SHADOW else None,
     ))  # fmt: skip
     return NO_CHANGE if change == NO_CHANGE else change

@@ -45,7 +45,6 @@ class OpenElements(Stack):
             if tag is FRAMESET and not self.has_content:
                 body = self.stack[1]
                 body.into = None  # of such a page frames are shown, and none of its text
-            self.pass_by(tag)
             return True
         if kind in (TABLE, ROWS, ROW, CELL):
             return self.start_of_table(tag, attributes, source)

@@ -9,7 +9,7 @@ cdef Tag TABLE_TAG, DETAILS, SUMMARY
 @cython.final
 cdef class Context:
     cdef object style, around, parent
-    cdef bint is_split, displaced
+    cdef bint is_split
     cdef dict derived
 
 
@@ -28,7 +28,5 @@ cdef class Element:
 
     @cython.locals(above=Context, tag=Tag, index=RuleIndex, in_old_table=bint, is_special=bint, in_closed=bint, found=Context, attributes=dict)
     cdef void inherit(self, Element parent, sheet, bint quirks) except *
-    @cython.locals(above=Context)
-    cdef void end_line(self) except *
     @cython.locals(above=Context, context=Context, tag=Tag, index=RuleIndex, in_closed=bint, key=tuple, contexts=dict)
     cdef Context derived_from(self, Element parent, sheet, bint in_old_table)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from .css import MEDIUM
-from .flow import PLAIN
 from .sheets import Sheet
-from .style import Style, inherited_style, past_first_line
+from .style import Style, inherited_style
 from .tags import KNOWN, Tag
 
 TABLE_TAG, DETAILS, SUMMARY = KNOWN[b"table"], KNOWN[b"details"], KNOWN[b"summary"]
@@ -23,8 +22,7 @@ class Context:
     def __init__(self, style: Style, around: int, parent: int) -> None:
         self.style = style
         # Blocks inside have another background, or another place.
-        self.is_split = style.background != style.under or style.flow is not PLAIN
-        self.displaced = style.flow.displaced  # up to the next line
+        self.is_split = style.background != style.under or style.cut > 0
         self.around = around  # of selectors: of all elements up to here, and of the innermost alone
         self.parent = parent
         self.derived: dict[Any, Context] = {}  # by what elements inside are told apart by
@@ -75,12 +73,6 @@ class Element:
                 found = above.derived[key] = self.derived_from(parent, sheet, in_old_table)
         self.context = found
         self.visible = found.style.visible
-
-    def end_line(self) -> None:
-        """What follows stands on another line."""
-        above = self.context
-        self.context = Context(past_first_line(above.style), above.around, above.parent)
-        self.visible = self.context.style.visible
 
     def derived_from(self, parent: Element, sheet: Sheet, in_old_table: bool) -> Context:
         """What elements in it inherit."""

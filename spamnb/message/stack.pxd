@@ -3,7 +3,7 @@ cimport cython
 from spamnb.message.inheritance cimport Context, Element
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, BR
+cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI
 cdef frozenset LISTS
 cdef int TABLE, CELL, NOWHERE
 
@@ -26,9 +26,6 @@ cdef class Stack:
     cdef Py_ssize_t table_index(self) except -1
     @cython.locals(top=Element, parent=Element, element=Element, into=list, fostered=bint, at=Py_ssize_t, table=Element)
     cdef Element push(self, Tag tag, dict attributes, bytes source)
-    @cython.locals(element=Element)
-    cdef void end_line(self, Py_ssize_t at) except *
-    cdef void pass_by(self, Tag tag) except *
     @cython.locals(element=Element)
     cdef void pop(self) except *
     cdef void pop_to(self, Py_ssize_t at) except *

@@ -20,7 +20,6 @@ MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
 P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
-BR = KNOWN[b"br"]
 LISTS = frozenset(["ol", "ul"])
 
 
@@ -112,8 +111,6 @@ class Stack:
             into = table.before
         element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
         element.inherit(parent, self.sheet, self.quirks)
-        if tag.special and parent.context.displaced:
-            self.end_line(len(self.stack) - 1)
         element.in_table = top.in_table and not tag.marker
         if tag is P:
             element.paragraph = len(self.stack)
@@ -124,20 +121,6 @@ class Stack:
         self.stack.append(element)
         self.top = element
         return element
-
-    def end_line(self, at: int) -> None:
-        """The line ends in which the text of this open element, and of those around it, may be displaced."""
-        while at >= 0:
-            element = self.stack[at]
-            if not element.context.displaced:
-                break
-            element.end_line()
-            at -= 1
-
-    def pass_by(self, tag: Tag) -> None:
-        """An element that holds no text."""
-        if tag is BR and self.top.context.displaced:
-            self.end_line(len(self.stack) - 1)
 
     def pop(self) -> None:
         """Close the innermost element."""

@@ -391,7 +391,6 @@ HIDDEN = [
     "<div style='height:0;overflow:hidden'>",
     "<div style='max-height: 0px; overflow-y: hidden'>",
     "<div style='position:absolute;left:-9999px'>",
-    "<div style='text-indent:-9999px'>",
     "<span hidden>",
     "<style>.x{display:none}</style><span class=x>",
     "<style>#x{color:#fff}</style><span id=x>",
