@@ -52,7 +52,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.message.parse import parse as parse
     from spamnb.settings import Settings as Settings
-    from spamnb.sources.imap_login import Login as Login
     from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
@@ -69,7 +68,6 @@ _PUBLIC = {
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
     "SettingsOptions": "api.options",
-    "Login": "sources.imap_login",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",

@@ -135,8 +135,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     from spamnb.sources.spec import absolute
 
     usual = ReadOptions()._asdict()
-    kept = options._replace(login=None)._asdict()  # a command out of a file that may come from elsewhere is never run
-    chosen = {name: value for name, value in kept.items() if value != usual[name]}
+    chosen = {name: value for name, value in options._asdict().items() if value != usual[name]}
     return {
         "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
         "pdf_read": is_available(),

@@ -14,7 +14,6 @@ from spamnb.cli.options import (
     SOURCE,
     Unreadable,
     format_option,
-    login_options,
     messages_of,
     model_option,
     standard_output,
@@ -37,7 +36,6 @@ T = TypeVar("T")
 @click.command("classify", short_help="Tell what each message is.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @text_column_option
-@login_options
 @model_option
 @format_option("text", "json", "csv")
 @click.option(

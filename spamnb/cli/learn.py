@@ -12,7 +12,6 @@ from spamnb.cli.options import (
     SOURCE,
     Unreadable,
     keep_lessons_option,
-    login_options,
     messages_of,
     model_option,
     tell,
@@ -26,7 +25,6 @@ from spamnb.cli.options import (
 @click.option("--new-class", is_flag=True, help="CLASS may be one that the model does not have.")
 @keep_lessons_option
 @text_column_option
-@login_options
 @model_option
 def learn_command(
     label: str, sources: tuple[str, ...], new_class: bool, keep_lessons: float | None, model: Path

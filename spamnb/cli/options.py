@@ -20,7 +20,6 @@ from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
     from spamnb.sources.entries import Entry
-    from spamnb.sources.imap_login import Login
     from spamnb.sources.one_class import ReadOptions
 
 
@@ -107,17 +106,13 @@ def dask_option(what: str) -> Callable[..., Any]:
 _READ_OPTIONS = "spamnb.read_options"  # where a command's context keeps them
 
 
-def _keep_in(name: str) -> dict[str, Any]:
-    """What makes an option one whose value is kept in a command's context, under this name."""
-
-    def keep(context: click.Context, param: click.Parameter, value: Any) -> None:
-        context.meta.setdefault(name, {})[param.name] = value
-
-    return {"callback": keep, "expose_value": False}
+def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:
+    context.meta.setdefault(_READ_OPTIONS, {})[param.name] = value
 
 
-_RECURSIVE = "Read the folders of a Maildir too, but for junk, trash, drafts and templates."
-_KEPT = _keep_in(_READ_OPTIONS)
+_KEPT: dict[str, Any] = {"callback": _keep, "expose_value": False}
+
+_RECURSIVE = "Read the other folders of a Maildir or account too, but for junk, trash, drafts and templates."
 
 text_column_option = click.option(
     "--text-column",
@@ -127,44 +122,22 @@ text_column_option = click.option(
 )
 
 
-_LOGIN = "spamnb.login"  # and how to log in
-
-
-def login_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for how accounts on IMAP servers are entered; ``login_given`` has what was chosen."""
-    kept = _keep_in(_LOGIN)
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for how labelled sources are read; ``read_options`` has what was chosen."""
     for option in (
-        click.option("--starttls", is_flag=True, help="imaps: begin in the clear, on port 143, and encrypt.", **kept),
-        click.option("--ca-file", metavar="FILE", help="imaps: trust these certificates, not the system's.", **kept),
-        click.option("--token-command", metavar="COMMAND", help="imaps: prints an access token (OAuth 2).", **kept),
-        click.option("--password-command", metavar="COMMAND", help="imaps: prints the password.", **kept),
+        click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT),
+        text_column_option,
+        click.option("--recursive", is_flag=True, help=_RECURSIVE, **_KEPT),
     ):
         command = option(command)
     return command
-
-
-def login_given() -> Login:
-    """How the command that runs was told to log in."""
-    from spamnb.sources.imap_login import Login
-
-    return Login(**click.get_current_context().meta.get(_LOGIN, {}))
-
-
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for how labelled sources are read; ``read_options`` has what was chosen."""
-    command = login_options(command)
-    label_column = click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT)
-    recursive = click.option("--recursive", is_flag=True, help=_RECURSIVE, **_KEPT)
-    return recursive(text_column_option(label_column(command)))
 
 
 def read_options() -> ReadOptions:
     """How the command that runs was told to read its sources."""
     from spamnb.sources.one_class import ReadOptions
 
-    meta = click.get_current_context().meta
-    login = login_given() if any(meta.get(_LOGIN, {}).values()) else None
-    return ReadOptions(**meta.get(_READ_OPTIONS, {}), login=login)
+    return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
 
 
 def command_line() -> str:

@@ -12,8 +12,6 @@ import click
 from spamnb.cli.options import (
     ModelPath,
     default_model,
-    login_given,
-    login_options,
     model_option,
     on_command_line,
     tell,
@@ -47,7 +45,6 @@ def default_passwords() -> Path:
 @click.option("--digest", is_flag=True, help="Send what was filtered since the last digest, and end.")
 @click.option("--to", metavar="WHERE", help="Where a digest goes: a Maildir, an account, an address, or -.")
 @click.option("--url", help="Where the pages are, for a digest's links.  [default: http://127.0.0.1:8765]")
-@login_options
 def review_command(
     model: Path,
     journal: Path | None,
@@ -128,7 +125,7 @@ def review_command(
         if file is not None:
             file.open("rb").close()
     secure = certificate is not None or proxy_user is not None
-    app = Review(journal, Teacher(model, models, login_given()), known, secure, proxy_user or "").app()
+    app = Review(journal, Teacher(model, models), known, secure, proxy_user or "").app()
     listening = [listen_unix(socket, 0o660)] if socket is not None else listen_tcp(host, port)
     port = listening[0].getsockname()[1] if socket is None else port  # 0 takes a free one
     scheme = "http" if certificate is None else "https"
@@ -158,7 +155,7 @@ def _send(journal: Path, model: Path, models: Path | None, user: str, to: str | 
     if to is None:
         raise click.UsageError("--digest needs --to: a Maildir, imaps://USER@HOST, an address, or - for stdout")
     pages = checked_url(url or "http://127.0.0.1:8765")
-    send_digest(journal, model, models, None if user == ADMIN else user, pages, Delivery(to, login_given()))
+    send_digest(journal, model, models, None if user == ADMIN else user, pages, Delivery(to))
 
 
 def _asked() -> str:

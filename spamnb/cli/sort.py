@@ -13,7 +13,7 @@ import click
 
 from spamnb.cli.mailboxes import Target, opened, targets, until_done
 from spamnb.cli.noting import Notes, noting
-from spamnb.cli.options import Unreadable, journal_option, login_options, model_option, tell
+from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 @click.option("--from-now-on", is_flag=True, help="Judge nothing; take all mail that is there for seen.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but what goes wrong.")
-@login_options
 @journal_option
 def sort_command(
     boxes: tuple[str, ...],

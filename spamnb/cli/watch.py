@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from spamnb.cli.mailboxes import Target, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, journal_option, login_options, model_option, on_command_line, tell
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line, tell
 from spamnb.cli.watching import Stop, follow_account, follow_maildirs, watched
 from spamnb.errors import SpamnbError
 
@@ -39,7 +39,6 @@ _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 )
 @click.option("--once", is_flag=True, help="Look once, as from cron: moves since the last look are learned.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be learned and moved.")
-@login_options
 @journal_option
 def watch_command(
     boxes: tuple[str, ...],

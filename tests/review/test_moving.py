@@ -16,7 +16,6 @@ from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
 from spamnb.review.lessons import Teacher
 from spamnb.review.moving import Moving
 from spamnb.sources import maildir
-from spamnb.sources.imap_login import Login
 
 SPAM, HAM = message("spam", 900), message("ham", 900)
 
@@ -112,7 +111,7 @@ def test_mail_that_is_gone_is_said_in_one_line_and_taught_all_the_same(tmp_path,
 def test_only_the_very_message_is_moved(tmp_path, model, box):
     (path,) = maildir.files(box / ".Junk" / "new")
     path.write_bytes(HAM)
-    with Journal.at(tmp_path / "journal") as journal, Moving(journal, Login()) as moving:
+    with Journal.at(tmp_path / "journal") as journal, Moving(journal) as moving:
         row = journal.row(position(journal, model, SPAM))
         assert row is not None and moving.mail(row) is None
         with pytest.raises(SpamnbError, match="no longer"):
