@@ -25,8 +25,8 @@ HERE = Path(__file__).resolve().parents[1]
 
 # From left to right. Files that lie flat in the package stand among the rooms under their own names.
 ROOMS = (
-    "errors naming formulas estimators sources message tokens settings counts learners store judgement training"
-    " classifier journal"
+    "errors naming setting_fields formulas estimators sources message tokens settings counts learners store judgement"
+    " training classifier journal"
 ).split()
 WINGS = {
     "engines": [],

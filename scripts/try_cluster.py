@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--model-type", default="boolean")
     parser.add_argument("--kill", action="store_true")
     chosen = parser.parse_args()
-    kind = ["--model-type", chosen.model_type]
+    kind = ["--set", f"model_type={chosen.model_type}"]
     with TemporaryDirectory(prefix="spamnb-try-") as folder, machines() as names, ExitStack() as stack:
         alone, shared = Path(folder, "alone"), Path(folder, "shared")
         address = f"tcp://{NETWORK}.1:{PORT}"

@@ -108,8 +108,8 @@ class Classifier:
         classes, spam = self.store.totals().classes, self.settings.spam
         if len(classes) > 1 and spam not in classes:
             raise SpamnbError(
-                f"{self.store.path}: no class of it is {spam!r}, so no mail is spam; 'spamnb train --spam CLASS' says"
-                " which one is"
+                f"{self.store.path}: it has no class {spam!r}, so no mail is spam; 'spamnb train --set spam=CLASS'"
+                " says which class is spam"
             )
 
     # -- classifying -----------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
             f"only class {classes[0]!r} in the sources: to tell classes apart it takes two; --one-class trains on one"
         )
     if len(classes) > 1 and settings.spam not in (*classes, Settings().spam):
-        raise SpamnbError(f"--spam {settings.spam}: no class has this name; the classes are {', '.join(classes)}")
+        raise SpamnbError(f"spam is {settings.spam!r}: no class has this name; the classes are {', '.join(classes)}")
 
 
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.mislabelled import again, mislabelled, noting_names
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, model_path, settings_of, specs_of
+from spamnb.api.options import FilePath, Sources, check_least, model_path, settings_of, specs_of
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.one_class import ReadOptions
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.online import Feedback
     from spamnb.evaluation.protocols import Subjects
     from spamnb.evaluation.result import Result
-    from spamnb.settings import Settings
+    from spamnb.settings import Settings, SettingsOptions
     from spamnb.sources.entries import Entry
 
     Way = Callable[[Mail, Settings, Subjects], Result]

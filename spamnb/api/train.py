@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, model_path, settings_of, specs_of
+from spamnb.api.options import FilePath, Sources, check_least, model_path, settings_of, specs_of
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.one_class import ReadOptions
 
 if TYPE_CHECKING:
     from typing import Unpack
+
+    from spamnb.settings import SettingsOptions
 
 
 

@@ -27,7 +27,7 @@ def merge_command(
 
     A message that several of them learned counts once for each: models do not hold the mail itself. Copies of one
     model that were taught on several hosts are added up with that model as --base. Models with logistic regression,
-    --top-words or --embedding cannot be added up.
+    top_words or embedding cannot be added up.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 from click.core import ParameterSource
@@ -19,6 +19,7 @@ from spamnb.naming import SERVER_SCHEMES
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
+    from spamnb.settings import SettingsOptions
     from spamnb.sources.entries import Entry
     from spamnb.sources.one_class import ReadOptions
 
@@ -138,6 +139,60 @@ def read_options() -> ReadOptions:
     from spamnb.sources.one_class import ReadOptions
 
     return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
+
+
+def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that sets settings of the model; the command gets those that were set as ``settings``."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_set,
+        is_eager=True,
+        help="A setting of the model, as alpha=0.5; may be repeated. '--set help' lists all of them.",
+    )(command)
+
+
+def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> SettingsOptions:
+    from spamnb.api.options import settings_of
+    from spamnb.settings import SETTINGS
+
+    if "help" in given:
+        click.echo(_settings_help())
+        context.exit()
+    chosen: dict[str, Any] = {}
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals or name not in SETTINGS:
+            what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
+            names = ", ".join(SETTINGS)
+            raise click.UsageError(f"--set {each}: {what}; the settings are {names}. '--set help' explains them.")
+        if name in chosen:
+            raise click.UsageError(f"--set {each}: {name} is set twice")
+        try:
+            chosen[name] = SETTINGS[name].parse(text)
+        except SpamnbError as error:
+            raise click.UsageError(f"--set {each}: {error}") from None
+    kind = settings_of(chosen).model_type  # what cannot be is told now, not when all the mail has been read
+    for name in chosen:
+        models = SETTINGS[name].models
+        if models and kind not in models:
+            raise click.UsageError(f"--set {name} changes nothing in a {kind} model; it is for {', '.join(models)}")
+    return cast("SettingsOptions", chosen)
+
+
+def _settings_help() -> str:
+    """The settings with their defaults, what each is for and what it may be."""
+    from spamnb.settings import SETTINGS
+
+    formatter = click.HelpFormatter(width=100)
+    rows = []
+    for each in SETTINGS.values():
+        help_text = each.help.replace("`", "")
+        rows.append((f"{each.name}={each.shown_default}", f"{help_text} Values: {each.values}."))
+    formatter.write_dl(rows, col_max=24)
+    return formatter.getvalue().rstrip("\n")
 
 
 def command_line() -> str:

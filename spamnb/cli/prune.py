@@ -15,31 +15,34 @@ if TYPE_CHECKING:
     from spamnb.store.pruning import Survey
 
 MAX_MONTHS = 1200
+SAMPLE = 2000  # of the SOURCE's messages are judged at most, taken evenly
 
 
 @click.command("prune", short_help="Take rare old tokens out of a model.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @click.option(
-    "--messages", type=click.IntRange(1, 4), default=1, show_default=True, help="Tokens that so many hold at most."
+    "--messages",
+    type=click.IntRange(1, 4),
+    default=1,
+    show_default=True,
+    help="Take out tokens that at most this many messages hold.",
 )
 @click.option(
     "--months",
     type=click.IntRange(0, MAX_MONTHS),
     default=6,
     show_default=True,
-    help="Keep tokens that lessons of so many months held, this month's included.",
+    help="Keep the tokens of messages that were learned in the last N months, counting this one.",
 )
-@click.option("--sample", type=click.IntRange(1, 100_000), default=2000, show_default=True, help="Messages judged.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken out, and what it costs.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--journal", type=ModelPath(), help="Take out of this journal too what is older than the months kept.")
+@click.option("--yes", is_flag=True, help="Do not ask before tokens are taken out.")
+@click.option("--journal", type=ModelPath(), help="Also take messages older than --months out of this journal.")
 @source_options
 @model_option
 def prune_command(
     sources: tuple[str, ...],
     messages: int,
     months: int,
-    sample: int,
     dry_run: bool,
     yes: bool,
     model: Path,
@@ -69,7 +72,7 @@ def prune_command(
             return
         unreadable = Unreadable()
         if sources:
-            _tell_cost(model, found, sources, sample, unreadable)
+            _tell_cost(model, found, sources, unreadable)
         else:
             click.echo("What this costs in accuracy: give labelled mail as SOURCE to have it judged both ways.")
         click.echo("Messages that held these tokens can be forgotten afterwards but for the tokens.")
@@ -130,7 +133,7 @@ def _tell_survey(model: Path, found: Survey, size: int) -> None:
     click.echo(f"{model}: {found.pruned:,} of {pluralize(found.tokens, 'token')}{share} are {held}{since}{megabytes}.")
 
 
-def _tell_cost(model: Path, found: Survey, sources: tuple[str, ...], sample: int, unreadable: Unreadable) -> None:
+def _tell_cost(model: Path, found: Survey, sources: tuple[str, ...], unreadable: Unreadable) -> None:
     from spamnb.api.progress import progress
     from spamnb.evaluation.pruning import pruning_cost
     from spamnb.naming import pluralize
@@ -138,7 +141,7 @@ def _tell_cost(model: Path, found: Survey, sources: tuple[str, ...], sample: int
     from spamnb.sources.spec import entries
 
     with progress("judged", True) as show:
-        chosen = _evenly([entry for entry in entries(sources, unreadable, read_options())], sample)
+        chosen = _evenly([entry for entry in entries(sources, unreadable, read_options())], SAMPLE)
 
         def labelled() -> Iterator[tuple[str, bytes]]:
             for done, (entry, raw) in enumerate(messages(chosen, unreadable), 1):

@@ -15,14 +15,14 @@ from spamnb.cli.options import (
     keep_lessons_option,
     model_option,
     read_options,
+    set_option,
     source_options,
     tell_of_ours,
     workers_option,
 )
-from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
-    from spamnb.api.options import SettingsOptions
+    from spamnb.settings import SettingsOptions
 
 
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @keep_lessons_option
-@settings_options
+@set_option
 @workers_option
 @dask_option("Let a Dask cluster do the work")
 def train_command(

@@ -50,7 +50,7 @@ def training_report(
             lines.append(f"  {name}{gap[name]} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
     lines += _errors(truth, verdicts, spam)
     if spam not in left_out.classes:
-        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
+        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --set spam=CLASS names another")
     number = {name: c for c, name in enumerate(left_out.classes)}
     said = np.array([number.get(verdict, -1) for verdict in left_out.verdicts])
     if suspects := 0 if named else len(surest(left_out.scores, left_out.probabilities, left_out.labels, said)):

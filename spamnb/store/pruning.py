@@ -74,7 +74,7 @@ def check_prunable(store: Store) -> None:
         what = f"a {kind} model" if meta.get("embedding") is None else "a model of embedded messages"
         raise SpamnbError(f"{store.path}: {what} cannot be pruned: what its tokens weigh is no sum")
     if meta.get("top_words") is not None:
-        raise SpamnbError(f"{store.path}: a model of chosen words is not pruned; 'train --top-words' chooses fewer")
+        raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
 
 def survey(store: Store, rule: Rule) -> Survey:

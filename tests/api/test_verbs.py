@@ -18,9 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 import spamnb
 from spamnb.cli import cli
-from spamnb.cli.settings import settings_options
 from spamnb.errors import SpamnbError, SpamnbWarning
-from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS
 
 EACH = 30
 HOSTILE = "<script>alert(1)</script>"
@@ -46,7 +44,8 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) -> None:
     report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, doubtful=3, command="by hand")
-    ran = run("train", "-m", tmp_path / "two", "--model-type", "multinomial", "--alpha", 1, "--doubtful", 3, folder)
+    chosen = ("--set", "model_type=multinomial", "--set", "alpha=1")
+    ran = run("train", "-m", tmp_path / "two", *chosen, "--doubtful", 3, folder)
     assert str(report).replace(str(tmp_path / "one"), "") == ran.stdout.rstrip("\n").replace(str(tmp_path / "two"), "")
     exported = [run("export", "-m", tmp_path / name).stdout.splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
@@ -67,11 +66,11 @@ def test_a_training_reports_cells_add_up(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("chosen", "options"),
     [
-        ({"folds": 3, "seed": 2}, ["--folds", 3, "--seed", 2]),
+        ({"folds": 3}, ["--folds", 3]),
         ({"split": 0.5}, ["--split", 0.5]),
         ({"split": "md5"}, ["--split", "md5"]),
         ({"leave_one_out": True, "doubtful": 2}, ["--leave-one-out", "--doubtful", 2]),
-        ({"online": True, "feedback_delay": 2, "spam": "ham"}, "--online --feedback-delay 2 --spam ham".split()),
+        ({"online": True, "spam": "ham"}, "--online --set spam=ham".split()),
     ],
     ids=lambda value: next(iter(value), "") if isinstance(value, dict) else "",
 )
@@ -219,16 +218,6 @@ def test_training_in_a_thread_leaves_signals_alone(folder: Path, tmp_path: Path)
     thread.start()
     thread.join()
     assert not failed and (tmp_path / "m").exists()
-
-
-def test_the_settings_by_name_are_those_of_the_command_line() -> None:
-    from spamnb.api.options import SETTINGS
-
-    @settings_options
-    def command(settings: object) -> None: ...
-
-    options = {param.name for param in command.__click_params__}  # type: ignore[attr-defined]
-    assert {*SETTINGS} == {*MODEL_SETTINGS, *TOKEN_SETTINGS, *LOSS_SETTINGS} == options
 
 
 # -- notebooks and frames ------------------------------------------------------------------------------------

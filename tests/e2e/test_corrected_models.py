@@ -32,7 +32,7 @@ def content(model: Path, lessons: bool = False) -> list[str]:
 def model(tmp_path: Path) -> Path:
     """Trained on 40 messages, and taught three, one of them another class than that of its folder."""
     path = tmp_path / "model"
-    done("train", "-m", path, "--model-type", "corrected", folders(tmp_path / "mail", mail(20)))
+    done("train", "-m", path, "--set", "model_type=corrected", folders(tmp_path / "mail", mail(20)))
     for label, raw in LESSONS:
         done("learn", "-m", path, label, stdin=raw)
     return path
@@ -76,10 +76,10 @@ def test_a_reader_sees_what_another_process_taught(model: Path) -> None:
 
 
 def test_lessons_are_taught_again_by_train_and_by_upgrade(model: Path, tmp_path: Path) -> None:
-    told = done("train", "--force", "-m", model, "--model-type", "corrected", tmp_path / "mail")
+    told = done("train", "--force", "-m", model, "--set", "model_type=corrected", tmp_path / "mail")
     assert "taught again 3 messages" in told
     right = [pair for pair in mail(20) if pair[1] != message("ham", 0)] + LESSONS
-    done("train", "-m", tmp_path / "right", "--model-type", "corrected", folders(tmp_path / "sorted", right))
+    done("train", "-m", tmp_path / "right", "--set", "model_type=corrected", folders(tmp_path / "sorted", right))
     assert content(model) == content(tmp_path / "right"), "as if they had been in the folders"
     with Store.open(model, writable=True) as store:
         store.put_meta({"tokens_version": 1})
@@ -104,7 +104,7 @@ def test_export_and_import_give_the_same_model(model: Path, tmp_path: Path, less
 def test_merged_models_hold_what_both_were_taught(model: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     more = [(label, message(label, n)) for n in range(300, 306) for label in ("ham", "spam")]
-    done("train", "-m", other, "--model-type", "corrected", folders(tmp_path / "more", more))
+    done("train", "-m", other, "--set", "model_type=corrected", folders(tmp_path / "more", more))
     for first, second in ((model, other), (other, model)):
         done("merge", first, second, "-m", tmp_path / f"{first.name} first")
     both = tmp_path / "model first"
@@ -113,7 +113,7 @@ def test_merged_models_hold_what_both_were_taught(model: Path, tmp_path: Path) -
         for label, raw in more:
             assert classifier.forget(label, raw)
     assert sums(content(both))[1:] == sums(content(model))[1:]
-    done("train", "-m", tmp_path / "plain", "--model-type", "boolean", tmp_path / "mail")
+    done("train", "-m", tmp_path / "plain", "--set", "model_type=boolean", tmp_path / "mail")
     assert "model_type differs" in run("merge", model, tmp_path / "plain", "-m", tmp_path / "never").output
 
 
@@ -134,7 +134,7 @@ def test_a_pruned_model_answers_learns_and_forgets_all_it_knows(model: Path, tmp
 
 
 def test_an_older_spamnb_is_told_that_a_newer_one_made_the_file(tmp_path: Path) -> None:
-    done("train", "-m", tmp_path / "m", "--model-type", "corrected", folders(tmp_path / "mail", mail(5)))
+    done("train", "-m", tmp_path / "m", "--set", "model_type=corrected", folders(tmp_path / "mail", mail(5)))
     with sqlite3.connect(tmp_path / "m") as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
     connection.close()
@@ -146,14 +146,14 @@ def test_train_says_how_the_newest_fifth_is_judged_by_the_older_mail(tmp_path: P
         for n, (label, raw) in enumerate(mail(300))
     ]
     folders(tmp_path / "mail", dated)
-    said = done("train", "-m", tmp_path / "m", "--model-type", "corrected", tmp_path / "mail")
+    said = done("train", "-m", tmp_path / "m", "--set", "model_type=corrected", tmp_path / "mail")
     assert "The newest fifth, 120 messages since 2004-11-21" in said
 
 
 def test_an_explanation_says_which_part_spoke_and_the_parts_add_up(model: Path, tmp_path: Path) -> None:
     (tmp_path / "letter").write_bytes(message("spam", 500))
     told = json.loads(done("classify", "-m", model, "--format", "json", "--explain", "1000", tmp_path / "letter"))
-    done("train", "-m", tmp_path / "plain", "--model-type", "boolean", tmp_path / "mail")
+    done("train", "-m", tmp_path / "plain", "--set", "model_type=boolean", tmp_path / "mail")
     for label, raw in LESSONS:
         done("learn", "-m", tmp_path / "plain", label, stdin=raw)
     scores = []

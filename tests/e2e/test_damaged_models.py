@@ -85,9 +85,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
         (root / "mail" / str(n)).write_bytes(message("ham", n))
     said = {}
     for kind in KINDS:
-        embedding = ["--embedding", "lsa:2"] if kind == "lda" else []
+        embedding = ["--set", "embedding=lsa:2"] if kind == "lda" else []
         path = root / kind
-        done = run("train", "--workers", 1, "-m", path, "--model-type", kind, *embedding, root / "labelled")
+        done = run("train", "--workers", 1, "-m", path, "--set", f"model_type={kind}", *embedding, root / "labelled")
         assert done.exit_code == 0, done.output
         with Classifier.open(path, writable=True) as classifier:
             with pytest.MonkeyPatch.context() as patch:

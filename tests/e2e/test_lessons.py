@@ -74,7 +74,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
         assert "taught again 2 messages that had been learned one by one\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
     done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
-    told = done("train", "--force", "-m", model, "--model-type", "logistic", tmp_path / "mail")
+    told = done("train", "--force", "-m", model, "--set", "model_type=logistic", tmp_path / "mail")
     assert "taught again 3 messages" in told
     assert "1 of them in the sources too, 1 in another class there: the lesson's class counts" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
@@ -134,7 +134,7 @@ def test_the_sources_are_remembered_as_they_can_be_found_again(
 
 
 def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path) -> None:
-    done("train", "--force", "-m", model, "--alpha", "0.5", tmp_path / "mail")
+    done("train", "--force", "-m", model, "--set", "alpha=0.5", tmp_path / "mail")
     before = content(model)
     assert "nothing to do" in done("upgrade", "-m", model) and content(model) == before
     for version in (1, TOKENS_VERSION - 1):  # through two versions

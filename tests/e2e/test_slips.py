@@ -96,8 +96,8 @@ def test_training_refuses_classes_that_differ_in_case_alone(tmp_path: Path) -> N
 
 def test_training_refuses_a_name_of_spam_that_no_class_has(tmp_path: Path) -> None:
     folders(tmp_path / "mail", mail(5))
-    done = run("train", "-m", tmp_path / "model", "--spam", "spma", tmp_path / "mail")
-    assert done.exit_code == 1 and "--spam spma: no class has this name; the classes are ham, spam" in done.output
+    done = run("train", "-m", tmp_path / "model", "--set", "spam=spma", tmp_path / "mail")
+    assert done.exit_code == 1 and "spam is 'spma': no class has this name; the classes are ham, spam" in done.output
 
 
 def test_what_force_throws_away_is_said_with_its_number(model: Path, tmp_path: Path) -> None:

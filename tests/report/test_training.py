@@ -99,7 +99,7 @@ def test_messages_left_out_in_parts_are_told_to_be() -> None:
 @pytest.mark.parametrize("spam", ["junk", "spam"])
 def test_a_class_of_spam_that_is_none_is_told(spam: str) -> None:
     lines = report(("a", "b"), {("a", "a"): 60, ("b", "b"): 60}, spam)
-    assert f"  there is no class '{spam}', so all errors cost the same; --spam names another as spam" in lines
+    assert f"  there is no class '{spam}', so all errors cost the same; --set spam=CLASS names another" in lines
     assert not [line for line in lines if "good mail" in line]
 
 

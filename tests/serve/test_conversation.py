@@ -43,8 +43,10 @@ class Stub:
         pass
 
 
-def converse(request: bytes, judge: Callable[[bytes], object], **limits: float) -> tuple[bytes, list[dict]]:
-    """The reply to a request, and what was logged."""
+def converse(
+    request: bytes, judge: Callable[[bytes], object], ends: bool = True, **limits: float
+) -> tuple[bytes, list[dict]]:
+    """The reply to a request, and what was logged. A client that does not end sends a byte now and then."""
     logged: list[dict] = []
 
     async def talk() -> bytes:
@@ -59,7 +61,11 @@ def converse(request: bytes, judge: Callable[[bytes], object], **limits: float) 
         served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
         reader, writer = await asyncio.open_connection(sock=theirs)
         writer.write(request)
-        writer.write_eof()
+        if ends:
+            writer.write_eof()
+        while not ends and not served.done():
+            writer.write(b"x")
+            await asyncio.sleep(0.02)
         reply = await reader.read()
         writer.close()
         await served
@@ -88,6 +94,19 @@ def test_a_message_that_takes_too_long_is_given_up():
     reply, logged = converse(CHECK, hang, classify_time=0.1)
     assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: classifying the message took too long\r\n"
     assert logged[-1]["code"] == 79
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (b"", b"the request's headers took too long"),
+        (b"CHECK SPAMC/1.5\r\nX", b"the request's headers took too long"),
+        (b"CHECK SPAMC/1.5\r\nContent-length: 999999\r\n\r\nX", b"the message took too long"),
+    ],
+)
+def test_a_client_that_sends_a_byte_now_and_then_is_cut_off(request_: bytes, said: bytes):
+    reply, _ = converse(request_, hang, ends=False, head_time=0.2, message_time=0.2)
+    assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: " + said + b"\r\n"
 
 
 def test_a_model_that_cannot_be_read_is_a_temporary_failure():

@@ -212,7 +212,7 @@ def test_what_cannot_start_says_so_in_one_line(serve, model, tmp_path):
         (("--socket", str(tmp_path / "no" / "s")), "cannot listen on"),
         (("--port", "0", "--socket-mode", "999"), "no octal mode"),
         (("--host", "x" * 300), "cannot listen on x.*; --host takes another"),
-        (("--classify-timeout", "inf"), "inf is not in the range"),  # no timer takes it: every message would pass
+        (("--drain", "inf"), "inf is not in the range"),  # no timer takes it
         (("--drain", "nan"), "'nan' is no time"),
     ]:
         with pytest.raises(RuntimeError, match=message) as error:
