@@ -100,9 +100,22 @@ class Explanation:
         return frame(columns)
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, verbose: bool = False) -> str:
+        """What ``print`` shows; where ``verbose``, also the probabilities before calibration, and which part of each
+        weight corrects naive Bayes.
+
+        >>> import spamnb
+        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
+        >>> print(spamnb.explain(b"Subject: offer", "model.spamnb").text(verbose=True))
+        verdict: ...
+          ...: probability 0..., before calibration 0... (textbook naive Bayes)
+        ...
+        """
         from spamnb.report.explanation import explanation
 
-        return explanation(self.judgement, self.settings, self.totals, self.counts, self.directions, self.top)
+        return explanation(self.judgement, self.settings, self.totals, self.counts, self.directions, self.top, verbose)
 
     def _repr_html_(self) -> str:
         from spamnb.report.notebook import explanation_html
@@ -123,8 +136,8 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> print(spamnb.explain(b"Subject: minutes\\n\\nthe agenda of the meeting\\n", "model.spamnb", top=2))
     verdict: ham
-      ham: probability 0.9... (calibrated), ... (textbook naive Bayes)
-      spam: probability 0.0... (calibrated), ... (textbook naive Bayes)
+      ham: probability 0.9...
+      spam: probability 0.0...
     ...
     """
     from spamnb.classifier import Classifier

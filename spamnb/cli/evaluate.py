@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Write a page with figures."
 )
 @doubtful_option
+@click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
 @set_option
 @workers_option
 @dask_option("Let a Dask cluster read the mail")
@@ -82,6 +83,7 @@ def evaluate_command(
     compare: Path | None,
     report: Path | None,
     doubtful: int,
+    verbose: bool,
     settings: SettingsOptions,
     workers: int | None,
     dask: str | None,
@@ -138,7 +140,7 @@ def evaluate_command(
         if form == "json":
             click.echo(escape_json({**found.to_dict(), "mcnemar": as_json(test)}))
         else:
-            _print(found, test, compare)
+            _print(found, test, compare, verbose)
 
 
 def _fraction(split: str | None) -> Any:
@@ -152,14 +154,14 @@ def _fraction(split: str | None) -> Any:
         raise SpamnbError(f"--split {split}: give a fraction between 0 and 1, or md5") from None
 
 
-def _print(found: Evaluation, test: McNemar | None, compare: Path | None) -> None:
+def _print(found: Evaluation, test: McNemar | None, compare: Path | None, verbose: bool) -> None:
     from rich.console import Console
 
     from spamnb.report.evaluation import tables
     from spamnb.report.mislabelled import doubtful_lines
 
     console = Console()
-    for table in tables(found.figures):
+    for table in tables(found.figures, verbose):
         console.print(table)
     if test:
         console.print(

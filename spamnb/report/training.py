@@ -65,7 +65,6 @@ def training_report(
         lines.append(f"The newest fifth, {number_of} since {since}, judged by a model of the older ones:")
         lines += _errors(np.array(left_out.classes)[newest.labels], np.array(newest.verdicts), spam)
         lines.append("  For mail to come believe these: above, messages were judged by a model that knew newer mail.")
-        lines.append("  Probabilities are set by both: the newest messages count as the older ones judged them.")
     return "\n".join(lines)
 
 
