@@ -24,7 +24,7 @@ MODELS = (*BAYES_MODELS, "logistic", *VECTOR_MODELS)
 # two of the same sums may differ.
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
-UPGRADE = "'spamnb upgrade' makes it anew of its lessons and the mail it was trained from"
+UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
 def default_model_type(pooling: str | None) -> str:

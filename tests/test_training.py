@@ -182,7 +182,7 @@ def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
 
 def test_force_never_replaces_what_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("twenty years of work\n" * 100)
-    with pytest.raises(SpamnbError, match="no spamnb model"):
+    with pytest.raises(SpamnbError, match="not a spamnb model"):
         train_file(tmp_path / "thesis.txt", counted(tmp_path, mail(2)), Settings(), force=True)
     assert (tmp_path / "thesis.txt").read_text().startswith("twenty")
 

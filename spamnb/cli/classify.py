@@ -44,10 +44,10 @@ T = TypeVar("T")
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Show the N heaviest tokens, as text or json.",
+    help="Show the N tokens that decided most; not with csv.",
 )
-@click.option("--no-formulas", is_flag=True, help="In CSV, put ' before what a spreadsheet would compute.")
-@click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell.")
+@click.option("--no-formulas", is_flag=True, help="In CSV, put ' before cells that a spreadsheet would compute.")
+@click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when unsure or on error.")
 @click.option(
     "--false-positive-cost",
     type=float,

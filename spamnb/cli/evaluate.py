@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     type=ModelPath(),
     help="Judge by this model as it is; the mail must be new to it.",
 )
-@click.option("--by-date", is_flag=True, help="With --online, --split: in order of receipt.")
+@click.option("--by-date", is_flag=True, help="With --online or --split: in the order in which mail was received.")
 @format_option("text", "json")
 @click.option(
     "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write each message's scores."
@@ -95,7 +95,7 @@ def evaluate_command(
 
     \b
     Example:
-      spamnb evaluate --folds 10 --report page.html ham=~/Maildir spam=~/Maildir/.Junk
+      spamnb evaluate --folds 10 --report page.html ham=~/Maildir/cur spam=~/Maildir/.Junk
       spamnb evaluate --online index:trec05p-1/full/index
     """
     from spamnb.api.evaluate import evaluate

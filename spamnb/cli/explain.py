@@ -14,7 +14,7 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 @click.argument("source", required=False, type=SOURCE)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
-@click.option("-v", "--verbose", is_flag=True, help="Also the probabilities before calibration, and the correction.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show uncalibrated probabilities and corrections.")
 def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 

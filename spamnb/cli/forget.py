@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @model_option
-@click.option("--journal", type=ModelPath(), help="Take what this journal holds of the messages out of it, too.")
+@click.option("--journal", type=ModelPath(), help="Also delete the messages from this journal.")
 def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 

@@ -22,7 +22,7 @@ from spamnb.cli.options import (
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
-@click.option("--new-class", is_flag=True, help="CLASS may be one that the model does not have.")
+@click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
 @keep_lessons_option
 @text_column_option
 @model_option

@@ -19,7 +19,7 @@ from spamnb.cli.options import ModelPath, model_option, tell
     help="The model that all of them began as: what it holds is added once, and what they learned and forgot since.",
 )
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-@click.option("--lessons", is_flag=True, help="Keep the messages that they were taught one by one, too.")
+@click.option("--lessons", is_flag=True, help="Also keep the messages that the models were taught one by one.")
 def merge_command(
     models: tuple[Path, ...], model: Path, base: Path | None, force: bool, lessons: bool
 ) -> None:

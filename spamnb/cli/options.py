@@ -68,13 +68,13 @@ model_option = click.option(
 def format_option(*forms: str) -> Callable[[Any], Any]:
     """How what is found is printed, one of these; the first where nothing is asked for."""
     choice = click.Choice(forms)
-    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="How it is printed.")
+    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="The output format.")
 
 
 journal_option = click.option(
     "--journal",
     type=ModelPath(),
-    help="Note what was decided in this file, which is made, for 'spamnb review'.  [default: nothing is noted]",
+    help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
 )
 
 doubtful_option = click.option(
@@ -89,8 +89,8 @@ keep_lessons_option = click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
-    help="The most megabytes of messages taught one by one that the model keeps; 0 keeps none.  [default: as the model"
-    " says, or 64]",
+    help="The model keeps the messages that it is taught one by one, up to this size.  [default: as the model says, or"
+    " 64]",
 )
 
 workers_option = click.option(

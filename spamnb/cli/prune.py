@@ -34,7 +34,7 @@ SAMPLE = 2000  # of the SOURCE's messages are judged at most, taken evenly
     show_default=True,
     help="Keep the tokens of messages that were learned in the last N months, counting this one.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken out, and what it costs.")
+@click.option("--dry-run", is_flag=True, help="Print what would be taken out and what that costs, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before tokens are taken out.")
 @click.option("--journal", type=ModelPath(), help="Also take messages older than --months out of this journal.")
 @source_options

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @model_option
-@click.option("--force", is_flag=True, help="Replace the model that is there; what it was taught is taught again.")
+@click.option("--force", is_flag=True, help="Replace the model; the new one is taught what the old one was.")
 @doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @keep_lessons_option
@@ -59,7 +59,7 @@ def train_command(
 
     \b
     Example:
-      spamnb train ham=~/Maildir spam=~/Maildir/.Junk
+      spamnb train ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
     from spamnb.api.train import train
 

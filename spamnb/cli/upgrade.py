@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; more is a folder that is not there
 
 
-@click.command("upgrade", short_help="Make a model of an older version anew.")
+@click.command("upgrade", short_help="Make a model of an older version again.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @source_options
 @model_option
-@click.option("--incomplete", is_flag=True, help="Also where messages that the model learned cannot be read again.")
+@click.option("--incomplete", is_flag=True, help="Go on where messages that the model learned can no longer be read.")
 @keep_lessons_option
 @workers_option
 def upgrade_command(

@@ -140,7 +140,7 @@ def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path)
     for version in (1, TOKENS_VERSION - 1):  # through two versions
         set_meta(model, tokens_version=version)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
-            assert "'spamnb upgrade' makes it anew" in run(*command, "-m", model).output
+            assert "'spamnb upgrade' makes it again" in run(*command, "-m", model).output
         told = done("upgrade", "-m", model)
         assert f"making {model} anew of {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
         assert sums(content(model))[1:] == sums(before)[1:]

@@ -31,4 +31,4 @@ def test_a_server_starts_and_answers_whatever_its_journal_is(serve, model, tmp_p
     assert server.verdict(mail("spam", 900)).startswith("Spam: True")
     assert server.stop() == 0  # all that waited was written by then, or told
     told = [line["error"] for line in server.lines() if line["event"] == "journal"]
-    assert len(told) == 2 and all("no journal of verdicts" in line for line in told) and "(1 verdict" in told[1]
+    assert len(told) == 2 and all("not a journal of verdicts" in line for line in told) and "(1 verdict" in told[1]

@@ -76,7 +76,7 @@ def test_what_was_replaced_is_opened_anew(model, folder):
     assert models.for_classifying("") is not before and models.taught("ann") is not own
     model.write_bytes(b"no model " * 100)
     kept = models.for_classifying("")
-    with pytest.raises(SpamnbError, match="no spamnb model"):
+    with pytest.raises(SpamnbError, match="not a spamnb model"):
         models.reopen()
     assert models.for_classifying("") is kept
     models.close()

@@ -227,12 +227,12 @@ def foreign(path: Path) -> None:
         (lambda path: None, "m: no model there"),
         (lambda path: path.mkdir(), "m: a folder, and no model there"),
         (lambda path: path.write_bytes(b""), "an empty file and no model"),
-        (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "no spamnb model"),
-        (foreign, "no spamnb model"),
+        (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "not a spamnb model"),
+        (foreign, "not a spamnb model"),
         (newer, "newer spamnb"),
         (damaged_page, "a damaged one .pages"),
         (older, "older spamnb"),
-        (damaged, "damaged|no spamnb model"),
+        (damaged, "damaged|not a spamnb model"),
     ],
 )
 def test_what_is_no_model_is_told_in_one_line(tmp_path: Path, make, says: str) -> None:  # type: ignore[no-untyped-def]
