@@ -168,7 +168,7 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         ({"stem": "klingon"}, "klingon"),
         ({"ignore_headers": ["Received:"]}, "neither colon nor space"),
         ({"model_type": "lda", "embedding": "none"}, "none"),
-        ({"ngrams": "two"}, "str"),
+        ({"ngrams": "two"}, "a whole number"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_mail_is_read(
