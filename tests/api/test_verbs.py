@@ -295,11 +295,3 @@ def test_a_frame_is_of_the_library_that_is_there(model: Path, missing: str, used
         pytest.importorskip("polars")
     command = [sys.executable, "-c", FRAMES, str(model), missing, *used]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == said
-
-
-def test_the_verbs_import_nothing_heavy() -> None:
-    code = (
-        "import sys, spamnb; spamnb.train, spamnb.evaluate, spamnb.words, spamnb.explain, spamnb.read;"
-        "print(*{m.partition('.')[0] for m in sys.modules} & {'scipy', 'pandas', 'polars', 'rich', 'jinja2', 'click'})"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"

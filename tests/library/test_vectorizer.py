@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -226,16 +224,3 @@ def test_a_table_is_refused_and_its_column_taken() -> None:
 def test_numbers_of_processes() -> None:
     assert cores.workers_of(None) == 1 and cores.workers_of(3) == 3
     assert cores.workers_of(-1) == cores.cores() and cores.workers_of(-1000) == 1
-
-
-def test_scikit_learn_is_not_imported() -> None:
-    program = (
-        "import sys\n"
-        "from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, SpamClassifier\n"
-        "X, y = ['lunch', 'pills', 'tea', 'offer'], ['ham', 'spam', 'ham', 'spam']\n"
-        "SpamClassifier().fit(X, y).evaluate(X, y)\n"
-        "MailVectorizer().fit_transform(X), HashingMailVectorizer().transform(X)\n"
-        "list(MessageFolds(2).split(X, y))\n"
-        "assert 'sklearn' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
