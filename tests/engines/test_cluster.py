@@ -29,6 +29,8 @@ from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
 from spamnb.store.jsonl import export
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed")
 
 
@@ -269,7 +271,6 @@ def ending(monkeypatch: pytest.MonkeyPatch, name: str, end: Callable[[], Any]) -
         yield
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,7 +300,6 @@ def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_na
         assert model.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_a_cluster_of_this_machine_makes_the_same_model(folder: Path, tmp_path: Path) -> None:
     train(folder, tmp_path / "one", workers=1)
     result = run("train", "--dask", "local", "--workers", "2", "-m", str(tmp_path / "local"), str(folder))

@@ -68,7 +68,7 @@ def assert_twins(ours: Any, theirs: Any, case: Case, container: Any, tolerance: 
     assert (ours.classes_ == theirs.classes_).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(), st.sampled_from(CONTAINERS))
 def test_multinomial(case: Case, container: Any) -> None:
     arguments = {"alpha": case.alpha, "fit_prior": case.fit_prior}
@@ -88,7 +88,7 @@ def test_boolean_multinomial_is_the_multinomial_of_presence(case: Case, containe
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(), st.sampled_from(CONTAINERS), st.sampled_from([0.0, 1.0]))
 def test_bernoulli(case: Case, container: Any, threshold: float) -> None:
     arguments = {"alpha": case.alpha, "fit_prior": case.fit_prior, "binarize": threshold}
@@ -112,7 +112,7 @@ def test_bernoulli_equals_its_formula_where_the_twin_loses_digits(case: Case, co
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(), st.sampled_from(CONTAINERS), st.booleans())
 def test_complement(case: Case, container: Any, norm: bool) -> None:
     if norm and case.X.shape[1] == 1:

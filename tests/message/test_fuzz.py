@@ -40,20 +40,20 @@ OWN = [
 pieces = st.one_of(st.binary(max_size=60), st.sampled_from(fuzz.HURTFUL))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join))
 def test_any_bytes_are_a_message(raw):
     assert fuzz.broken_promise(parse(raw)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_spoilt_messages(seed):
     raw = fuzz.mutated(random.Random(seed), OWN)
     assert fuzz.broken_promise(parse(raw)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join), st.integers(0, 2**32))
 def test_a_digest_is_that_of_the_message(raw, seed):
     for each in (raw, fuzz.mutated(random.Random(seed), OWN)):
@@ -68,7 +68,7 @@ def test_a_header_is_read_without_its_message(seed):
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join))
 def test_line_ends_do_not_matter(raw):
     raw = raw.replace(b"\r", b"")

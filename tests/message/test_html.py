@@ -40,7 +40,7 @@ def page_of(pieces: list[str]) -> bytes:
     return "".join(pieces).encode()
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(st.lists(PIECES | ODD, max_size=40).map(page_of) | st.binary(max_size=80))
 @example(b"<b><div><i>x</b>y</div>z")
 @example(b"<table>a<b>c<tr>d<td>e</table>f")
@@ -59,7 +59,7 @@ def test_the_other_one_is_not_compiled() -> None:
 UNLIKE = ("svg", "select", "form", "button", "object", "caption", "body", "html", "x", "script", "style", "textarea")
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=25).map(page_of).filter(lambda page: not any(n.encode() in page for n in UNLIKE)))
 @example(b"<p><font><p>x</font>y")
 @example(b"<table>a<tr>b<td>c<table>d</table>e</table>f")
@@ -78,7 +78,7 @@ STYLED = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(st.lists(STYLED, max_size=16).map(page_of))
 def test_hidden_is_what_a_whole_parser_puts_inside_of_hidden_elements(page: bytes) -> None:
     tree = LexborHTMLParser(page)
@@ -90,7 +90,7 @@ def test_hidden_is_what_a_whole_parser_puts_inside_of_hidden_elements(page: byte
 REFERENCES = st.sampled_from([*"&#;x1aA=z ", "&amp", "&copy", "&#x41", "&#128;", "&nosuch;", "&lt;", "&notit;"])
 
 
-@settings(max_examples=800)
+@settings(max_examples=200)
 @given(st.lists(REFERENCES).map(page_of))
 def test_references_are_those_of_a_whole_parser(text: bytes) -> None:
     assert resolve_references(text).decode() == (LexborHTMLParser(b"<p>." + text).css_first("p").text())[1:]

@@ -94,6 +94,7 @@ def test_names_in_other_scripts_become_the_punycode_of_idna(written: str) -> Non
     assert canonical_host(written + ".example") == expected + ".example"
 
 
+@pytest.mark.slow
 def test_every_character_in_a_name_becomes_what_idna_makes_of_it() -> None:
     joiners = "\u200c\u200d"  # show nothing in Latin names, which is where they hide
     for char in map(chr, range(0x80, 0x30000)):

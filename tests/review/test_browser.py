@@ -34,6 +34,8 @@ from spamnb.review.passwords import Passwords, set_password
 from spamnb.serve.score import score_message
 from spamnb.sources import maildir
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "correct horse"
 SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
 
@@ -171,7 +173,6 @@ def test_hostile_mail_changes_nothing(browser, url, tmp_path, model):
     assert [each for each in page.told("Log.entryAdded") if each["entry"]["source"] == "security"] == []
 
 
-@pytest.mark.slow
 def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     axe_file = Path(pytest.importorskip("axe_core_python", reason="axe-core is not installed").__file__)
     axe = (axe_file.parent / "axe.min.js").read_text("utf-8")

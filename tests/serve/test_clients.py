@@ -20,6 +20,8 @@ from spamnb.classifier import Classifier
 from spamnb.message.headers import section_length
 from spamnb.serve.score import THRESHOLD, score_message
 
+pytestmark = pytest.mark.slow
+
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 # A Received field more changes 1 verdict of 4,200 (a model of 3,250 messages), one that was 5.0 points to begin with.
 EDGE = 0.5

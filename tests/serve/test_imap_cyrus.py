@@ -13,6 +13,8 @@ from maildirs import learned
 from served import mail
 from unpacked import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def cyrus(made: Callable[..., Server]) -> Iterator[Server]:
@@ -44,7 +46,6 @@ def test_new_mail_is_sorted_and_moves_are_learned(cyrus: Server, model: Path, tm
         assert person.where()[key("spam", 500)] == "INBOX"
 
 
-@pytest.mark.slow
 def test_no_message_is_lost_or_doubled_when_the_server_is_killed(cyrus: Server, model: Path):
     def arrive(seeds: range) -> None:
         with cyrus.person() as person:

@@ -19,6 +19,8 @@ from spamnb.sources.imap_reading import Uid
 from spamnb.sources.imap_url import parsed
 from spamnb.sources.mailbox import Folder
 
+pytestmark = pytest.mark.slow
+
 INBOX, JUNK = Folder("INBOX", "INBOX", "inbox"), Folder("Junk", "Junk", "junk")
 
 

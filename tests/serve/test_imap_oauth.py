@@ -14,6 +14,8 @@ from imap_account import Server, deliver, key, sides, sort
 from imap_programs import watching
 from unpacked import wait_until
 
+pytestmark = pytest.mark.slow
+
 CONF = """
 auth_mechanisms = plain {mechanisms}
 passdb {{

@@ -17,6 +17,8 @@ from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import parsed
 
+pytestmark = pytest.mark.slow
+
 LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000))
 
 

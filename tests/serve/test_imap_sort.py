@@ -16,6 +16,8 @@ from unpacked import PATIENCE
 from spamnb.serve.imap_record import record_path
 from spamnb.sources.imap_url import parsed
 
+pytestmark = pytest.mark.slow
+
 WITHOUT_MOVE = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR UIDPLUS IDLE NAMESPACE SPECIAL-USE LITERAL+\n}\n"
 WITHOUT_BOTH = "protocol imap {\n  imap_capability = IMAP4rev1 SASL-IR NAMESPACE LITERAL+\n}\n"
 QUOTA = """
@@ -135,7 +137,6 @@ def test_a_password_that_changed_is_said_in_one_line(made, model):
     server.set_password(PASSWORD)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", WITHOUT_MOVE], ids=["MOVE", "COPY and EXPUNGE"])
 def test_no_message_is_lost_or_doubled_when_the_server_is_killed(made, model, more):
     server = made(more)

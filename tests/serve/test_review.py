@@ -17,6 +17,8 @@ from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
 from spamnb.message.parse import digest
 from spamnb.review.lessons import Teacher
 
+pytestmark = pytest.mark.slow
+
 
 def row_of(journal: Journal, raw: bytes) -> int:
     row = journal.of_message(digest(raw))

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from served import mail
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "soak_server.py"
 
 
@@ -25,7 +27,6 @@ def soak(model: Path, folder: Path, *options: str) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.slow
 def test_workers_killed_under_load_lose_nothing(model, tmp_path):
     load, end = soak(model, tmp_path / "mail", "--teach", "--kill", "1", "--seconds", "6")
     assert load["answered"] > 20 and load["taught"] > 2
@@ -33,7 +34,6 @@ def test_workers_killed_under_load_lose_nothing(model, tmp_path):
     assert end == {"exit": 0, "damage": []}
 
 
-@pytest.mark.slow
 def test_two_hundred_trickling_connections_hinder_nobody(model, tmp_path):
     load, _ = soak(model, tmp_path / "mail", "--trickle", "200", "--seconds", "4")
     assert load["answered"] > 20 and load["wrong"] == load["refused"] == load["cut_off"] == 0

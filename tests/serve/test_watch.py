@@ -247,3 +247,16 @@ def test_another_name_of_junk_makes_no_lessons_of_all_spam(box, model):
     told = once(model, path_of(box), "--junk", "Unwanted")
     assert told.exit_code == 1 and "no folder 'Unwanted', though spam was noted in one" in told.stderr
     assert learned(model, raw) is None
+
+
+def test_what_is_put_into_the_folder_for_teaching_is_learned_and_goes_on(model, box):
+    path, options = path_of(box), ("--learn-folder", "Learn")
+    assert once(model, path, *options).exit_code == 0
+    (path / ".Learn.spam" / "cur" / "1:2,S").write_bytes(mail("spam", 900))
+    (path / ".Learn.ham" / "new" / "2").write_bytes(mail("ham", 900))
+    told = once(model, path, *options)
+    assert told.exit_code == 0 and told.stdout.count("learned\t") == 2
+    assert learned(model, mail("spam", 900)) == "spam" and learned(model, mail("ham", 900)) == "ham"
+    assert [each.read_bytes() for each in maildir.files(path / ".Junk" / "cur")] == [mail("spam", 900)]
+    assert [each.read_bytes() for each in maildir.files(path / "new")] == [mail("ham", 900)]
+    assert once(model, path, *options).output == ""

@@ -24,6 +24,8 @@ from unpacked import wait_until
 from spamnb.classifier import Classifier
 from spamnb.serve import workers
 
+pytestmark = pytest.mark.slow
+
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 

@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from mail import folders, mail
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("fsspec")
 
 

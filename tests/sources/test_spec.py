@@ -470,6 +470,7 @@ def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path, name: str) -> None:
     assert len(one) * count > 30 << 20 > 6 << 20 > peak  # 35 MB of mail; three buffers of a mebibyte
 
 
+@pytest.mark.slow
 def test_counts_of_the_public_corpora(corpora: Path) -> None:
     """What the corpora's own descriptions state."""
     stated = {

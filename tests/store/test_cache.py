@@ -26,7 +26,7 @@ def empty() -> Store:
     return Store.create(":memory:", Settings().as_meta())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(MESSAGES, st.data())
 def test_one_change_of_many_messages_is_many_changes_of_one(
     messages: list[tuple[str, dict[str, int]]], data: st.DataObject

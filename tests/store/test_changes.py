@@ -26,7 +26,7 @@ def counts(store: Store) -> list:
     return [found.positions.tolist(), found.document_counts.tolist(), found.occurrences.tolist()]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STEPS, st.sampled_from([0, 5, 20, 1000]), st.sampled_from([0, 4, 128]))
 def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: list, log: int, share: int) -> None:
     import tempfile

@@ -23,6 +23,8 @@ from spamnb.store.server_name import ServerModel, user_model
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import open_store
 
+pytestmark = pytest.mark.slow
+
 NAIVE_BAYES = Settings(model_type="boolean")
 WORDS = [f"word{n}" for n in range(60)] + ["nul\0in", "café", "pills", "meeting"]
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "soak_postgresql.py"
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("server")  # or it is skipped
 def test_every_acknowledged_lesson_is_there_once_when_servers_and_postgresql_are_killed():
     if shutil.which("spamc") is None:

@@ -40,7 +40,7 @@ def trained(store: Store, meta: dict[str, object] | None = None) -> Store:
     return out
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(labelled)
 def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
     store = filled(messages)
@@ -61,7 +61,7 @@ def test_sums_are_the_sums(messages: list[tuple[str, dict[str, int]]]) -> None:
         assert +Counter(store.frequencies()[c]) == Counter(holders)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(labelled, st.sampled_from(["ham", "spam", "new"]), documents)
 def test_adding_then_taking_away_restores_the_export(
     messages: list[tuple[str, dict[str, int]]], label: str, tokens: dict[str, int]
@@ -73,7 +73,7 @@ def test_adding_then_taking_away_restores_the_export(
     assert list(export(store)) == before
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(labelled, st.integers(0, 8), st.sets(st.integers(0, 7)), st.booleans(), st.sampled_from([0, 3, 1000]))
 def test_trained_and_learned_sums_add_up(
     messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], ahead: bool, log: int
