@@ -61,6 +61,7 @@ def test_type_checkers_know_the_public_names(tool: str, tmp_path: Path) -> None:
     assert len(checked(tool, tmp_path, tmp_path / "wrong.py")) >= 5, "what is wrong is seen"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
 def test_an_example_runs(file: Path, tmp_path: Path) -> None:
     (tmp_path / "corpora").symlink_to(ROOT / "corpora")
