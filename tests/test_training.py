@@ -7,27 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never, sums
+from mail import counted, mail, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.counts.top_words import top_words
-from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import Rule, prune
 from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import leave_one_out_estimate, model_of, prepare, train_file
-
-
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    return count_messages(entries, Tokenizer(), folder / "rows", never)
-
 
 THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("list", message("spam", 60))]]
 

@@ -11,23 +11,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, message
+from mail import counted, exported, mail, message
 from uncompiled import uncompiled
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas import correction
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 CORRECTED = Settings(model_type="corrected")
@@ -47,16 +45,6 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
     return found
 
 
-def counted(path: Path, messages: list[tuple[str, bytes]], first: int = 0) -> TrainingSet:
-    entries = enumerate((Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)), first)
-    return count_messages(entries, Tokenizer(), path, lambda name, error: pytest.fail(f"{name}: {error}"))
-
-
-def lines(path: Path) -> list[str]:
-    with Store.open(path) as store:
-        return list(export(store))
-
-
 @pytest.mark.skipif(
     correction.__file__.endswith(".py"), reason="not compiled: needs a C compiler when spamnb is installed"
 )
@@ -72,8 +60,8 @@ def test_compiled_or_not_real_mail_gives_the_same_model(
     for name in ("Problem", "ascend", "coefficients", "take_out", "units_of"):
         monkeypatch.setattr(corrected, name, getattr(source, name))
     train_file(tmp_path / "n", made, CORRECTED)
-    assert lines(tmp_path / "m") == lines(tmp_path / "n")
-    assert any('"correction"' in line for line in lines(tmp_path / "m"))
+    assert exported(tmp_path / "m") == exported(tmp_path / "n")
+    assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 
 def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
@@ -107,18 +95,18 @@ def test_left_out_scores_are_judged_by_the_whole_offset(tmp_path: Path, monkeypa
 def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
-    parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], 13)]
+    parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], range(13, len(messages)))]
     for name, made in (("m", whole), ("n", TrainingSet.sum(parts)), ("o", TrainingSet.sum(parts[::-1]))):
         train_file(tmp_path / name, made, CORRECTED)
-    assert lines(tmp_path / "m") == lines(tmp_path / "n") == lines(tmp_path / "o")
-    assert any('"correction"' in line for line in lines(tmp_path / "m"))
+    assert exported(tmp_path / "m") == exported(tmp_path / "n") == exported(tmp_path / "o")
+    assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
 def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tuple[str, ...]) -> None:
     messages = labelled(30, classes)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[: 20 * len(classes)]), CORRECTED)
-    before = lines(tmp_path / "m")
+    before = exported(tmp_path / "m")
     rest = messages[20 * len(classes) :]
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in rest:
@@ -126,7 +114,7 @@ def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tu
         assert any("brought" in line for line in export(classifier.store) if line not in before)
         for label, raw in [*rest[::2], *rest[1::2]]:
             assert classifier.forget(label, raw)
-    assert lines(tmp_path / "m") == before
+    assert exported(tmp_path / "m") == before
 
 
 LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham", "spam", "list"]))
@@ -171,7 +159,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         corrections = classifier.store.corrections
-        before, exported = corrections.all_brought(), list(export(classifier.store))
+        before, lines = corrections.all_brought(), list(export(classifier.store))
         assert corrections.hard.pick(bytes(16)) is not None
         label, raw = messages[60]
         classifier.learn(label, raw)
@@ -179,7 +167,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         moved = [digest for digest, units in zip(*before) if (after[digest] != units).any()]
         assert len(moved) == 1, "one of those before it"
         classifier.forget(label, raw)
-        assert list(export(classifier.store)) == exported
+        assert list(export(classifier.store)) == lines
 
 
 def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,14 +217,14 @@ def test_a_damaged_correction_is_one_line(tmp_path: Path, statement: str) -> Non
 def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
     messages = labelled(24)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
-    before = lines(tmp_path / "m")
+    before = exported(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for i, (label, raw) in enumerate(messages[40:]):
             classifier.learn("new" if i % 2 else label, raw)
         assert any('"new": -' in line for line in export(classifier.store)), "others push the new class away"
         for _, raw in messages[40:]:
             classifier.forget(classifier.learned(raw) or "", raw)
-    assert lines(tmp_path / "m") == before
+    assert exported(tmp_path / "m") == before
 
 
 def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path: Path) -> None:
@@ -256,15 +244,15 @@ def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
         for label, raw in messages[40:]:
             classifier.learn(label, raw)
         asked = classifier.classify(messages[0][1]).scores
-    exported = lines(tmp_path / "m")
+    lines = exported(tmp_path / "m")
     with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
-        write_snapshot(store, parse_export(exported, "x"))
+        write_snapshot(store, parse_export(lines, "x"))
         np.testing.assert_allclose(Classifier(store).classify(messages[0][1]).scores, asked, atol=1e-12)
-    assert lines(tmp_path / "n") == exported
-    wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in exported]
+    assert exported(tmp_path / "n") == lines
+    wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in lines]
     with pytest.raises(SpamnbError, match="does not sum to 0"):
         parse_export(wrong, "x")
-    plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in exported]
+    plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in lines]
     with pytest.raises(SpamnbError, match="a correction in a model of another type"):
         parse_export(plain, "x")
 
@@ -273,8 +261,8 @@ def test_a_model_without_any_correction_is_imported_too(tmp_path: Path) -> None:
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         classifier.learn("ham", b"Subject: lunch\n\nat noon")
     with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
-        write_snapshot(store, parse_export(lines(tmp_path / "m"), "x"))
-    assert lines(tmp_path / "n") == lines(tmp_path / "m")
+        write_snapshot(store, parse_export(exported(tmp_path / "m"), "x"))
+    assert exported(tmp_path / "n") == exported(tmp_path / "m")
 
 
 def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
@@ -313,7 +301,7 @@ def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
     messages = labelled(40)
     settings = Settings(model_type="corrected", top_words=40)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), settings)
-    before = lines(tmp_path / "m")
+    before = exported(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert len(classifier.store.corrections.whole().weights.keys) <= 40
         for label, raw in messages[60:]:
@@ -321,7 +309,7 @@ def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
         assert len(classifier.store.corrections.whole().weights.keys) <= 40
         for label, raw in messages[60:]:
             classifier.forget(label, raw)
-    assert lines(tmp_path / "m") == before
+    assert exported(tmp_path / "m") == before
 
 
 def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> None:

@@ -10,28 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mail import mail, message, sums
+from mail import counted, mail, message, sums
 from sklearn.linear_model import LogisticRegression
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
 from spamnb.learners.learner import learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.message.parse import parse
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
-
-
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    return count_messages(entries, Tokenizer(), folder / "rows", lambda name, error: pytest.fail(f"{name}: {error}"))
 
 
 @given(counters, st.sets(st.sampled_from("abcdef")))

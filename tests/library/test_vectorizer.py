@@ -1,4 +1,4 @@
-"""MailVectorizer and HashingMailVectorizer: the counts of the tokenizer, whoever reads them in how many processes."""
+"""MailVectorizer, HashingMailVectorizer and MessageFolds: the counts of the tokenizer, in how many processes ever."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from sklearn.utils.estimator_checks import (
     check_valid_tag_types,
 )
 
-from spamnb import HashingMailVectorizer, MailVectorizer, MultinomialNB, SpamClassifier
+from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
 from spamnb.library import cores, rows
+from spamnb.library.given import class_name
 from spamnb.message.parse import parse
 from spamnb.sources.entries import message_of_text
 from spamnb.tokens.token_array import TokenArray
@@ -224,3 +225,30 @@ def test_a_table_is_refused_and_its_column_taken() -> None:
 def test_numbers_of_processes() -> None:
     assert cores.workers_of(None) == 1 and cores.workers_of(3) == 3
     assert cores.workers_of(-1) == cores.cores() and cores.workers_of(-1000) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_message_is_judged_once_and_copies_stand_together(seed: int, texts: list[str], labels: list[str]) -> None:
+    given, classes = [*texts, *texts[:20], b"\n" + texts[0].encode()], [*labels, *labels[:20], "ham"]
+    folds = MessageFolds(5, seed=seed)
+    judged = np.zeros(len(given), int)
+    for learned, asked in folds.split(given, classes):
+        judged[asked] += 1
+        assert sorted([*learned, *asked]) == list(range(len(given)))
+        raws = [text.encode() if isinstance(text, str) else text.strip() for text in given]
+        assert not {raws[i] for i in learned} & {raws[i] for i in asked}
+        distinct = {raws[i]: classes[i] for i in asked}
+        assert [list(distinct.values()).count(name) for name in ("ham", "spam")] == [8, 8]
+    assert (judged == 1).all() and folds.get_n_splits() == 5
+
+
+def test_folds_do_not_depend_on_how_labels_are_written(texts: list[str], labels: list[str]) -> None:
+    number = [{"ham": 0, "spam": 1}[label] for label in labels]
+    by_name, by_number = (list(MessageFolds(3).split(texts, y)) for y in (labels, number))
+    for (_, one), (_, other) in zip(by_name, by_number):
+        assert one.tolist() == other.tolist()
+    assert class_name(np.float64(2)) == "2"
+
+
+def test_its_repr_makes_it_anew() -> None:
+    assert repr(MessageFolds(3, seed=2)) == "MessageFolds(3, seed=2, input='auto')"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from uncompiled import uncompiled
 
-from spamnb.message import elements, html, scanner, stack
+from spamnb.message import elements, html, references, scanner, stack
 from spamnb.message.html import read_html
 from spamnb.message.parse import parse
-from spamnb.message.references import resolve_references
+from spamnb.message.references import KNOWN, MAX_PIECES, resolve_references
 from spamnb.sources.spec import entries
 
 with uncompiled("spamnb.message.html") as (source,):
@@ -111,3 +112,26 @@ def test_compiled_or_not_real_mail_is_read_the_same(corpora: Path, monkeypatch: 
     assert len(pages) > 200
     for page in pages:
         assert tuple(read_html(page, [])) == tuple(read_source(page, []))
+
+
+WRITTEN = st.sampled_from([
+    b"&", b"&amp", b"&amp;", b"&nbsp;", b"nbsp;", b"&lt;b&gt;", b"&copy2", b"&copy=", b"#39;", b"&#39;", b"&#xa0;",
+    b"&NBSP;", b"&zwnj;=", b"&;", b"&nosuch;", b"&#", b"&#x110000;", b"a", b";", b"=", b"&amp;lt;",
+])  # fmt: skip
+
+
+@given(st.lists(WRITTEN, max_size=20).map(b"".join), st.booleans())
+def test_looking_up_changes_nothing(octets: bytes, in_attribute: bool) -> None:
+    by_pattern = references.REFERENCE.sub(references._in_attribute if in_attribute else references._in_text, octets)
+    assert resolve_references(octets, in_attribute) == by_pattern
+
+
+def test_what_is_looked_up_is_what_the_standard_says() -> None:
+    for name, octets in KNOWN.items():
+        assert unescape("&" + name.decode()) == octets.decode()
+
+
+@pytest.mark.parametrize("octets", [b"&nbsp;", b"&", b"&nosuch;"])
+def test_as_many_as_there_may_be_are_resolved(octets: bytes) -> None:
+    expected = {b"&nbsp;": "\xa0"}.get(octets, octets.decode())
+    assert resolve_references(octets * (3 * MAX_PIECES)).decode() == expected * (3 * MAX_PIECES)

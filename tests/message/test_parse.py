@@ -5,20 +5,27 @@ from __future__ import annotations
 import base64
 import binascii
 import pickle
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from uncompiled import uncompiled
 
+import spamnb.message
 from spamnb.message import headers
 from spamnb.message.charsets import decode, resolve
 from spamnb.message.colors import NAMED_COLORS, parse_color
 from spamnb.message.encodings import decode_words, transfer_decode
-from spamnb.message.field_scanner import VOLATILE, VOLATILE_PREFIXES, is_volatile
-from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, parameters
+from spamnb.message.field_scanner import VOLATILE, VOLATILE_PREFIXES, FieldScanner, is_volatile
+from spamnb.message.headers import MAX_FIELDS, MAX_HEADER_BYTES, VOLATILE_FIELD, parameters
 from spamnb.message.html import MAX_TAGS, TAIL, read_html
 from spamnb.message.mime import MAX_DEPTH, MAX_PARTS, MAX_TEXT, MIN_TEXT
 from spamnb.message.parse import Message, parse
+from spamnb.message.truncations import KINDS, what_was_cut
 
 
 def html(body: str, charset: str = "utf-8") -> Message:
@@ -588,3 +595,52 @@ def test_who_asks_for_no_digest_gets_the_rest_of_the_message() -> None:
     raw = b"Subject: x\r\nLines: 1\r\nContent-Type: text/html\r\n\r\n<p>tea<i style='display: none'>pills</i>\r\n"
     assert parse(raw, identify=False) == parse(raw)._replace(digest=b"")
     assert len(parse(raw).digest) == 16
+
+
+def test_whatever_is_cut_is_of_a_known_kind() -> None:
+    folder = Path(next(iter(spamnb.message.__path__)))
+    source = "".join(path.read_text() for path in [*folder.glob("*.py"), *folder.glob("*.pyx")])
+    said = re.findall(r"truncations\.append\(\s*f?\"([^\"]+)\"", source)
+    assert len(said) == len(re.findall(r"truncations\.append\(", source)) > 5
+    known = {words.partition(" ")[0] for words in said} - {"{kind}"}  # PDF, TNEF
+    assert known <= KINDS.keys()
+
+
+def test_a_cut_of_no_known_kind_is_still_one() -> None:
+    assert what_was_cut("something else") == "other"
+
+
+with uncompiled("spamnb.message.field_scanner") as (source,):
+    SourceScanner = source.FieldScanner
+
+FOLDED = r"[^\n]*+(?:\n[ \t][^\n]*+)*+"
+SECTION = re.compile(rb"(?:[!-9;-~]++:%b(?:\n|\Z))*+" % FOLDED.encode())
+FIELD = re.compile(rf"^([!-9;-~]++):[ \t]*+({FOLDED})", re.MULTILINE)
+PIECES = st.sampled_from([
+    b"\n", b"\n\n", b"\n ", b"\t", b":", b": ", b"A", b"Subject: ", b"\nX-Spam-Flag: YES", b"\nlines:",
+    b"\nStatus: R\n O", b"caf\xe9", b"\x7f", b"a b", b"a" * 101,
+])  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=30).map(b"".join), st.integers(0, 60), st.integers(0, 200))
+def test_fields_are_those_of_patterns(data: bytes, start: int, limit: int) -> None:
+    limit = min(limit, len(data))
+    start = min(start, limit)
+    stop = SECTION.match(data, start, limit).end()  # type: ignore[union-attr]
+    fields = [(name, value.replace("\n", "")) for name, value in FIELD.findall(data[start:stop].decode("latin-1"))]
+    lasting = VOLATILE_FIELD.sub(b"", b"\n" + data[start:stop]).strip(b"\n")
+    for scanner in (FieldScanner(), SourceScanner()):
+        assert scanner.scan(data, start, limit) == stop
+        assert scanner.values(1000) == fields
+        assert scanner.values(1) == fields[:1]
+        assert scanner.lasting() == lasting
+
+
+def test_names_that_are_kept_are_bounded() -> None:
+    n_names = 3 * source.MAX_KEPT
+    section = b"".join(b"X-%d: y\n" % number for number in range(n_names)) + b"%b: y\n" % (b"n" * 101)
+    for scanner in (FieldScanner(), SourceScanner()):
+        assert scanner.scan(section, 0, len(section)) == len(section)
+        assert len(scanner.names) == n_names + 1
+        assert scanner.values(n_names + 1)[-2:] == [(f"X-{n_names - 1}", "y"), ("n" * 101, "y")]
+    assert len(source.NAMES) <= source.MAX_KEPT

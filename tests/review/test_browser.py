@@ -20,7 +20,7 @@ if which("chromium") is None:
 
 import uvicorn
 from commands import done
-from mail import learned_model, message
+from mail import learned, learned_model, message
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
 from chromium import Chromium, Page
@@ -91,11 +91,6 @@ def logged_in(browser: Chromium, url: str, user: str = "admin") -> Page:
     page.click("button.main")
     assert page.text("h1") == "Doubtful mail"
     return page
-
-
-def learned(model: Path, raw: bytes) -> str | None:
-    with Classifier.open(model) as classifier:
-        return classifier.learned(raw)
 
 
 def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, url, tmp_path, model):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import done
-from mail import learned_model, message
+from mail import learned, learned_model, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -54,11 +54,6 @@ def position(journal: Journal, model: Path, raw: bytes) -> int:
         row = journal.of_message(classifier.read(raw).digest)
     assert row is not None
     return row.position
-
-
-def learned(model: Path, raw: bytes) -> str | None:
-    with Classifier.open(model) as classifier:
-        return classifier.learned(raw)
 
 
 def test_a_lesson_moves_the_mail_and_undo_puts_it_back(tmp_path, model, box):

@@ -9,7 +9,7 @@ import pytest
 from cyrus_account import Cyrus
 from imap_account import Server, deliver, key, sides, sort
 from imap_programs import keeps_all_through_kills, watching
-from maildirs import learned
+from mail import learned
 from served import mail
 from unpacked import wait_until
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from imap_account import Server, deliver, key, sides, sort
 from imap_programs import watching
-from maildirs import learned
+from mail import learned
 from served import mail
 from unpacked import wait_until
 

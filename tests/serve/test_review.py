@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from imap_account import Person, key, sort
-from maildirs import learned
+from mail import learned
 from served import mail
 
 from spamnb.cli import cli

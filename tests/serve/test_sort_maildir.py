@@ -6,7 +6,8 @@ import gzip
 import os
 
 from click.testing import CliRunner
-from maildirs import learned, path_of, run, subjects
+from mail import learned
+from maildirs import path_of, run, subjects
 from served import mail
 
 from spamnb.cli import cli

@@ -1,10 +1,13 @@
-"""store/lessons.py: what a person taught is kept, within its bound, and leaves when it is forgotten."""
+"""Learned messages in the store: kept lessons, rows of messages, and what is said of them."""
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
+import time
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +17,15 @@ from hypothesis import strategies as st
 from mail import mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
-from spamnb.message.parse import digest
+from spamnb.errors import Damaged, SpamnbError
+from spamnb.formulas.calibration import BINS
+from spamnb.message.parse import digest, parse
 from spamnb.settings import Settings
 from spamnb.sources.mbox import MAX_MESSAGE
+from spamnb.store import facts
 from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export, parse_export
+from spamnb.store.learned import LESSONS, MESSAGES, LearnedMessage, are_bins, read_lessons, read_messages
 from spamnb.store.lessons import (
     ROW_BYTES,
     KeptLesson,
@@ -35,6 +41,7 @@ from spamnb.store.lessons import (
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
 
 
 @pytest.fixture
@@ -250,3 +257,136 @@ def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifie
     found = [lesson for _, lesson in kept_lessons(classifier.store)]
     assert found == lessons[-len(found) :] and 0 < len(found) < 9
     assert holding(classifier.store).bytes <= 2000
+
+
+ONE, TWO = b"1" * 16, b"2" * 16
+
+
+def test_what_the_queries_find_is_what_was_written() -> None:
+    file = sqlite3.connect(":memory:")
+    file.executescript("""
+        CREATE TABLE classes (id INTEGER PRIMARY KEY, name);
+        CREATE TABLE messages (digest, class, taught, bins);
+        CREATE TABLE lessons (identity, digest, tokens);
+        INSERT INTO classes VALUES (1, 'ham'), (2, 'spam');
+    """)
+    file.execute("INSERT INTO messages VALUES (?, 2, 1, NULL), (?, 1, 0, ?)", (ONE, TWO, json.dumps({"ham": BINS - 1})))
+    file.execute("INSERT INTO lessons VALUES (?, ?, ?)", (ONE, TWO, json.dumps({"tea": 2})))
+    assert read_messages(file.execute(MESSAGES)) == [
+        (ONE, LearnedMessage("spam", True, None)),
+        (TWO, LearnedMessage("ham", False, {"ham": BINS - 1})),
+    ]
+    assert read_lessons(file.execute(LESSONS)) == [(ONE, TWO, {"tea": 2})]
+    file.execute("DELETE FROM classes WHERE name = 'ham'")
+    with pytest.raises(Damaged, match="class in table messages: None"):
+        read_messages(file.execute(MESSAGES))
+    file.close()
+
+
+@pytest.mark.parametrize(
+    "column, row",
+    [
+        ("digest", (b"short", "ham", 1, None)),
+        ("class", (ONE, "a\nb", 1, None)),
+        ("taught", (ONE, "ham", 2, None)),
+        ("taught", (ONE, "ham", -1, None)),
+        ("bins", (ONE, "ham", 1, "{")),
+        ("bins", (ONE, "ham", 1, json.dumps({"ham": BINS}))),
+        ("bins", (ONE, "ham", 1, json.dumps(["ham", "x" * 1000]))),
+    ],
+)
+def test_a_damaged_message_is_told_by_its_column(column: str, row: tuple) -> None:
+    with pytest.raises(Damaged, match=f"^{column} in table messages: .{{1,40}}$"):
+        read_messages([(TWO, "ham", 1, None), row])
+
+
+@pytest.mark.parametrize(
+    "column, row",
+    [
+        ("identity", (None, TWO, '{"tea": 2}')),
+        ("digest", (ONE, "2" * 16, '{"tea": 2}')),
+        ("tokens", (ONE, TWO, '{"tea": 0}')),
+    ],
+)
+def test_a_damaged_lesson_is_told_by_its_column(column: str, row: tuple) -> None:
+    with pytest.raises(Damaged, match=f"^{column} in table lessons: "):
+        read_lessons([(ONE, TWO, '{"tea": 2}'), row])
+
+
+def test_bins_are_places_in_the_calibration_by_class() -> None:
+    good = [{}, {"ham": 0}, {"ham": 0, "spam": BINS - 1}]
+    bad = [None, [], [["ham", 0]], {"": 0}, {"ham": -1}, {"ham": BINS}, {"ham": 1.0}, {"ham": True}, {"ham": None}]
+    assert [are_bins(value) for value in good + bad] == [True] * len(good) + [False] * len(bad)
+
+
+KEPT = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
+    class INTEGER NOT NULL, taught_at INTEGER NOT NULL, message BLOB NOT NULL)"""
+
+
+def learned(messages: list[tuple[str, bytes]], taught: bool = True) -> Classifier:
+    classifier = Classifier.create(":memory:")
+    for label, raw in messages:
+        classifier.learn(label, raw, taught=taught)
+    return classifier
+
+
+def test_tokens_of_one_message_are_those_that_one_alone_holds() -> None:
+    messages = mail(12)
+    held = Counter(token for _, raw in messages for token in set(Tokenizer()(parse(raw))))
+    once = sum(n == 1 for n in held.values())
+    classifier = learned(messages)
+    assert 0 < once < len(held) == classifier.store.totals().vocabulary_size
+    assert facts.tokens_of_one_message(classifier.store) == once
+    classifier.forget(*messages[0])
+    held -= Counter(set(Tokenizer()(parse(messages[0][1]))))
+    assert facts.tokens_of_one_message(classifier.store) == sum(n == 1 for n in held.values())
+
+
+def test_lessons_are_counted_by_class_and_teacher() -> None:
+    classifier = learned(mail(4))
+    for number in range(50, 53):
+        classifier.learn("spam", message("spam", number), taught=False)
+    assert facts.lessons(classifier.store) == {"ham": (4, 0), "spam": (4, 3)}
+    assert facts.lessons(Classifier.create(":memory:").store) == {}
+
+
+def test_what_training_saw_is_no_lesson() -> None:
+    classifier = learned(mail(3))
+    with classifier.store.writing():
+        classifier.store.execute("UPDATE messages SET bins = NULL WHERE class = 0")
+    assert len(facts.lessons(classifier.store)) == 1
+
+
+def test_the_months_are_those_of_the_local_clock() -> None:
+    store = learned(mail(1)).store
+    assert facts.lessons_by_month(store) == {}
+    times = [(0, "2026-10-31 23:59"), (0, "2026-11-01 00:01"), (1, "2026-11-30 12:00"), (1, "2026-11-02 12:00")]
+    with store.writing():
+        store.execute(KEPT)
+        for number, (label, at) in enumerate(times):
+            seconds = int(time.mktime(time.strptime(at, "%Y-%m-%d %H:%M")))
+            values = (number, bytes([number]) * 16, label, seconds, b"")
+            store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", values)
+    first, second = store.class_ids()
+    assert facts.lessons_by_month(store) == {"2026-10": {first: 1}, "2026-11": {first: 1, second: 2}}
+    with store.writing():
+        store.execute("UPDATE kept_lessons SET taught_at = 1 << 60")
+    with pytest.raises(SpamnbError, match="taught_at in table kept_lessons"):
+        facts.lessons_by_month(store)
+
+
+def test_of_its_origin_a_model_says_what_it_knows_and_no_more() -> None:
+    store = Store.create(":memory:", {"alpha": 1})
+    assert facts.origin(store) == {}
+    store.put_meta({"trained_at": "2026-11-22T05:48:07+00:00", "trained_from": ["ham=/mail"]})
+    assert facts.origin(store) == {"trained_at": "2026-11-22T05:48:07+00:00", "trained_from": ["ham=/mail"]}
+
+
+def test_the_size_counts_what_is_still_in_the_log(tmp_path: Path) -> None:
+    with Classifier.create(tmp_path / "m") as classifier:
+        before = classifier.store.size()
+        classifier.learn("ham", message("ham", 1))
+        log = (tmp_path / "m-wal").stat().st_size
+        assert log and classifier.store.size() == (tmp_path / "m").stat().st_size + log > before - log
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert classifier.store.size() >= (tmp_path / "m").stat().st_size
