@@ -1,4 +1,4 @@
-"""Small cases, each with the one thing that it must show; the corpora are in test_message_oracle.py."""
+"""Small cases, each with the one thing that it must show; the corpora are in test_oracle.py."""
 
 from __future__ import annotations
 

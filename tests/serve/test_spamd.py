@@ -281,14 +281,3 @@ def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
     assert server.memory() < before + 8_000_000
     assert server.verdict(SPAM).startswith("Spam: True")
     assert not [line for line in server.lines() if line["event"] == "fault"]
-
-
-@pytest.mark.slow
-def test_ten_thousand_mutated_requests(serve, model):
-    server = serve(model, "--allow-tell", "--workers", "2")
-    batter(server, 1000, seed=3)
-    before, workers = server.memory(), server.workers()
-    batter(server, 9000, seed=4)
-    assert server.workers() == workers
-    assert server.memory() < before + 16_000_000
-    assert not [line for line in server.lines() if line["event"] == "fault"]
