@@ -107,11 +107,11 @@ class Place:
                 words, cwd=self.work, env=self.environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL
             )
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while ready not in log.read_text() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
             process.send_signal(signal.SIGTERM)
-            return process.wait(60), log.read_text()
+            return process.wait(120), log.read_text()
         finally:
             process.kill()
             process.wait()

@@ -127,7 +127,7 @@ def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
         subprocess.Popen([*SPAMNB, "learn", "-m", str(model), label, str(tmp_path / label)], stdout=subprocess.DEVNULL)
         for label in ("ham", "spam", "ham")  # the third brings nothing new
     ]
-    assert [learner.wait(60) for learner in learners] == [0, 0, 0]
+    assert [learner.wait(120) for learner in learners] == [0, 0, 0]
     straight = Classifier.create(":memory:")
     whole(model)
     with Classifier.open(model, writable=True) as classifier, classifier.store.writing():

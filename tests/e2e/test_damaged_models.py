@@ -142,6 +142,7 @@ def check(models: Models, kind: str, *spoil: str) -> dict[str, bool]:
     return same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "column"), [(table, column) for table, columns in COLUMNS.items() for column in columns]
 )
@@ -154,6 +155,7 @@ def test_a_spoilt_column_is_noticed_or_harmless(models: Models, table: str, colu
 
 
 # Of these the file does not show that anything is missing: an empty array or table is what a new model has.
+@pytest.mark.slow
 @pytest.mark.parametrize("table", COLUMNS)
 def test_a_missing_row_or_table_is_noticed_or_harmless(models: Models, table: str) -> None:
     kind = KIND_WITH.get(table, "bernoulli")

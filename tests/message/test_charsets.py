@@ -176,7 +176,7 @@ def test_words_that_never_end_take_linear_time(piece: str) -> None:
     value = "=?a?Q?" + piece * (250_000 // len(piece))
     started = time.process_time()
     decode_words(value)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 5
 
 
 def test_nul_is_not_seen() -> None:

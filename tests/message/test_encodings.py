@@ -210,7 +210,7 @@ def test_no_message_of_20_megabytes_takes_long(name: str) -> None:
     start = time.process_time()
     parse(raw)
     took = time.process_time() - start
-    assert took < 1.5, took  # what is quadratic takes minutes
+    assert took < 5, took  # what is quadratic takes minutes
 
 
 @pytest.mark.parametrize("line", [b"--b\n", b"--b \n\n", b"--bc\n", b"--b--\n"])
@@ -219,7 +219,7 @@ def test_boundary_lines_without_parts_are_bounded(line: bytes) -> None:
     body = line * (20_000_000 // len(line)) + b"\ntext"
     started = time.process_time()
     spans = children(body, 0, len(body), "b", 250)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5
     assert spans == [] if b"-\n" in line or b"c" in line else spans[-1][1] == len(body)
 
 

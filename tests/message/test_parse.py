@@ -511,7 +511,7 @@ def test_no_page_takes_long(page):
     cut: list[str] = []
     start = time.process_time()
     assert isinstance(read_html(page.encode(), cut).text, str)
-    assert len(cut) < 3 and time.process_time() - start < 3  # uncompiled, on a slow and busy machine
+    assert len(cut) < 3 and time.process_time() - start < 5  # what is quadratic takes minutes
 
 
 def test_tags_are_bounded_and_the_end_is_read_too():

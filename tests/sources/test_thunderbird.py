@@ -195,7 +195,7 @@ def test_any_labels_are_read_in_no_time(value: str) -> None:
 
     start = process_time()
     assert labels(b"From 1\nX-Gmail-Labels: " + value.encode()) is not None
-    assert process_time() - start < 0.5
+    assert process_time() - start < 5
 
 
 def test_the_labels_are_no_evidence_of_what_they_say() -> None:
