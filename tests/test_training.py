@@ -87,15 +87,6 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
     np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
 
 
-def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp_path: Path) -> None:
-    train_file(tmp_path / "all", counted(tmp_path, mail(6)), Settings())
-    with Classifier.open(tmp_path / "all", writable=True) as classifier:
-        for label, raw in mail(6):
-            assert classifier.forget(label, raw)
-        totals = classifier.store.totals()
-        assert (totals.classes, totals.vocabulary_size) == ((), 0)
-
-
 def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
     messages = [*mail(3), ("spam", message("ham", 1)), ("ham", message("ham", 2)), ("ham", message("ham", 2))]
     made = prepare(counted(tmp_path, messages))
@@ -169,13 +160,6 @@ def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
         train_file(path, counted(tmp_path, mail(3)), Settings(), force=True)
         assert reader.store.totals().documents.tolist() == [3, 3], "one who has it open sees the new one"
     assert {p.name for p in tmp_path.iterdir()} <= {"rows", "m", "m-wal", "m-shm"}, "nothing is left behind"
-
-
-def test_force_never_replaces_what_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("twenty years of work\n" * 100)
-    with pytest.raises(SpamnbError, match="no spamnb model"):
-        train_file(tmp_path / "thesis.txt", counted(tmp_path, mail(2)), Settings(), force=True)
-    assert (tmp_path / "thesis.txt").read_text().startswith("twenty")
 
 
 def test_no_messages_is_told(tmp_path: Path) -> None:

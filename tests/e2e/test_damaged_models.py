@@ -198,6 +198,7 @@ def test_what_computes_in_a_model_of_somebody_else_is_never_run(models: Models, 
 BAD = ("null", "true", '"x"', "[]", "{}", "-1", "1e999", "NaN", "1" * 400, "[" * 100_000, "", "[[]]", '{"a": 1}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "key"),
     [
@@ -216,6 +217,7 @@ def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> No
             assert "explain" not in same, (key, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "key"),
     [("tokens", key) for key in ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")]
@@ -230,7 +232,7 @@ def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, k
             assert "classify" not in check(models, "bernoulli", spoil), (key, value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.sampled_from(KINDS),
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=40)), min_size=1, max_size=8),

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from mail import mail, message, never
+from mail import counted, mail, message, never
 
 from spamnb import training
 from spamnb.classifier import Classifier
@@ -39,10 +39,7 @@ def tell(name: str, judgement: Judgement) -> str:
 @pytest.fixture(scope="module", params=["boolean", "multinomial", "bernoulli"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
-    entries = enumerate(Entry(label, "", "", content=raw) for label, raw in mail(40))
-    train_file(
-        folder / "m", count_messages(entries, Tokenizer(), folder / "rows", never), Settings(model_type=request.param)
-    )
+    train_file(folder / "m", counted(folder, mail(40)), Settings(model_type=request.param))
     return folder / "m"
 
 
@@ -166,8 +163,7 @@ def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch:
 
 @pytest.fixture
 def made(tmp_path: Path) -> TrainingSet:
-    entries = (Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(60)))
-    return count_messages(enumerate(entries), Tokenizer(), tmp_path / "rows", never)
+    return counted(tmp_path, mail(60))
 
 
 def called_with(*args: int, **kwargs: int) -> tuple[int, tuple[int, ...], dict[str, int]]:

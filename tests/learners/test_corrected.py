@@ -186,34 +186,6 @@ def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monk
             assert other.corrections.hard.get(rows[-1][0]) is None
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE hard SET offsets = '[NaN, 1.0]'",
-        "UPDATE hard SET offsets = '[null, null]'",
-        "UPDATE hard SET tokens = '[1]'",
-        "UPDATE hard SET class = 7",
-        "UPDATE brought SET changed = x'00'",
-        "UPDATE brought SET units = x'0000'",
-        "UPDATE corrected SET keys = x'00'",
-        "UPDATE corrected SET units = 'text'",
-        "UPDATE correcting SET merged = 'text'",
-        "DELETE FROM correcting",
-    ],
-)
-def test_a_damaged_correction_is_one_line(tmp_path: Path, statement: str) -> None:
-    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
-        messages = labelled(20)
-        for label, raw in messages:
-            classifier.learn(label, raw)
-        with classifier.store.writing():
-            classifier.store.execute(statement)
-    with pytest.raises(SpamnbError, match="damaged"), Classifier.open(tmp_path / "m", writable=True) as classifier:
-        classifier.learn("spam", b"Subject: new\n\none that is new")
-        for label, raw in messages[::-1]:
-            classifier.forget(label, raw)
-
-
 def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
     messages = labelled(24)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)

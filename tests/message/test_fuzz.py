@@ -108,14 +108,6 @@ def test_base64_and_quoted_printable_come_back(octets):
         assert transfer_decode(binascii.b2a_qp(octets), "quoted-printable") == octets
 
 
-def test_every_file_of_the_mime_corpus_gives_a_message(corpora):
-    messages = fuzz.corpus([str(corpora / "mime")])
-    assert len(messages) >= 470
-    for raw in messages:
-        assert fuzz.broken_promise(parse(raw)) is None
-        assert digest(raw) == parse(raw).digest
-
-
 def test_line_ends_do_not_matter_to_real_messages(corpora):
     folders = [str(corpora / "mime"), str(corpora / "spamassassin/spam"), str(corpora / "spamassassin/hard_ham")]
     compared = 0
@@ -124,7 +116,7 @@ def test_line_ends_do_not_matter_to_real_messages(corpora):
             continue  # a lone CR is a line end to us, but what becomes of it in the conversion is another message
         raw = raw.replace(b"\r\n", b"\n")
         message = parse(raw)
-        assert digest(raw) == message.digest
+        assert fuzz.broken_promise(message) is None and digest(raw) == message.digest
         assert parse(raw.replace(b"\n", b"\r\n")) == message
         assert parse(raw.replace(b"\n", b"\r")) == message
         if not raw.startswith(b"From "):

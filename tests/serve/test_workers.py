@@ -301,15 +301,6 @@ def test_the_command_line_learns_beside_the_server(serve, model, tmp_path):
         }
 
 
-def test_a_copy_of_a_served_model_is_whole(serve, model, tmp_path):
-    server = serve(model, "--allow-tell")
-    server.about("TELL", SPAM, "1.5", "Message-class: spam", "Set: local")
-    server.stop()
-    copied = shutil.copy(model, tmp_path / "copy.spamnb")
-    with Classifier.open(copied) as classifier:
-        assert classifier.learned(SPAM) == "spam"
-
-
 def test_a_connection_that_comes_in_the_moment_of_the_end_is_not_lost():
     async def reached(turns: int) -> int:
         begun: list[bool] = []

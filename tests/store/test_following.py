@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from mail import mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import following
 from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
@@ -185,34 +183,3 @@ def test_a_file_gets_its_log_with_its_first_lesson(tmp_path: Path) -> None:
         assert store.execute("PRAGMA user_version").fetchone() == (FORMAT,)
     with Store.open(path) as store:
         assert counts(store)[0] == [0]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE changes SET keys = substr(keys, 2) WHERE length(keys)",
-        "UPDATE changes SET rare = x'' WHERE length(keys)",
-        "UPDATE changes SET cells = substr(cells, 2) WHERE length(keys)",
-        "UPDATE changes SET cells = CAST(x'ffffffff' || substr(cells, 5) AS BLOB) WHERE length(keys)",
-        "UPDATE changes SET text = substr(text, 2) WHERE length(keys)",
-        "UPDATE changes SET month = -1",
-        "UPDATE changes SET lengths = 'x'",
-        "UPDATE compaction SET summed = 'x'",
-        "UPDATE compaction SET merges = 1000000",
-        "DELETE FROM compaction",
-        "UPDATE changes SET sequence = sequence - 100 WHERE sequence = (SELECT max(sequence) FROM changes)",
-    ],
-)
-def test_a_damaged_log_is_told_in_one_line(tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "m"
-    monkeypatch.setattr("spamnb.store.store.MAX_LOG", 4)
-    monkeypatch.setattr("spamnb.store.compaction._STEPS", 0)
-    with Store.create(path, Settings().as_meta()) as store:
-        for _ in range(3):
-            store.add("ham", {"a": 1, "b": 1})
-        assert store.execute("SELECT count(*) FROM changes, compaction WHERE sequence <= summed").fetchone() == (3,)
-    with sqlite3.connect(path) as connection:
-        connection.execute(damage)
-    connection.close()
-    with Store.open(path) as store, pytest.raises(SpamnbError, match="damaged one"):
-        store.look_up(["a"])

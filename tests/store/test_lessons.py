@@ -283,36 +283,6 @@ def test_what_the_queries_find_is_what_was_written() -> None:
     file.close()
 
 
-@pytest.mark.parametrize(
-    "column, row",
-    [
-        ("digest", (b"short", "ham", 1, None)),
-        ("class", (ONE, "a\nb", 1, None)),
-        ("taught", (ONE, "ham", 2, None)),
-        ("taught", (ONE, "ham", -1, None)),
-        ("bins", (ONE, "ham", 1, "{")),
-        ("bins", (ONE, "ham", 1, json.dumps({"ham": BINS}))),
-        ("bins", (ONE, "ham", 1, json.dumps(["ham", "x" * 1000]))),
-    ],
-)
-def test_a_damaged_message_is_told_by_its_column(column: str, row: tuple) -> None:
-    with pytest.raises(Damaged, match=f"^{column} in table messages: .{{1,40}}$"):
-        read_messages([(TWO, "ham", 1, None), row])
-
-
-@pytest.mark.parametrize(
-    "column, row",
-    [
-        ("identity", (None, TWO, '{"tea": 2}')),
-        ("digest", (ONE, "2" * 16, '{"tea": 2}')),
-        ("tokens", (ONE, TWO, '{"tea": 0}')),
-    ],
-)
-def test_a_damaged_lesson_is_told_by_its_column(column: str, row: tuple) -> None:
-    with pytest.raises(Damaged, match=f"^{column} in table lessons: "):
-        read_lessons([(ONE, TWO, '{"tea": 2}'), row])
-
-
 def test_bins_are_places_in_the_calibration_by_class() -> None:
     good = [{}, {"ham": 0}, {"ham": 0, "spam": BINS - 1}]
     bad = [None, [], [["ham", 0]], {"": 0}, {"ham": -1}, {"ham": BINS}, {"ham": 1.0}, {"ham": True}, {"ham": None}]

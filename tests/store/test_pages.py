@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -225,24 +224,3 @@ def test_weights_of_any_width_are_read_as_they_were_written(classes: int, monkey
         some = weights_of(rows, classes + more, asked)
         assert np.array_equal(some[0], keys[::7]) and np.array_equal(some[1], found[1][::7])
     assert [len(part) for part in weights_of([], classes)] == [0, 0]
-
-
-@pytest.mark.parametrize("wanted", [False, True])
-@pytest.mark.parametrize("column", range(5))
-def test_pages_that_were_cut_or_changed_are_told(column: int, wanted: bool) -> None:
-    rng = np.random.default_rng(0)
-    units = rng.choice([-70_000, -300, -2, 0, 2, 300, 70_000], (60, 6))
-    units[:, 0] = -units[:, 1:].sum(axis=1)
-    (page,) = [page[1:] for page in pages_of(TokenUnits(np.arange(60), units))]
-    keys = np.arange(0, 60, 9) if wanted else None
-    for blob in (page[column][:-1], page[column][:-8], page[column] + bytes(8), b"", "text", None):
-        changed: Any = (*page[:column], blob, *page[column + 1 :])
-        with pytest.raises(Damaged, match="do not fit together"):
-            weights_of([changed], 6, keys)
-    for classes in (0, 1, 5):
-        with pytest.raises(Damaged, match="do not fit together"):
-            weights_of([page], classes, keys)
-    for place in range(0, len(page[1]), 3):  # whatever the kinds say, nothing but what is there is read
-        changed = (page[0], page[1][:place] + b"\xff" + page[1][place + 1 :], *page[2:])
-        with pytest.raises(Damaged, match="do not fit together"):
-            weights_of([changed], 6, keys)

@@ -87,20 +87,6 @@ def test_random_operations_leave_the_same_lines_in_a_file_and_on_a_server(url, t
         read_snapshot(store, lessons=True)  # which checks that the sums add up
 
 
-@pytest.mark.parametrize("model_type", ["boolean", "corrected"])
-def test_what_was_learned_and_forgotten_leaves_nothing(url, model_type, monkeypatch):
-    monkeypatch.setattr(server_changes, "MAX_ROWS", 7)
-    train("corpora/mail", url, model_type=model_type, workers=1)
-    before, chance = lines(url), random.Random(5)
-    more = [(chance.choice(["ham", "spam"]), letter(chance, n)) for n in range(30)]
-    with Classifier.open(url, writable=True) as first, Classifier.open(url, writable=True) as second:
-        assert all(classifier.learn(*lesson) for lesson in more for classifier in [chance.choice([first, second])])
-        assert lines(url) != before
-        chance.shuffle(more)
-        assert all(classifier.forget(*lesson) for lesson in more for classifier in [chance.choice([first, second])])
-    assert lines(url) == before
-
-
 def test_export_and_import_go_both_ways_byte_for_byte(server, url, tmp_path):
     source, back = str(tmp_path / "m"), str(tmp_path / "back")
     train("corpora/mail", source, workers=1, model_type="boolean")

@@ -162,16 +162,6 @@ def test_a_failed_change_leaves_nothing(tmp_path: Path) -> None:
     assert store.look_up(["a"]).positions.tolist() == []
 
 
-def test_other_connections_are_seen_at_once_and_never_waited_for(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "m", {}) as writer, Store.open(tmp_path / "m") as reader:
-        writer.add("spam", {"a": 1})
-        assert reader.look_up(["a"]).document_counts.tolist() == [[1]]
-        with writer.writing():
-            writer.add("spam", {"a": 1})
-            assert reader.look_up(["a"]).document_counts.tolist() == [[1]]
-        assert reader.look_up(["a"]).document_counts.tolist() == [[2]]
-
-
 def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
     with Store.create(tmp_path / "m", {"note": "ü"}) as store:
         store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
