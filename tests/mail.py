@@ -16,6 +16,9 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.journal.entries import entry_of
+from spamnb.journal.journal import Journal
+from spamnb.serve.score import score_message
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
@@ -101,6 +104,18 @@ def learned(model: Path, raw: bytes) -> str | None:
     """The class as which a model file has learned a message."""
     with Classifier.open(model) as classifier:
         return classifier.learned(raw)
+
+
+def note(
+    folder: Path, model: Path, *raws: bytes, user: str = "", place: str = "", points: float = 5.5, verdict: str = ""
+) -> None:
+    """Write messages into the journal of a folder, as if the filter had judged each with so many points."""
+    verdict = verdict or ("spam" if points >= 5 else "ham")
+    with Journal.at(folder / "journal") as journal, Classifier.open(model) as classifier:
+        for raw in raws:
+            read = classifier.read(raw)
+            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
+            journal.add([entry._replace(points=points, verdict=verdict)])
 
 
 def exported(model: Path, lessons: bool = False) -> list[str]:

@@ -4,47 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 
 import pytest
-from mail import learned_model, message
+from mail import message, note
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
 from spamnb.classifier import Classifier
-from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Journal
 from spamnb.review.app import COOKIE, MAX_BODY, Review
 from spamnb.review.lessons import Teacher
-from spamnb.review.passwords import Passwords, set_password
 from spamnb.review.sessions import MAX_FAILURES, Attempts
-from spamnb.serve.score import score_message
 from spamnb.sources import maildir
 
 PASSWORD = "correct horse"
 SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
-
-
-def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", place: str = "", points: float = 5.5) -> None:
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
-        for raw in raws:
-            read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
-            journal.add([entry._replace(points=points, verdict="spam" if points >= 5 else "ham")])
-
-
-@pytest.fixture
-def review(tmp_path: Path, model: Path) -> Review:
-    for user in ("admin", "ann", "bob"):
-        set_password(tmp_path / "passwords", user, PASSWORD + user)
-    Journal.at(tmp_path / "journal").close()
-    (tmp_path / "users").mkdir()
-    return Review(tmp_path / "journal", Teacher(model, tmp_path / "users"), Passwords(tmp_path / "passwords"))
 
 
 def token(page: str) -> str:

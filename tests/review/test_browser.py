@@ -20,18 +20,12 @@ if which("chromium") is None:
 
 import uvicorn
 from commands import done
-from mail import learned, learned_model, message
+from mail import learned, message, note
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
 from chromium import Chromium, Page
 
-from spamnb.classifier import Classifier
-from spamnb.journal.entries import entry_of
-from spamnb.journal.journal import Journal
 from spamnb.review.app import Review
-from spamnb.review.lessons import Teacher
-from spamnb.review.passwords import Passwords, set_password
-from spamnb.serve.score import score_message
 from spamnb.sources import maildir
 
 pytestmark = pytest.mark.slow
@@ -48,18 +42,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
-
-
-@pytest.fixture
-def url(tmp_path: Path, model: Path) -> Iterator[str]:
+def url(review: Review) -> Iterator[str]:
     """The address of the pages, of a server on loopback."""
-    for user in ("admin", "ann", "bob"):
-        set_password(tmp_path / "passwords", user, PASSWORD + user)
-    Journal.at(tmp_path / "journal").close()
-    (tmp_path / "users").mkdir()
-    review = Review(tmp_path / "journal", Teacher(model, tmp_path / "users"), Passwords(tmp_path / "passwords"))
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(review.app(), log_level="critical", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -72,14 +56,6 @@ def url(tmp_path: Path, model: Path) -> Iterator[str]:
     server.should_exit = server.force_exit = True
     thread.join()
     listening.close()
-
-
-def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", place: str = "") -> None:
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
-        for raw in raws:
-            read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
-            journal.add([entry._replace(points=5.5, verdict="spam")])
 
 
 def logged_in(browser: Chromium, url: str, user: str = "admin") -> Page:

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 from commands import done, run
-from mail import learned_model, message
+from mail import message, note
 from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal.digests import MOST, filtered_since_digest
-from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Journal
 from spamnb.journal.teaching import noted
 from spamnb.review import delivery
@@ -29,19 +28,6 @@ from spamnb.serve.score import score_message
 from spamnb.sources import maildir
 
 SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
-
-
-def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", verdict: str = "spam") -> None:
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
-        for raw in raws:
-            read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user)
-            journal.add([entry._replace(points=5.5 if verdict == "spam" else 1.0, verdict=verdict)])
 
 
 def digest(tmp_path: Path, model: Path, *more: object, to: object = "-") -> bytes:
@@ -62,8 +48,8 @@ def test_it_tells_what_was_filtered_once_and_nothing_where_there_is_nothing(tmp_
     Journal.at(tmp_path / "journal").close()
     assert digest(tmp_path, model) == b""
     note(tmp_path, model, *(message("spam", 900 + k) for k in range(3)))
-    note(tmp_path, model, message("ham", 900), verdict="ham")
-    note(tmp_path, model, message("spam", 910), verdict="unsure")
+    note(tmp_path, model, message("ham", 900), points=1)
+    note(tmp_path, model, message("spam", 910), points=1, verdict="unsure")
     head, text, page = parts(digest(tmp_path, model, "--url", "https://mail.example.org:8765/"))
     assert head["subject"] == "4 messages filtered" and head["auto-submitted"] == "auto-generated"
     links = [node.attributes["href"] for node in LexborHTMLParser(page).css("a")]

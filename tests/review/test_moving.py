@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import done
-from mail import learned, learned_model, message
+from mail import learned, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -19,11 +19,6 @@ from spamnb.sources import maildir
 from spamnb.sources.imap_login import Login
 
 SPAM, HAM = message("spam", 900), message("ham", 900)
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
 
 
 @pytest.fixture
