@@ -35,7 +35,7 @@ NOT_RUN = {
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_imap.py": "takes an hour; tests/serve/test_imap_sort.py does its work",
     "python scripts/soak_server.py": "takes minutes; tests/serve/test_workers.py kills workers, too",
-    "python scripts/soak_postgresql.py": "kills servers; tests/store/test_postgresql_hosts.py runs it",
+    "python scripts/soak_postgresql.py": "kills servers; tests/store/test_postgresql.py runs it",
     "python scripts/experiment_": "needs the public corpora, and hours",
     "python scripts/simulate_years.py": "needs the public corpora",
     "python scripts/train_respelt.py": "needs the public corpora, and minutes",

@@ -1,6 +1,9 @@
 """A model on a server is the same model: Debian's PostgreSQL, on a Unix socket."""
 
+import json
+import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -8,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -423,3 +427,20 @@ def add_foreign_table(server) -> None:
 
     with psycopg.connect(f"host={server.folder} user=mail dbname=postgres", autocommit=True) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS public.invoices (n integer)")
+
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "soak_postgresql.py"
+
+
+@pytest.mark.usefixtures("server")  # or it is skipped
+def test_every_acknowledged_lesson_is_there_once_when_servers_and_postgresql_are_killed():
+    if shutil.which("spamc") is None:
+        pytest.skip("no spamc (Debian: apt-get install spamc)")
+    options = ["--kills", "3", "--every", ".5", "--clients", "2", "--model-type", "corrected"]
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    command = [sys.executable, str(SCRIPT), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found["wrong"] == [] and found["killed"] == {"serve": 2, "PostgreSQL": 1}
+    assert found["lessons"] > 0 and found["taught"] >= found["lessons"]
