@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import mail, message
 
@@ -101,6 +101,7 @@ def test_a_lesson_that_moves_to_another_class_is_kept_once(classifier: Classifie
     assert held(classifier) == [("ham", message("spam", 50))]
 
 
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.sampled_from(("ham", "spam")), st.integers(0, 4)), max_size=12), st.integers(0, 2**32))
 def test_to_learn_and_then_forget_changes_nothing_lessons_included(steps: list[tuple[str, int]], seed: int) -> None:
     import tempfile
