@@ -1,4 +1,4 @@
-"""settings.py and naming.py: what is refused, and that the model file gives back what was put in."""
+"""settings.py: what is refused, and that the model file gives back what was put in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import Loss
-from spamnb.naming import check_class_name
 from spamnb.settings import Settings
 from spamnb.tokens.tokenizer import TokenOptions
 
@@ -63,11 +62,3 @@ def test_other_tokens_are_refused() -> None:
     meta = Settings().as_meta() | {"tokens_version": 0}
     with pytest.raises(SpamnbError, match="trained with tokens of version 0"):
         Settings.from_meta(meta, "m")
-
-
-def test_class_names() -> None:
-    for name in ("ham", "comp.windows.x", "Спам", "a b", "x" * 100):
-        assert check_class_name(name) == name
-    for name in ("", " ham", "a\tb", "\ud800", "unsure", "x" * 101):
-        with pytest.raises(ValueError, match="cannot name a class"):
-            check_class_name(name)

@@ -1,0 +1,15 @@
+"""naming.py: what may name a class."""
+
+from __future__ import annotations
+
+import pytest
+
+from spamnb.naming import check_class_name
+
+
+def test_class_names() -> None:
+    for name in ("ham", "comp.windows.x", "Спам", "a b", "x" * 100):
+        assert check_class_name(name) == name
+    for name in ("", " ham", "a\tb", "\ud800", "unsure", "x" * 101):
+        with pytest.raises(ValueError, match="cannot name a class"):
+            check_class_name(name)
