@@ -43,6 +43,10 @@ def held(model: Path) -> list[tuple[str, bytes]]:
         return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(store)]
 
 
+def content(model: Path) -> list[str]:
+    return exported(model, lessons=True)
+
+
 def facts(model: Path) -> dict[str, Any]:
     found = json.loads(done("info", "-m", model, "--format", "json"))
     assert isinstance(found, dict)
@@ -120,45 +124,45 @@ def test_the_sources_are_remembered_as_they_can_be_found_again(
     settings = facts(Path("m"))["origin"]
     assert settings["trained_from"] == [f"{tmp_path}/mail", f"ham={tmp_path}/mail/ham", f"{tmp_path}/rows.csv"]
     assert settings["read_options"] == {"text_column": "b", "label_column": "a"}
-    before = sums(exported(Path("m"), lessons=True))[1:]
+    before = sums(content(Path("m")))[1:]
     set_meta(Path("m"), tokens_version=1)
     monkeypatch.chdir("/")
     done("upgrade", "-m", tmp_path / "m")
-    assert sums(exported(tmp_path / "m", lessons=True))[1:] == before
+    assert sums(content(tmp_path / "m"))[1:] == before
 
 
 def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path) -> None:
     done("train", "--force", "-m", model, "--alpha", "0.5", tmp_path / "mail")
-    before = exported(model, lessons=True)
-    assert "nothing to do" in done("upgrade", "-m", model) and exported(model, lessons=True) == before
+    before = content(model)
+    assert "nothing to do" in done("upgrade", "-m", model) and content(model) == before
     for version in (1, TOKENS_VERSION - 1):  # through two versions
         set_meta(model, tokens_version=version)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
             assert "'spamnb upgrade' makes it anew" in run(*command, "-m", model).output
         told = done("upgrade", "-m", model)
         assert f"making {model} anew of {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
-        assert sums(exported(model, lessons=True))[1:] == sums(before)[1:]
+        assert sums(content(model))[1:] == sums(before)[1:]
         assert facts(model)["settings"]["alpha"] == 0.5
         assert "ham" in done("classify", "-m", model, stdin=message("ham", 5))
 
 
 def test_upgrade_takes_sources_that_moved(model: Path, tmp_path: Path) -> None:
-    before = counts(exported(model, lessons=True))[1:]
+    before = counts(content(model))[1:]
     set_meta(model, tokens_version=1)
     (tmp_path / "mail").rename(tmp_path / "moved")
     told = refused("upgrade", "-m", model)
     assert f"{tmp_path / 'mail'}: no such file or folder; of its 42 messages 2 are kept as lessons" in told
     done("upgrade", "-m", model, tmp_path / "moved")
     trained = {json.dumps(record, sort_keys=True) for record in before}
-    assert {json.dumps(record, sort_keys=True) for record in counts(exported(model, lessons=True))[1:]} == trained
+    assert {json.dumps(record, sort_keys=True) for record in counts(content(model))[1:]} == trained
     assert facts(model)["origin"]["trained_from"] == [str(tmp_path / "moved")]
 
 
 def test_upgrade_of_lessons_alone_is_refused_where_it_would_lose_messages(model: Path) -> None:
     set_meta(model, tokens_version=1, trained_from=[])
-    before = exported(model, lessons=True)
+    before = content(model)
     assert "it says of no source; of its 42 messages 2 are kept as lessons" in refused("upgrade", "-m", model)
-    assert exported(model, lessons=True) == before
+    assert content(model) == before
     told = done("upgrade", "-m", model, "--incomplete")
     assert "anew of its lessons alone" in told
     assert facts(model)["messages"] == {"ham": 1, "spam": 1} and held(model) == LESSONS
@@ -168,14 +172,14 @@ def test_upgrade_of_a_model_that_was_only_ever_taught_needs_no_source(tmp_path: 
     with Classifier.create(tmp_path / "m") as classifier:
         for label, raw in mail(5):
             classifier.learn(label, raw)
-    before = counts(exported(tmp_path / "m", lessons=True))
+    before = counts(content(tmp_path / "m"))
     set_meta(tmp_path / "m", tokens_version=1)
     assert "anew of its lessons alone" in done("upgrade", "-m", tmp_path / "m")
 
     def tokens(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [record for record in records if "token" in record]
 
-    assert tokens(counts(exported(tmp_path / "m", lessons=True))) == tokens(before)
+    assert tokens(counts(content(tmp_path / "m"))) == tokens(before)
     assert facts(tmp_path / "m")["lessons"]["lessons"] == 10
 
 
@@ -183,10 +187,10 @@ def test_upgrade_from_a_folder_that_lost_its_mail_leaves_the_model_as_it_is(mode
     set_meta(model, tokens_version=1)
     for path in sorted((tmp_path / "mail" / "ham").iterdir())[:3]:
         path.unlink()
-    before = exported(model, lessons=True)
+    before = content(model)
     told = refused("upgrade", "-m", model)
     assert "neither in the sources nor kept as lessons (3 of 21 of class 'ham')" in told
-    assert exported(model, lessons=True) == before
+    assert content(model) == before
     told = done("upgrade", "-m", model, "--incomplete")
     assert "not in the new model: 3 of 21 of class 'ham'" in told
 
@@ -232,7 +236,7 @@ def test_making_a_model_anew_killed_at_any_moment_leaves_the_old_one_whole(tmp_p
             classifier.learn("spam", message("spam", 1000 + n))
     if command == "upgrade":
         set_meta(model, tokens_version=1)
-    old = exported(model, lessons=True)
+    old = content(model)
     connection = sqlite3.connect(model)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -242,7 +246,7 @@ def test_making_a_model_anew_killed_at_any_moment_leaves_the_old_one_whole(tmp_p
     started = time.monotonic()
     subprocess.run(arguments, check=True, capture_output=True)
     takes = time.monotonic() - started
-    new, lessons = sums(exported(model, lessons=True))[1:], held(model)
+    new, lessons = sums(content(model))[1:], held(model)
     assert len(lessons) == 200
     rng, seen = random.Random(4), set()
     for _ in range(12):
@@ -266,7 +270,7 @@ def test_making_a_model_anew_killed_at_any_moment_leaves_the_old_one_whole(tmp_p
         connection = sqlite3.connect(model)
         assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         connection.close()
-        found = exported(model, lessons=True)
+        found = content(model)
         assert held(model) == lessons
         assert found == old or sums(found)[1:] == new
         assert status != 0 or found != old

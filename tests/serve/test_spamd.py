@@ -199,9 +199,8 @@ def test_autolearn(serve, model):
         assert classifier.learned(sure) == "ham" and classifier.learned(taught) == "ham"
 
 
-@pytest.mark.slow
 def test_slow_clients_are_cut_off_and_hinder_nobody(serve, model):
-    server = serve(model, "--head-timeout", "8", "--message-timeout", "8", "--max-connections", "60")
+    server = serve(model, "--head-timeout", "3", "--message-timeout", "3", "--max-connections", "60")
     slow = [server.connect() for _ in range(50)]
     for number, client in enumerate(slow):
         client.sendall([b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999\r\n\r\nX", b""][number % 3])
