@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from mail import learned_model
 
 from spamnb.classifier import Classifier
 from spamnb.journal.entries import Verdict, pack_tokens
 from spamnb.journal.journal import Journal
 from spamnb.review.words import PER_WEEK, WEEK, WordLists, beginning_with, weeks_of_word, words_of_model
 from spamnb.tokens.token_array import TokenArray
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return learned_model(tmp_path / "model.spamnb")
 
 
 def test_beginnings_are_those_that_python_finds(model):
