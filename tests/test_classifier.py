@@ -15,7 +15,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
 from spamnb.message.parse import parse
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
@@ -208,12 +207,6 @@ def test_teaching_one_class_after_the_other_does_not_make_all_mail_the_second(or
     }
     assert right["ham"] == 40
     assert right["spam"] >= 30
-
-
-def test_a_reader_does_not_write(tmp_path: Path) -> None:
-    Classifier.create(tmp_path / "m").close()
-    with Classifier.open(tmp_path / "m") as reader, pytest.raises(SpamnbError, match="cannot be written"):
-        reader.learn("spam", b"offer")
 
 
 @settings(max_examples=40, deadline=None)

@@ -75,18 +75,6 @@ def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
         np.testing.assert_allclose(ours.intercept_, twin.intercept_, atol=1e-8)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_gaussian_weights_equal_the_twin(weighted: bool) -> None:
-    X, y = data(4)
-    weight = np.random.default_rng(0).uniform(0, 3, len(y)) if weighted else None
-    ours = GaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
-    twin = SklearnGaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(ours.predict_joint_log_proba(X), twin.predict_joint_log_proba(X), atol=1e-8, rtol=1e-10)
-    np.testing.assert_allclose(ours.theta_, twin.theta_, atol=1e-12)
-    np.testing.assert_allclose(ours.var_, twin.var_, rtol=1e-12)
-    np.testing.assert_allclose(ours.class_count_, twin.class_count_)
-
-
 def test_joint_log_likelihood_is_the_density_scipy_computes() -> None:
     X, y = data(5)
     log_prior = np.log(np.bincount(y) / len(y))

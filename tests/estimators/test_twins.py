@@ -151,16 +151,6 @@ def test_categorical(case: Case, with_minimum: bool) -> None:
         np.testing.assert_allclose(mine, his)
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize(("ours", "theirs"), [(MultinomialNB, twin.MultinomialNB), (ComplementNB, twin.ComplementNB)])
-def test_alpha_per_column(ours: Any, theirs: Any, container: Any) -> None:
-    rng = np.random.default_rng(5)
-    X = rng.poisson(0.7, size=(20, 6))
-    case = Case(X, rng.integers(0, 3, 20), rng.poisson(0.7, size=(9, 6)), None, 1.0, True)
-    alpha = np.array([0.1, 1, 2, 0.5, 3, 0.01])
-    assert_twins(ours(alpha), theirs(alpha=alpha), case, container)
-
-
 def test_fitted_dense_predicts_sparse_and_the_other_way_round() -> None:
     rng = np.random.default_rng(6)
     X, y = rng.poisson(0.5, size=(30, 7)), rng.integers(0, 3, 30)

@@ -131,14 +131,6 @@ def test_several_processes_find_the_same_as_one(estimator: Any, texts: list[str]
     assert (shared.transform(iter(given)) != X).nnz == 0
 
 
-def test_replies_larger_than_a_pipe_do_not_stop_the_work(monkeypatch: Any) -> None:
-    monkeypatch.setattr(rows, "MAX_ALONE", 1)
-    chance = np.random.default_rng(1)
-    long = [" ".join(f"w{n}" for n in chance.integers(0, 10**9, 20_000)) for _ in range(30)]
-    monkeypatch.setattr(cores, "MAX_CHUNK", 3)
-    assert HashingMailVectorizer(n_jobs=2).transform(long).shape == (30, 2**20)
-
-
 def test_hashing_adds_up_the_tokens_of_a_column() -> None:
     signed = HashingMailVectorizer(64).transform(MAIL).toarray()
     sums = HashingMailVectorizer(64, alternate_sign=False).transform(MAIL)
