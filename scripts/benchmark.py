@@ -40,7 +40,7 @@ def tasks(folder: Path, work: Path) -> dict[str, dict[str, list[str]]]:
     ham, spam = f"{folder}/ham.list", f"{folder}/spam.list"
     lexicon = work / "bogofilter"
     made: dict[str, dict[str, list[str]]] = {"train": {}, "classify": {}}
-    for name, options in {"spamnb": [], "spamnb, boolean": ["--model-type", "boolean"]}.items():
+    for name, options in {"spamnb": [], "spamnb, boolean": ["--set", "model_type=boolean"]}.items():
         model = f"{work}/{'-'.join(['m', *options[1:]])}"
         train = shlex.join([*SPAMNB, "train", *options, "-m", model, f"ham={folder}/ham", f"spam={folder}/spam"])
         made["train"][name] = ["sh", "-c", f"rm -f {model} && exec {train}"]

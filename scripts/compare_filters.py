@@ -1,11 +1,12 @@
 """spamnb beside the filters people run: one split or stream, one table. Such claims in the README are made here.
 
-    python scripts/compare_filters.py --corpus spamassassin [--protocol split|folds|online] [--json FILE]
+    python scripts/compare_filters.py --corpus spamassassin [--protocol split|folds|online] [--noise SHARE]
     python scripts/compare_filters.py --corpus DIR          # a folder with ham/ and spam/, or a TREC index
 
 Corpora by name lie in the folder that SPAMNB_CORPORA names. split: learn files whose md5 of the name is even, score
 the odd. folds: ten, by that md5. online: score each message, then learn it, in the order of Date headers where the
-corpus has them, else in the order of md5. Unsure counts as not spam. Programs run one at a time; seconds are wall
+corpus has them, else in the order of md5. With --noise a share of the labels that are learned is wrong, the same ones
+for every filter; judged is by the right ones. Unsure counts as not spam. Programs run one at a time; seconds are wall
 time, so quote ratios of one run; peak is the largest process. What is not installed is named.
 """
 
@@ -15,11 +16,13 @@ import argparse
 import hashlib
 import json
 import math
+import random
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from mail_corpora import CORPORA, corpora_folder, sources
@@ -113,19 +116,36 @@ def rows(name: str, asked: Sequence[Mail], judged: Judged) -> list[Row]:
     return out
 
 
-def by_split(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) -> tuple[list[Mail], Judged]:
-    learned = [m for m, key in zip(mail, keys) if key % 2 == 0]
-    asked = [m for m, key in zip(mail, keys) if key % 2]
+def mislabelled(mail: list[Mail], keys: list[int], share: float) -> list[Mail]:
+    """The mail with a share of its labels wrong, chosen by the keys."""
+    chance = random.Random(len(mail))
+    order = sorted(range(len(mail)), key=keys.__getitem__)
+    wrong = set(chance.sample(order, round(share * len(mail))))
+    other = {"ham": "spam", "spam": "ham"}
+    return [m._replace(label=other[m.label]) if i in wrong else m for i, m in enumerate(mail)]
+
+
+class Corpus(NamedTuple):
+    """Mail with its labels, the same mail with the labels that filters are told, and a key of each message."""
+
+    mail: list[Mail]
+    told: list[Mail]
+    keys: list[int]
+
+
+def by_split(kind: type[Peer], of: Corpus, folder: Path) -> tuple[list[Mail], Judged]:
+    learned = [m for m, key in zip(of.told, of.keys) if key % 2 == 0]
+    asked = [m for m, key in zip(of.mail, of.keys) if key % 2]
     return asked, kind(folder / "peer").split(learned, asked)
 
 
-def by_folds(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) -> tuple[list[Mail], Judged]:
+def by_folds(kind: type[Peer], of: Corpus, folder: Path) -> tuple[list[Mail], Judged]:
     """Ten splits as one run: scores of all folds together, times added."""
     asked: list[Mail] = []
     parts: list[Judged] = []
     for fold in range(FOLDS):
-        learned = [m for m, key in zip(mail, keys) if key % FOLDS != fold]
-        part = [m for m, key in zip(mail, keys) if key % FOLDS == fold]
+        learned = [m for m, key in zip(of.told, of.keys) if key % FOLDS != fold]
+        part = [m for m, key in zip(of.mail, of.keys) if key % FOLDS == fold]
         parts.append(kind(folder / f"fold{fold}").split(learned, part))
         asked += part
     probabilities = [p for part in parts for p in part.probabilities or []]
@@ -140,11 +160,11 @@ def by_folds(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) 
     )
 
 
-def by_stream(kind: type[Peer], mail: list[Mail], keys: list[int], folder: Path) -> tuple[list[Mail], Judged]:
-    return mail, kind(folder / "peer").stream(mail)
+def by_stream(kind: type[Peer], of: Corpus, folder: Path) -> tuple[list[Mail], Judged]:
+    return of.mail, kind(folder / "peer").stream(of.told)
 
 
-PROTOCOLS: dict[str, Callable[[type[Peer], list[Mail], list[int], Path], tuple[list[Mail], Judged]]] = {
+PROTOCOLS: dict[str, Callable[[type[Peer], Corpus, Path], tuple[list[Mail], Judged]]] = {
     "split": by_split,
     "folds": by_folds,
     "online": by_stream,
@@ -174,6 +194,7 @@ def main() -> None:
     parser.add_argument("--protocol", choices=PROTOCOLS, default="split")
     parser.add_argument("--filters", help="only those whose name holds one of these, comma-separated")
     parser.add_argument("--limit", type=int, help="only the first so many messages, in the protocol's order")
+    parser.add_argument("--noise", type=float, default=0.0, help="share of the labels learned that are wrong")
     parser.add_argument("--json", type=Path, help="write the figures here")
     given = parser.parse_args()
     try:
@@ -189,6 +210,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="compare-") as work:
         (Path(work) / "mail").mkdir()
         mail, keys = as_files(found, Path(work) / "mail"), [md5(entry) for entry in found]
+        of = Corpus(mail, mislabelled(mail, keys, given.noise), keys)
         spam = sum(m.label == "spam" for m in mail)
         print(f"{given.corpus}, {given.protocol}: {len(mail) - spam} ham, {spam} spam\n", flush=True)
         print("|".join(["", "", *COLUMNS, ""]))
@@ -199,7 +221,7 @@ def main() -> None:
             if lacking := kind(folder / "look").missing():
                 print(f"|{kind.name}: {lacking}|" + "|" * len(COLUMNS), flush=True)
                 continue
-            asked, judged = PROTOCOLS[given.protocol](kind, mail, keys, folder)
+            asked, judged = PROTOCOLS[given.protocol](kind, of, folder)
             for row in rows(kind.name, asked, judged):
                 table.append(row)
                 print("|".join(["", *shown(row), ""]), flush=True)

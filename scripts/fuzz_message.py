@@ -42,7 +42,7 @@ HURTFUL = [
 ]  # fmt: skip
 MAX_NESTED = 40
 NEW_VOCABULARY = 2000  # messages after which the words met are forgotten: their memory is none of the next message's
-CHARSETS = b"utf-8 utf-16 utf-7 iso-2022-jp hz big5 euc-tw idna cp037 x-x-big5 windows-874 us-ascii".split()
+CHARSETS = b"utf-8 utf-16 utf-7 iso-2022-jp hz big5 idna cp037 x-x-big5 windows-874 us-ascii".split()
 ENCODINGS = [*b"base64 quoted-printable x-uuencode binary 7bit base-64".split(), b"quoted printable", b"BASE64 (x)"]
 # What stands in a message's structure, and what takes its place: nothing at all is among it.
 STRUCTURE = [

@@ -217,15 +217,15 @@ class Spamnb(Peer):
 
 
 class SpamnbBernoulli(Spamnb):
-    name, options = "spamnb, Bernoulli textbook", ("--model-type", "bernoulli", "--pooling", "sum")
+    name, options = "spamnb, Bernoulli textbook", ("--set", "model_type=bernoulli", "--set", "pooling=sum")
 
 
 class SpamnbMultinomial(Spamnb):
-    name, options = "spamnb, multinomial textbook", ("--model-type", "multinomial", "--pooling", "sum")
+    name, options = "spamnb, multinomial textbook", ("--set", "model_type=multinomial", "--set", "pooling=sum")
 
 
 class SpamnbNaiveBayes(Spamnb):
-    name, options = "spamnb, naive Bayes", ("--model-type", "boolean")
+    name, options = "spamnb, naive Bayes", ("--set", "model_type=boolean")
 
 
 PEERS: tuple[type[Peer], ...] = (

@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.api.evaluation import Evaluation as Evaluation
     from spamnb.api.explain import Explanation as Explanation
     from spamnb.api.explain import explain as explain
-    from spamnb.api.options import SettingsOptions as SettingsOptions
     from spamnb.api.read import LabelledMessage as LabelledMessage
     from spamnb.api.read import read as read
     from spamnb.api.train import train as train
@@ -52,7 +51,7 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.message.parse import parse as parse
     from spamnb.settings import Settings as Settings
-    from spamnb.sources.imap_login import Login as Login
+    from spamnb.settings import SettingsOptions as SettingsOptions
     from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
@@ -68,8 +67,7 @@ _PUBLIC = {
     "WordsReport": "api.words",
     "Explanation": "api.explain",
     "LabelledMessage": "api.read",
-    "SettingsOptions": "api.options",
-    "Login": "sources.imap_login",
+    "SettingsOptions": "settings",
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",

@@ -25,11 +25,14 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
-from spamnb.store.store import Store, open_store
+from spamnb.store.store import Store
 from spamnb.tokens.csr_rows import CsrRows, TokenIds
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import MessageReader, ReadMessage
 from spamnb.tokens.vocabulary import Vocabulary
+
+CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
+MIN_CONTRADICTING = 50  # messages of the class and of all others: fewer are often wrong themselves
 
 
 class Classifier:
@@ -76,7 +79,7 @@ class Classifier:
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Classifier:
         """The model at ``path``. Raises SpamnbError where there is none, or something else."""
-        return cls(open_store(path, writable=writable))
+        return cls(Store.open(path, writable=writable))
 
     @classmethod
     def create(cls, path: str | Path, settings: Settings | None = None) -> Classifier:
@@ -108,8 +111,8 @@ class Classifier:
         classes, spam = self.store.totals().classes, self.settings.spam
         if len(classes) > 1 and spam not in classes:
             raise SpamnbError(
-                f"{self.store.path}: no class of it is {spam!r}, so no mail is spam; 'spamnb train --spam CLASS' says"
-                " which one is"
+                f"{self.store.path}: it has no class {spam!r}, so no mail is spam; 'spamnb train --set spam=CLASS'"
+                " says which class is spam"
             )
 
     # -- classifying -----------------------------------------------------------------------------------------
@@ -217,6 +220,24 @@ class Classifier:
         known = self.store.learned(digest(raw_message(raw)))
         return known.label if known else None
 
+    def contradicts(self, label: str, message: bytes | str | ReadMessage) -> bool:
+        """Does the model say rather surely that a message is not of this class? Then learning it moves what it shares
+        with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
+        with self.store.reading():
+            self._follow()
+            counts = self._reader.read(message, self.store.vocabulary).counts
+            return self._contradicts(label, self.scores_without(label, counts))
+
+    def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
+        totals = self.store.totals()
+        if not scores:
+            return False
+        own = totals.classes.index(label)
+        if min(totals.documents[own], totals.documents.sum() - totals.documents[own]) < MIN_CONTRADICTING:
+            return False
+        p = self._calibration(totals).probabilities(np.array([list(scores.values())]))[0]
+        return bool(p[own] < CONTRADICTED * (p[own] + np.delete(p, own).max()))
+
     def learn(self, label: str, message: bytes | str | ReadMessage, *, taught: bool = True) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.
 
@@ -242,10 +263,13 @@ class Classifier:
             if not (taught and read.raw):  # the tokens are all that is left of it
                 self.store.put_autolearned_message(read.identity, read.digest, read.counts)
             scores = self.scores_without(label, read.counts)
-            bins = bins_by_class(scores)
+            contradicted = self._contradicts(label, scores)
+            # The score of a message that all others contradict tells of its label, and not of the scores.
+            bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
-            self.learner.learn(self.store, label, read.counts, read.digest, scores)
+            totals = self.store.totals()
+            self.learner.learn(self.store, totals, label, read.counts, read.digest, scores, contradicted)
             self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             if taught:
                 keep(self.store, read.digest, label, read.raw)

@@ -38,9 +38,5 @@ class InTheWay(SpamnbError):
     """There is a model already, and nobody asked to replace it."""
 
 
-class ServerAway(SpamnbError):
-    """The server of a model cannot be reached: later it may be."""
-
-
 class Damaged(Exception):
     """Parts of a file that do not fit together; whoever knows the file makes a SpamnbError of it."""

@@ -1,4 +1,4 @@
-"""What names a class, a model on a server, and this machine; how names and numbers are shown to people."""
+"""What names a class and this machine; how names and numbers are shown to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 MAX_CLASS_NAME = 100
-SERVER_SCHEMES = "postgresql://", "postgres://"  # what names a model on a server begins so
 
 
 def is_loopback(host: str) -> bool:

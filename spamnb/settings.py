@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from types import NoneType
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import MAX_SETTING, Loss
 from spamnb.formulas.pooling import POOLINGS
 from spamnb.formulas.priors import KINDS as PRIORS
-from spamnb.tokens.token_sink import BIGRAM_WORDS
+from spamnb.setting_fields import check_settings, setting, settings_in
 from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
+BAYES_MODELS = ("corrected", *COUNT_MODELS)
 MAX_MIN_MESSAGES = 1000
 VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
-MODELS = ("corrected", *COUNT_MODELS, "logistic", *VECTOR_MODELS)
+MODELS = (*BAYES_MODELS, "logistic", *VECTOR_MODELS)
 
 # What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
 # were read where not as usual, whether PDF attachments were read, and the command line. They are no part of the model:
 # two of the same sums may differ.
 ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 
-UPGRADE = "'spamnb upgrade' makes it anew of its lessons and the mail it was trained from"
+UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
 def default_model_type(pooling: str | None) -> str:
@@ -36,74 +36,81 @@ def default_model_type(pooling: str | None) -> str:
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    ``model_type`` is one of ``MODELS`` ("boolean": multinomial on presence instead of counts; "corrected", the default:
-    the same, corrected where it errs, but with ``pooling`` "sum" the default is "boolean"), ``alpha`` the smoothing
-    pseudo-count, ``prior`` how class priors follow from the messages per class ("mle", "dirichlet", "map", "uniform"),
-    ``pooling`` how tokens' contributions become one score ("mean", or "sum": the textbook posterior), ``top_words``
-    the number of tokens kept by mutual information (None: all), ``min_messages`` how many messages must hold a token at
-    least when a model is trained, ``embedding`` how messages become dense vectors
-    ("lsa:100", "vectors:PATH", "model:DIRECTORY"; the Gaussian models have "lsa:100" where none is given), ``spam``
-    the class that is spam, in which good mail costs ``loss.false_positive_cost``.
+    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" it is
+    "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
 
     >>> Settings().model_type, Settings(pooling="sum").model_type
     ('corrected', 'boolean')
     >>> Settings(alpha=0)
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: alpha is 0: the pseudo-count must be above 0, or unseen words have probability 0
+    spamnb.errors.SpamnbError: alpha is 0: it must be a number, above 0 and at most 1e+09
     """
 
-    model_type: str = ""  # always one of MODELS once the settings are made
-    alpha: float = 0.1  # better than 0.03 and 1, but for 1 on SMS: docs/experiments.md#smoothing
-    prior: str = "mle"
-    pooling: str = "mean"
-    top_words: int | None = None
-    min_messages: int = 1  # 2 costs a quarter to a half more errors: docs/experiments.md#rare-tokens
-    embedding: str | None = None
-    spam: str = "spam"
+    model_type: str = setting(
+        "",  # always one of MODELS once the settings are made
+        "Naive Bayes on which tokens occur, `corrected` where it errs or as it is (`boolean`), on how often they occur"
+        " (`multinomial`) or on which do and which do not (`bernoulli`); `logistic` regression; Gaussian classes of"
+        " embedded messages (`gaussian`, `lda`, `qda`).",
+        choices=MODELS,
+    )
+    # Better than 0.03 and 1, but for 1 on SMS: docs/experiments.md#smoothing
+    alpha: float = setting(
+        0.1, "Smoothing pseudo-count; Laplace's is 1.", above=0, most=MAX_SETTING, models=BAYES_MODELS
+    )
+    prior: str = setting(
+        "mle",
+        "Prior probability of a class: its share of the messages learned (`mle`, `map`), the same with one more message"
+        " in each class (`dirichlet`), or equal for all (`uniform`). It changes the model's own posterior, not the"
+        " calibrated probability.",
+        choices=PRIORS,
+        models=(*BAYES_MODELS, *VECTOR_MODELS),
+    )
+    pooling: str = setting(
+        "mean",
+        "How the tokens' evidence becomes one score: a weighted mean, or the sum of textbook naive Bayes.",
+        choices=POOLINGS,
+        models=COUNT_MODELS,
+    )
+    top_words: int | None = setting(
+        None, "Keep only so many tokens, those with the highest mutual information; with none keep all.", least=1
+    )
+    # 2 costs a quarter to a half more errors: docs/experiments.md#rare-tokens
+    min_messages: int = setting(
+        1,
+        "Leave out tokens that fewer messages hold: 2 makes a model a third as large, with a quarter to a half more"
+        " errors.",
+        least=1,
+        most=MAX_MIN_MESSAGES,
+    )
+    embedding: str | None = setting(
+        None,
+        "Dense vectors for `logistic`, `gaussian`, `lda` or `qda`: `lsa:100`, `vectors:FILE` or `model:DIRECTORY`.",
+    )
+    spam: str = setting("spam", "The class that is spam.")
     tokens: TokenOptions = field(default_factory=TokenOptions)
     loss: Loss = field(default_factory=Loss)
 
     def __post_init__(self) -> None:
         if not self.model_type:
             object.__setattr__(self, "model_type", default_model_type(self.pooling))
-        if self.model_type not in MODELS:
-            raise SpamnbError(f"model type {self.model_type!r} is not one of {', '.join(MODELS)}")
+        check_settings(self)
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
         elif self.embedding is not None and self.model_type not in (*VECTOR_MODELS, "logistic"):
             raise SpamnbError(
-                f"a {self.model_type} model counts words and has no embedding; --model-type "
-                f"{', '.join(VECTOR_MODELS)} or logistic has"
+                f"a {self.model_type} model counts words and has no embedding; model_type {', '.join(VECTOR_MODELS)} or"
+                " logistic has"
             )
-        if not self.alpha > 0:
-            raise SpamnbError(
-                f"alpha is {self.alpha:g}: the pseudo-count must be above 0, or unseen words have probability 0"
-            )
-        if self.alpha > MAX_SETTING:
-            raise SpamnbError(
-                f"alpha is {self.alpha:g}: at most {MAX_SETTING:g}, or all words have the same probability"
-            )
-        if self.prior not in PRIORS:
-            raise SpamnbError(f"prior {self.prior!r} is not one of {', '.join(PRIORS)}")
-        if self.pooling not in POOLINGS:
-            raise SpamnbError(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
         if self.pooling == "sum" and self.model_type == "corrected":
             raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
-        if self.top_words is not None and self.top_words < 1:
-            raise SpamnbError(f"top words is {self.top_words}: at least 1 is needed")
-        if not 1 <= self.min_messages <= MAX_MIN_MESSAGES:
-            raise SpamnbError(f"min messages is {self.min_messages}: 1 to {MAX_MIN_MESSAGES:,}")
         if self.min_messages > 1 and self.top_words is not None:
-            raise SpamnbError("min messages and top words both choose tokens: give one of them")
+            raise SpamnbError("min_messages and top_words both choose tokens: give one of them")
         if self.min_messages > 1 and self.model_type not in COUNT_MODELS:
             raise SpamnbError(
-                f"min messages is {self.min_messages}: tokens of a {self.model_type} model have weights beside their"
-                f" counts, so none can be left out and come back; --model-type {', '.join(COUNT_MODELS)}"
+                f"min_messages is {self.min_messages}: tokens of a {self.model_type} model have weights beside their"
+                f" counts, so none can be left out and come back; model_type {', '.join(COUNT_MODELS)}"
             )
-        if self.tokens.ngrams > BIGRAM_WORDS:
-            most = f"at most {BIGRAM_WORDS}, the words of a text that are joined"
-            raise SpamnbError(f"ngrams is {self.tokens.ngrams}: {most}")
 
     def spam_column(self, classes: Sequence[str]) -> int | None:
         """Which of the classes is spam; None where none of them is.
@@ -112,6 +119,15 @@ class Settings:
         (1, None)
         """
         return list(classes).index(self.spam) if self.spam in classes else None
+
+    def by_name(self) -> dict[str, Any]:
+        """All settings under their names, those of tokens and of the loss too.
+
+        >>> Settings().by_name()["ngrams"]
+        2
+        """
+        owners = (self, self.tokens, self.loss)
+        return {name: getattr(owner, name) for owner in owners for name in settings_in(type(owner))}
 
     def as_meta(self) -> dict[str, Any]:
         """The settings as the model file keeps them.
@@ -150,38 +166,38 @@ class Settings:
             raise SpamnbError(f"{path}: its settings are not those of this spamnb ({found}); train again")
         meta = {"min_messages": 1, **meta}
         try:
-            tokens = _checked(meta["tokens"], TOKEN_SETTINGS)
-            tokens["ignore_headers"] = tuple([name.lower() for name in tokens["ignore_headers"]])
-            loss = Loss(**_checked(meta["loss"], LOSS_SETTINGS))
-            return cls(**_checked(meta, MODEL_SETTINGS), tokens=TokenOptions(**tokens), loss=loss)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, SpamnbError) as error:
+            tokens = TokenOptions(**{name: meta["tokens"][name] for name in settings_in(TokenOptions)})
+            loss = Loss(**{name: meta["loss"][name] for name in settings_in(Loss)})
+            return cls(**{name: meta[name] for name in settings_in(cls)}, tokens=tokens, loss=loss)
+        except (KeyError, TypeError, SpamnbError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else error
             raise SpamnbError(f"{path}: its settings are not those of this spamnb ({what}); train again") from None
 
 
-_NUMBER = (int, float)
-# The settings by name with the type of each: of the model, of its tokens, and of the loss.
-MODEL_SETTINGS = {
-    "model_type": str,
-    "alpha": _NUMBER,
-    "prior": str,
-    "pooling": str,
-    "top_words": (int, NoneType),
-    "min_messages": int,
-    "embedding": (str, NoneType),
-    "spam": str,
-}
-TOKEN_SETTINGS = {"tokenizer": str, "stem": (str, NoneType), "ngrams": int, "body_only": bool, "ignore_headers": list}
-LOSS_SETTINGS = {"false_positive_cost": _NUMBER, "unsure_cost": (*_NUMBER, NoneType)}
+SETTINGS = {**settings_in(Settings), **settings_in(TokenOptions), **settings_in(Loss)}
 
 
-def _checked(meta: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of ``meta`` under the names of ``types``. KeyError where one is missing, TypeError where one is of
-    another type, OverflowError where a whole number is too large."""
-    for name, expected in types.items():
-        value = meta[name]
-        if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
-            raise TypeError(f"{name.replace('_', ' ')} is {value!r:.60}")
-        if expected is _NUMBER:
-            float(value)
-    return {name: meta[name] for name in types}
+class SettingsOptions(TypedDict, total=False):
+    """The settings of a model by name, for Python's type checkers; what is not given has its default.
+
+    >>> import spamnb
+    >>> chosen: spamnb.SettingsOptions = {"model_type": "multinomial", "ngrams": 1}
+    >>> spamnb.evaluate("corpora/mail", folds=2, **chosen).settings.model_type
+    'multinomial'
+    """
+
+    model_type: Literal["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"]
+    alpha: float
+    prior: Literal["mle", "dirichlet", "map", "uniform"]
+    pooling: Literal["mean", "sum"]
+    top_words: int | None
+    min_messages: int
+    embedding: str | None
+    spam: str
+    tokenizer: Literal["own", "tweet", "treebank"]
+    stem: str | None
+    ngrams: int
+    body_only: bool
+    ignore_headers: Sequence[str]
+    false_positive_cost: float
+    unsure_cost: float | None

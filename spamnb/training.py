@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from spamnb.counts.newest import split_newest
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
-from spamnb.learners.learner import FitResult, NewestScores, learner_for
+from spamnb.learners.learner import FitResult, NewestScores, Screened, learner_for
 from spamnb.naming import check_cases
 from spamnb.settings import Settings
 from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits
@@ -40,20 +40,22 @@ class NewestResult(NamedTuple):
 
 
 class LeaveOneOutResult(NamedTuple):
-    """What a model was trained on, and how each training message is judged by the model without it.
+    """What a model was trained on, and how each message of the training set is judged by the model without it.
 
-    The n messages stand in the order of the training set's batches. ``n_folds`` is None where each message was left
-    out by itself, else the number of folds that were left out.
+    The last of the n messages are those that were ``doubted``: their labels seem wrong, and the model did not learn
+    them. ``n_folds`` is None where each message was left out by itself, else the number of folds that were left out.
     """
 
     classes: tuple[str, ...]
     documents: np.ndarray  # (C,) messages per class
     tokens: int  # distinct tokens in the model
     n_folds: int | None
-    labels: np.ndarray  # (n,) true class numbers
+    positions: np.ndarray  # (n,) places of the messages in the mail
+    labels: np.ndarray  # (n,) class numbers as labelled
     scores: np.ndarray  # (n, C) nats
     probabilities: np.ndarray  # (n, C) calibrated
     verdicts: list[str]
+    doubted: int = 0  # messages that were not learned
     newest: NewestResult | None = None  # where there is enough to tell
 
 
@@ -73,7 +75,7 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
             f"only class {classes[0]!r} in the sources: to tell classes apart it takes two; --one-class trains on one"
         )
     if len(classes) > 1 and settings.spam not in (*classes, Settings().spam):
-        raise SpamnbError(f"--spam {settings.spam}: no class has this name; the classes are {', '.join(classes)}")
+        raise SpamnbError(f"spam is {settings.spam!r}: no class has this name; the classes are {', '.join(classes)}")
 
 
 def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSet:
@@ -90,18 +92,27 @@ def select_features(training_set: TrainingSet, settings: Settings) -> TrainingSe
     return training_set
 
 
-def _fit(training_set: TrainingSet, selected: TrainingSet, settings: Settings) -> FitResult:
-    """The learner fitted to ``selected``, the training set with the selected features, with left-out scores.
+def screened(training_set: TrainingSet, settings: Settings) -> Screened:
+    """The prepared training set with the selected features, without the messages whose labels seem wrong."""
+    return learner_for(settings).screen(select_features(training_set, settings))
+
+
+def _fit(training_set: TrainingSet, screened: Screened, settings: Settings) -> FitResult:
+    """The learner fitted to ``screened``, what to learn of the training set, with left-out scores.
 
     Where words were chosen, the scores are those of folds, each with a choice of its own. Which tokens are rare sums
     tell for each message anew. A message of a fold without which some class has no message scores 0: nothing tells the
     classes apart.
     """
-    result = learner_for(settings).train(selected)
+    result = learner_for(settings).train(screened)
+    selected = screened.training_set
     chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.tokens)
     if not chosen or not len(result.labels):
         return result
-    positions = np.concatenate([batch.positions for batch in training_set.batches()])
+    positions = selected.included_positions()
+    if screened.doubted is not None:
+        doubted = screened.doubted.included_positions()
+        training_set = training_set.minus(np.isin(np.arange(1 + max(positions.max(), doubted.max())), doubted))
     fold_of = training_set.stratified_folds(N_FOLDS)
     row = np.zeros(len(fold_of), np.intp)  # of each position
     row[positions] = np.arange(len(positions))
@@ -112,7 +123,7 @@ def _fit(training_set: TrainingSet, selected: TrainingSet, settings: Settings) -
         if not others.counts.documents.all():
             continue
         learner = learner_for(settings)
-        with _in_memory(others, learner.train(others), settings) as store:
+        with _in_memory(others, learner.train(Screened(others, screened.noise)), settings) as store:
             store.preload()
             totals = store.totals()
             for batch in training_set.select(in_fold).batches():
@@ -131,31 +142,30 @@ def _in_memory(selected: TrainingSet, result: FitResult, settings: Settings) -> 
 def model_of(training_set: TrainingSet, settings: Settings) -> Store:
     """A model in memory, made of the training set's messages as ``train_file`` would make its file."""
     training_set = prepare(training_set.select_columns())
-    selected = select_features(training_set, settings)
-    result = _fit(training_set, selected, settings)._replace(newest=newest_scores(training_set, settings))
-    return _in_memory(selected, result, settings)
+    learned = screened(training_set, settings)
+    result = _fit(training_set, learned, settings)._replace(newest=newest_scores(learned.training_set, settings))
+    return _in_memory(learned.training_set, result, settings)
 
 
 def leave_one_out_estimate(training_set: TrainingSet, settings: Settings) -> LeaveOneOutResult:
     """Every message of a prepared training set judged by the model without it, calibrated as ``train`` does it."""
-    selected = select_features(training_set, settings)
-    result = _fit(training_set, selected, settings)._replace(newest=newest_scores(training_set, settings))
-    return _judged(result, selected, settings)
+    learned = screened(training_set, settings)
+    result = _fit(training_set, learned, settings)._replace(newest=newest_scores(learned.training_set, settings))
+    return _judged(result, learned, settings)
 
 
-def _judged(result: FitResult, selected: TrainingSet, settings: Settings) -> LeaveOneOutResult:
-    counts = selected.counts
-    return judge_left_out(result, counts.classes, counts.documents, len(selected.tokens), settings)
-
-
-def judge_left_out(
-    result: FitResult, classes: tuple[str, ...], documents: np.ndarray, tokens: int, settings: Settings
-) -> LeaveOneOutResult:
-    """Probabilities and verdicts of the left-out scores of a model of so many ``documents`` (C,) and ``tokens``."""
-    labels, scores = result.labels, result.scores
-    trained_on = classes, documents, tokens, result.n_folds
+def _judged(result: FitResult, learned: Screened, settings: Settings) -> LeaveOneOutResult:
+    """Probabilities and verdicts of the left-out scores."""
+    training_set, doubted = learned.training_set, learned.doubted
+    classes, documents = training_set.counts.classes, training_set.counts.documents
+    labels, scores, positions = result.labels, result.scores, training_set.included_positions()
+    trained_on = classes, documents, len(training_set.tokens), result.n_folds
     if not len(labels):
-        return LeaveOneOutResult(*trained_on, labels, scores, scores, [])
+        return LeaveOneOutResult(*trained_on, positions[:0], labels, scores, scores, [])
+    if doubted is not None and result.doubted_scores is not None:
+        labels = np.concatenate([labels, doubted.included_labels()])
+        scores = np.concatenate([scores, result.doubted_scores])
+        positions = np.concatenate([positions, doubted.included_positions()])
     calibration = _calibration(result, classes)
     enough = calibration.enough(settings.spam_column(classes))
 
@@ -166,7 +176,8 @@ def judge_left_out(
     newest = None
     if result.newest is not None:
         newest = NewestResult(result.newest.since, labels[result.newest.rows], judged(result.newest.scores)[1])
-    return LeaveOneOutResult(*trained_on, labels, scores, *judged(scores), newest)
+    n_doubted = len(labels) - len(result.labels)
+    return LeaveOneOutResult(*trained_on, positions, labels, scores, *judged(scores), n_doubted, newest)
 
 
 def newest_scores(training_set: TrainingSet, settings: Settings) -> NewestScores | None:
@@ -190,12 +201,6 @@ def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
     if len(result.labels):
         calibration.add(result.calibrating, result.labels)
     return calibration
-
-
-def rare_note(tokens: int) -> dict[str, Any]:
-    """What a file says of so many rare tokens that training left out, as ``prune`` says it of what it takes out: a
-    message that held them can be forgotten but for these."""
-    return {"pruned": noted_as_pruned(tokens)} if tokens else {}
 
 
 def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
@@ -234,14 +239,15 @@ def train_file(
     force: bool = False,
     one_class: bool = True,
     executor: Executor | None = None,
-    finish: Callable[[Store], None] = lambda store: None,
+    finish: Callable[[Store, np.ndarray], None] = lambda store, doubted: None,
     catch_up: Callable[[Store], None] = lambda store: None,
 ) -> LeaveOneOutResult:
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate, and how the newest
     messages are judged by a model of the older ones.
 
     Where there is an ``executor`` the learner works in it while the sums are being written. ``finish`` writes what else
-    the file shall hold, before it takes its place; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
+    the file shall hold, before it takes its place, and is told the places of the messages that were not learned since
+    their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
     there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
     ``force`` is not given.
     """
@@ -250,18 +256,20 @@ def train_file(
     with atomic_replace(path, settings.as_meta(), force=force, catch_up=catch_up) as store:
         training_set = prepare(training_set)
         check_classes(training_set.counts.classes, settings, one_class)
-        selected = select_features(training_set, settings)
-        future = executor.submit(_fit, training_set, selected, settings) if executor else None
-        on_newest = executor.submit(newest_scores, training_set, settings) if executor else None
+        learned = screened(training_set, settings)
+        selected = learned.training_set
+        future = executor.submit(_fit, training_set, learned, settings) if executor else None
+        on_newest = executor.submit(newest_scores, selected, settings) if executor else None
         snapshot = snapshot_of(selected, settings)
         with store.writing():
             write_counts(store, snapshot)
             sync(store.file)  # most of it is on its way to the disk while the learner still works
-            result = future.result() if future else _fit(training_set, selected, settings)
-            newest = on_newest.result() if on_newest else newest_scores(training_set, settings)
+            result = future.result() if future else _fit(training_set, learned, settings)
+            newest = on_newest.result() if on_newest else newest_scores(selected, settings)
             result = result._replace(newest=newest)
             write_rest(store, with_fit_result(snapshot, result))
-            if settings.min_messages > 1:
-                store.put_meta(rare_note(len(training_set.tokens) - len(selected.tokens)))
-            finish(store)
-    return _judged(result, selected, settings)
+            rare = len(training_set.tokens) - len(selected.tokens)
+            if settings.min_messages > 1 and rare:  # as ``prune`` says it: such a message is forgotten but for these
+                store.put_meta({"pruned": noted_as_pruned(rare)})
+            finish(store, learned.doubted.included_positions() if learned.doubted else np.zeros(0, np.int64))
+    return _judged(result, learned, settings)

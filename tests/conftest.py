@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # tests/mail.py, tests/commands.
 # A busy machine fails no test: examples have no deadline, and in CI they are the same in every run.
 settings.register_profile(
     "spamnb",
+    max_examples=50,
     deadline=None,
     derandomize="CI" in os.environ,
     print_blob=True,

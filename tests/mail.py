@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import random
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,14 @@ import numpy as np
 
 from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.journal.entries import entry_of
+from spamnb.journal.journal import Journal
+from spamnb.serve.score import score_message
+from spamnb.sources.entries import Entry
+from spamnb.store.jsonl import export
+from spamnb.store.store import Store
+from spamnb.tokens.tokenizer import Tokenizer
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -73,9 +84,48 @@ def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
     )
 
 
+@functools.cache
+def _learned_model() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        with Classifier.create(Path(folder, "model")) as classifier:
+            for label, raw in mail(30):
+                classifier.learn(label, raw)
+        return Path(folder, "model").read_bytes()
+
+
 def learned_model(path: Path) -> Path:
     """A model file at ``path`` that learned 30 messages of each class, one by one."""
-    with Classifier.create(path) as classifier:
-        for label, raw in mail(30):
-            classifier.learn(label, raw)
+    path.write_bytes(_learned_model())
+    path.chmod(0o600)
     return path
+
+
+def learned(model: Path, raw: bytes) -> str | None:
+    """The class as which a model file has learned a message."""
+    with Classifier.open(model) as classifier:
+        return classifier.learned(raw)
+
+
+def note(
+    folder: Path, model: Path, *raws: bytes, user: str = "", place: str = "", points: float = 5.5, verdict: str = ""
+) -> None:
+    """Write messages into the journal of a folder, as if the filter had judged each with so many points."""
+    verdict = verdict or ("spam" if points >= 5 else "ham")
+    with Journal.at(folder / "journal") as journal, Classifier.open(model) as classifier:
+        for raw in raws:
+            read = classifier.read(raw)
+            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
+            journal.add([entry._replace(points=points, verdict=verdict)])
+
+
+def exported(model: Path, lessons: bool = False) -> list[str]:
+    """The lines of a model file's export."""
+    with Store.open(model) as store:
+        return list(export(store, lessons=lessons))
+
+
+def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Iterable[int] | None = None) -> TrainingSet:
+    """The messages as training counts them, with its rows in ``folder``."""
+    folder.mkdir(exist_ok=True, parents=True)
+    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
+    return count_messages(zip(places or itertools.count(), entries), Tokenizer(), folder / "rows", never)

@@ -15,7 +15,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
-from spamnb.errors import SpamnbError
 from spamnb.message.parse import parse
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
@@ -101,9 +100,6 @@ def test_it_tells_unseen_messages_apart_and_says_why() -> None:
     assert spam.evidence[0].weight > 0
 
 
-learnable = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), st.integers(0, 6)), max_size=12)
-
-
 @pytest.mark.parametrize("copy", [b"", b"\n", b"\r\n", b"\n\n\n"])
 @pytest.mark.parametrize(
     "head", [b"", b"Content-Type: text/html\n", b"Content-Type: multipart/mixed; boundary=b\n\n--b\nX: y\n"]
@@ -119,34 +115,6 @@ def test_a_copy_with_other_line_ends_at_its_end_is_forgotten_and_moved(head: byt
             assert classifier.learn("spam", told)
             assert classifier.forget("spam", learned)
             assert exported(classifier) == before
-
-
-@settings(max_examples=25, deadline=None)
-@given(learnable, st.sampled_from(["ham", "spam", "new"]), st.integers(0, 9))
-def test_forgetting_what_was_learned_restores_the_model(known: list[tuple[str, int]], label: str, number: int) -> None:
-    classifier = trained([(name, message(name, n)) for name, n in known])
-    raw = message("spam", number)
-    before = exported(classifier)
-    if classifier.learned(raw) is not None:
-        return
-    assert classifier.learn(label, raw)
-    assert exported(classifier) != before
-    assert classifier.forget(label, raw)
-    assert exported(classifier) == before
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.permutations(mail(4)), st.permutations([("ham", 7), ("spam", 8), ("new", 9), ("spam", 10)]), st.data())
-def test_forgetting_in_any_order_restores_the_model(
-    messages: list[tuple[str, bytes]], more: list[tuple[str, int]], data: st.DataObject
-) -> None:
-    classifier = trained(messages)
-    before = exported(classifier)
-    for label, number in more:
-        assert classifier.learn(label, message("spam", number))
-    for label, number in data.draw(st.permutations(more)):
-        assert classifier.forget(label, message("spam", number))
-    assert exported(classifier) == before
 
 
 @settings(max_examples=15, deadline=None)
@@ -239,24 +207,6 @@ def test_teaching_one_class_after_the_other_does_not_make_all_mail_the_second(or
     }
     assert right["ham"] == 40
     assert right["spam"] >= 30
-
-
-def test_a_classifier_sees_what_another_process_learned(tmp_path: Path) -> None:
-    with Classifier.create(tmp_path / "m") as writer:
-        for label, raw in mail(5):
-            writer.learn(label, raw)
-        with Classifier.open(tmp_path / "m") as reader:
-            raw = message("spam", 70)
-            before = reader.classify(raw).probabilities["spam"]
-            for n in range(20):
-                writer.learn("ham", raw + str(n).encode())
-            assert reader.classify(raw).probabilities["spam"] < before
-
-
-def test_a_reader_does_not_write(tmp_path: Path) -> None:
-    Classifier.create(tmp_path / "m").close()
-    with Classifier.open(tmp_path / "m") as reader, pytest.raises(SpamnbError, match="cannot be written"):
-        reader.learn("spam", b"offer")
 
 
 @settings(max_examples=40, deadline=None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import Loss
-from spamnb.settings import Settings
+from spamnb.settings import SETTINGS, Settings, SettingsOptions
 from spamnb.tokens.tokenizer import TokenOptions
 
 
@@ -37,18 +38,18 @@ def test_round_trip_through_json() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"model_type": "svm"}, "model type 'svm' is not one of"),
-        ({"alpha": 0.0}, "must be above 0"),
-        ({"alpha": float("nan")}, "must be above 0"),
+        ({"model_type": "svm"}, "model_type is 'svm': it must be corrected, boolean, "),
+        ({"alpha": 0.0}, "above 0"),
+        ({"alpha": float("nan")}, "above 0"),
         ({"alpha": float("inf")}, "at most 1e"),
         ({"alpha": 1e10}, "at most 1e"),
-        ({"tokens": TokenOptions(ngrams=10**9)}, "at most 75"),
-        ({"prior": "flat"}, "prior 'flat' is not one of"),
-        ({"pooling": "max"}, "pooling 'max' is not one of"),
+        ({"alpha": "1"}, "alpha is '1': it must be a number"),
+        ({"prior": "flat"}, "prior is 'flat': it must be mle, "),
+        ({"pooling": "max"}, "pooling is 'max': it must be mean or sum"),
         ({"top_words": 0}, "at least 1"),
         ({"model_type": "boolean", "embedding": "lsa:5"}, "has no embedding"),
-        ({"min_messages": 0}, "1 to 1,000"),
-        ({"min_messages": 2, "model_type": "corrected"}, "have weights beside their counts.*--model-type boolean, mul"),
+        ({"min_messages": 0}, "at most 1000"),
+        ({"min_messages": 2, "model_type": "corrected"}, "have weights beside their counts.*model_type boolean, mul"),
         ({"min_messages": 2, "model_type": "boolean", "top_words": 9}, "both choose tokens"),
     ],
 )
@@ -56,6 +57,36 @@ def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
     with pytest.raises(SpamnbError, match=says) as error:
         Settings(**change)  # type: ignore[arg-type]
     assert "\n" not in str(error.value)
+
+
+def test_the_names_and_choices_that_type_checkers_know_are_those_of_the_fields() -> None:
+    hints = get_type_hints(SettingsOptions)
+    assert list(hints) == list(SETTINGS)
+    for name, each in SETTINGS.items():
+        literal = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
+        assert literal == tuple(each.choices)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("top_words=7", 7),
+        ("top_words=none", None),
+        ("alpha=1e-3", 0.001),
+        ("body_only=true", True),
+        ("ignore_headers=List-Id,xref", ("List-Id", "xref")),
+        ("ignore_headers=", ()),
+        ("spam=a=b", "a=b"),
+    ],
+)
+def test_a_value_as_text(text: str, value: object) -> None:
+    name, _, text = text.partition("=")
+    assert SETTINGS[name].parse(text) == value
+
+
+def test_every_default_is_a_value_that_may_be_given() -> None:
+    usual = Settings().by_name()
+    assert {name: each.parse(each.shown_default) for name, each in SETTINGS.items()} == usual
 
 
 def test_other_tokens_are_refused() -> None:

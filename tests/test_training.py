@@ -7,27 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never, sums
+from mail import counted, mail, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.counts.top_words import top_words
-from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import Rule, prune
 from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import leave_one_out_estimate, model_of, prepare, train_file
-
-
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    return count_messages(entries, Tokenizer(), folder / "rows", never)
-
 
 THREE = [*mail(6), *[("list", message("ham", n)) for n in range(50, 53)], *[("list", message("spam", 60))]]
 
@@ -94,15 +85,6 @@ def test_training_and_learning_make_the_same_sums_of_naive_bayes(tmp_path: Path)
         assert sums(export(store)) == sums(export(classifier.store))
         assert sorted(store.calibration()) == sorted(calibration.cells(left_out.classes))
     np.testing.assert_allclose(left_out.probabilities, calibration.probabilities(left_out.scores))
-
-
-def test_forgetting_a_training_message_takes_its_leave_one_out_score_with_it(tmp_path: Path) -> None:
-    train_file(tmp_path / "all", counted(tmp_path, mail(6)), Settings())
-    with Classifier.open(tmp_path / "all", writable=True) as classifier:
-        for label, raw in mail(6):
-            assert classifier.forget(label, raw)
-        totals = classifier.store.totals()
-        assert (totals.classes, totals.vocabulary_size) == ((), 0)
 
 
 def test_copies_count_once_and_the_last_label_is_right(tmp_path: Path) -> None:
@@ -178,13 +160,6 @@ def test_an_existing_model_is_replaced_only_when_told(tmp_path: Path) -> None:
         train_file(path, counted(tmp_path, mail(3)), Settings(), force=True)
         assert reader.store.totals().documents.tolist() == [3, 3], "one who has it open sees the new one"
     assert {p.name for p in tmp_path.iterdir()} <= {"rows", "m", "m-wal", "m-shm"}, "nothing is left behind"
-
-
-def test_force_never_replaces_what_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("twenty years of work\n" * 100)
-    with pytest.raises(SpamnbError, match="no spamnb model"):
-        train_file(tmp_path / "thesis.txt", counted(tmp_path, mail(2)), Settings(), force=True)
-    assert (tmp_path / "thesis.txt").read_text().startswith("twenty")
 
 
 def test_no_messages_is_told(tmp_path: Path) -> None:

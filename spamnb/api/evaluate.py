@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.mislabelled import again, mislabelled, noting_names
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, model_path, settings_of, specs_of
+from spamnb.api.options import FilePath, Sources, check_least, model_path, settings_of, specs_of
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.one_class import ReadOptions
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from spamnb.evaluation.online import Feedback
     from spamnb.evaluation.protocols import Subjects
     from spamnb.evaluation.result import Result
-    from spamnb.settings import Settings
+    from spamnb.settings import Settings, SettingsOptions
     from spamnb.sources.entries import Entry
-    from spamnb.sources.imap_login import Login
 
     Way = Callable[[Mail, Settings, Subjects], Result]
 
@@ -46,7 +45,6 @@ def evaluate(
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
-    login: Login | None = None,
     workers: int | None = None,
     dask: str | None = None,
     progress: bool | None = None,
@@ -73,7 +71,7 @@ def evaluate(
     - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``subjects``: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst:
       for ``Evaluation.write_page``
-    - ``recursive``, ``text_column``, ``label_column``, ``login``, ``workers``, ``progress``, ``tell``: as for
+    - ``recursive``, ``text_column``, ``label_column``, ``workers``, ``progress``, ``tell``: as for
       ``train``
     - ``dask``: a Dask cluster reads the mail, as for ``train``; models are made and asked here. It goes with ``folds``,
       ``split`` and ``leave_one_out``
@@ -108,7 +106,7 @@ def evaluate(
     check_least(0, seed=seed, doubtful=doubtful)
     from spamnb.sources.notes import notes
 
-    specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column, login)
+    specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
     own, left_out = settings_of(settings), LeftOut(tell)
     path = None if model is None else model_path(model)
     for spec in specs:

@@ -71,7 +71,7 @@ class Evaluation:
         return told if self.mislabelled is None else {**told, "mislabelled": self.mislabelled.to_dict()}
 
     def to_frame(self, of: Literal["figures", "messages", "classes", "confusion"] = "figures") -> Any:
-        """A data frame of pandas or polars.
+        """A data frame of pandas.
 
         - ``"figures"``: a row for each figure, with value, low and high (95 %)
         - ``"messages"``: a row for each message, as --scores writes it: name, truth, verdict, ``score:CLASS`` in nats
@@ -79,7 +79,7 @@ class Evaluation:
         - ``"classes"``: a row for each class: messages, precision, recall, f1 and 1-ROCA, in percent
         - ``"confusion"``: a row for each true class and verdict, with how many messages these are
 
-        Raises SpamnbError where neither library is there, and for another table.
+        Raises SpamnbError without pandas, and for another table.
 
         >>> import spamnb
         >>> found = spamnb.evaluate("corpora/mail", folds=2)

@@ -79,10 +79,9 @@ class Explanation:
         }
 
     def to_frame(self) -> Any:
-        """A data frame of pandas or polars, a row for each token, the heaviest first: token, weight (in nats, for the
+        """A data frame of pandas, a row for each token, the heaviest first: token, weight (in nats, for the
         likeliest class against the next), of a corrected model the part of it that corrects naive Bayes, and
-        ``messages:CLASS``, the messages of each class that hold the token. Raises SpamnbError where neither library is
-        there.
+        ``messages:CLASS``, the messages of each class that hold the token. Raises SpamnbError without pandas.
 
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
@@ -100,9 +99,22 @@ class Explanation:
         return frame(columns)
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, verbose: bool = False) -> str:
+        """What ``print`` shows; where ``verbose``, also the probabilities before calibration, and which part of each
+        weight corrects naive Bayes.
+
+        >>> import spamnb
+        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
+        >>> print(spamnb.explain(b"Subject: offer", "model.spamnb").text(verbose=True))
+        verdict: ...
+          ...: probability 0..., before calibration 0... (textbook naive Bayes)
+        ...
+        """
         from spamnb.report.explanation import explanation
 
-        return explanation(self.judgement, self.settings, self.totals, self.counts, self.directions, self.top)
+        return explanation(self.judgement, self.settings, self.totals, self.counts, self.directions, self.top, verbose)
 
     def _repr_html_(self) -> str:
         from spamnb.report.notebook import explanation_html
@@ -123,8 +135,8 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
     >>> _ = spamnb.train("corpora/mail", "model.spamnb")
     >>> print(spamnb.explain(b"Subject: minutes\\n\\nthe agenda of the meeting\\n", "model.spamnb", top=2))
     verdict: ham
-      ham: probability 0.9... (calibrated), ... (textbook naive Bayes)
-      spam: probability 0.0... (calibrated), ... (textbook naive Bayes)
+      ham: probability 0.9...
+      spam: probability 0.0...
     ...
     """
     from spamnb.classifier import Classifier

@@ -38,7 +38,7 @@ def make_model(
     """Make the model of the sources and of the lessons that the one there keeps, and judge each message left out.
 
     ``command`` is kept in the file as what it was made by, ``check`` may raise SpamnbError for what was counted, and
-    ``shown`` is whether progress is. ``dask`` names a cluster that does the work.
+    ``shown`` is whether progress is. ``dask`` names a cluster that reads the mail.
     """
     from spamnb.api.clusters import chosen_cluster
     from spamnb.api.mislabelled import conflicts, mislabelled
@@ -95,12 +95,12 @@ def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None
     model that can be read: whether it may be replaced says training."""
     from spamnb.errors import SpamnbError
     from spamnb.store.lessons import holding, learned_and_not_kept
-    from spamnb.store.store import open_store
+    from spamnb.store.store import Store
 
     if not model.exists():
         return None
     try:
-        store = open_store(model)
+        store = Store.open(model)
     except SpamnbError:
         return None
     with store:
@@ -120,9 +120,9 @@ def _suspects(
     those of all places in the mail."""
     from spamnb.evaluation.held_out import mail_of
     from spamnb.evaluation.protocols import left_out_result
-    from spamnb.store.store import open_store
+    from spamnb.store.store import Store
 
-    with open_store(model) as store:
+    with Store.open(model) as store:
         return left_out_result(mail_of(training_set, names), settings, left_out, store, suspects=limit)
 
 
@@ -135,8 +135,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     from spamnb.sources.spec import absolute
 
     usual = ReadOptions()._asdict()
-    kept = options._replace(login=None)._asdict()  # a command out of a file that may come from elsewhere is never run
-    chosen = {name: value for name, value in kept.items() if value != usual[name]}
+    chosen = {name: value for name, value in options._asdict().items() if value != usual[name]}
     return {
         "trained_at": datetime.now().astimezone().isoformat(timespec="seconds"),
         "pdf_read": is_available(),

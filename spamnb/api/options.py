@@ -3,51 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
-
-from spamnb.naming import SERVER_SCHEMES
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spamnb.settings import Settings
 
 FilePath = str | os.PathLike[str]
 Sources = FilePath | Sequence[FilePath]  # a SOURCE as on the command line, or several
-
-
-class SettingsOptions(TypedDict, total=False):
-    """The settings of a model under the names that they have on the command line; what is not given is as there.
-
-    ``model_type``, ``alpha``, ``prior``, ``pooling``, ``top_words``, ``min_messages``, ``embedding`` and ``spam`` are
-    as in ``Settings``, ``tokenizer`` to ``ignore_headers`` as in ``TokenOptions``, the last two as in ``Loss``.
-
-    >>> import spamnb
-    >>> chosen: spamnb.SettingsOptions = {"model_type": "multinomial", "ngrams": 1}
-    >>> spamnb.evaluate("corpora/mail", folds=2, **chosen).settings.model_type
-    'multinomial'
-    """
-
-    model_type: Literal[
-        "corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"
-    ]
-    alpha: float
-    prior: Literal["mle", "dirichlet", "map", "uniform"]
-    pooling: Literal["mean", "sum"]
-    top_words: int | None
-    min_messages: int
-    embedding: str | None
-    spam: str
-    tokenizer: Literal["own", "tweet", "treebank"]
-    stem: str | None
-    ngrams: int
-    body_only: bool
-    ignore_headers: Sequence[str]
-    false_positive_cost: float
-    unsure_cost: float | None
-
-
-SETTINGS = tuple(SettingsOptions.__annotations__)
 
 
 def settings_of(chosen: Mapping[str, Any]) -> Settings:
@@ -63,38 +27,23 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     """
     from spamnb.errors import SpamnbError
     from spamnb.formulas.decision import Loss
-    from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS, Settings
+    from spamnb.setting_fields import settings_in
+    from spamnb.settings import SETTINGS, Settings
     from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
     for name in chosen:
         if name not in SETTINGS:
             raise SpamnbError(f"no setting is called {name!r}; they are {', '.join(SETTINGS)}")
 
-    def of(names: Iterable[str]) -> dict[str, Any]:
-        return {name: chosen[name] for name in names if chosen.get(name) is not None}
+    def of(owner: type) -> dict[str, Any]:
+        return {name: chosen[name] for name in settings_in(owner) if chosen.get(name) is not None}
 
-    model, tokens = of(MODEL_SETTINGS), of(TOKEN_SETTINGS)
-    if "ignore_headers" in tokens:
-        tokens["ignore_headers"] = _header_names(tokens["ignore_headers"])
-    if "embedding" in model:
+    if chosen.get("embedding") is not None:
         from spamnb.learners.embeddings import parse_embedding
 
-        parse_embedding(model["embedding"])
-    try:
-        options = Tokenizer(TokenOptions(**tokens)).options
-        return Settings(**model, tokens=options, loss=Loss(**of(LOSS_SETTINGS)))
-    except (ValueError, TypeError) as error:
-        raise SpamnbError(f"{error}") from None
-
-
-def _header_names(given: Sequence[str]) -> tuple[str, ...]:
-    from spamnb.errors import SpamnbError
-
-    names = (given,) if isinstance(given, str) else tuple(given)
-    for name in names:
-        if ":" in name or " " in name:
-            raise SpamnbError(f"ignore_headers has {name!r}: a header's name has neither colon nor space")
-    return names
+        parse_embedding(chosen["embedding"])
+    tokens = Tokenizer(TokenOptions(**of(TokenOptions))).options
+    return Settings(**of(Settings), tokens=tokens, loss=Loss(**of(Loss)))
 
 
 def check_least(least: float, **given: float | None) -> None:
@@ -128,9 +77,5 @@ def specs_of(sources: Sources) -> list[str]:
 
 
 def model_path(model: FilePath) -> Path:
-    """The path of a model's file, or the name of one on a server."""
-    if str(model).startswith(SERVER_SCHEMES):
-        from spamnb.store.server_name import ServerModel
-
-        return ServerModel(str(model))
+    """The path of a model's file."""
     return Path(model).expanduser()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from spamnb.api.notices import Tell, warn
 from spamnb.api.options import Sources, specs_of
@@ -12,9 +11,6 @@ from spamnb.message.parse import Message, parse
 from spamnb.naming import pluralize
 from spamnb.sources.entries import Entry, LeftOut, messages
 from spamnb.sources.one_class import ReadOptions
-
-if TYPE_CHECKING:
-    from spamnb.sources.imap_login import Login
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +48,12 @@ def read(
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
-    login: Login | None = None,
     tell: Tell = warn,
 ) -> Iterator[LabelledMessage]:
     """The messages of the sources with their classes, one at a time, in the same order on every run.
 
     ``sources`` is a SOURCE as on the command line or a list of them: a folder with a folder per class, "CLASS=PATH", a
-    table of text and so on (docs/commands.md). ``recursive``, ``text_column``, ``label_column`` and ``login`` say how
+    table of text and so on (docs/commands.md). ``recursive``, ``text_column`` and ``label_column`` say how
     Maildirs, tables and accounts are read. ``tell`` is given a line for each message that cannot be read and is left
     out; by default this is a warning.
 
@@ -75,7 +70,7 @@ def read(
     from spamnb.sources.spec import entries
 
     left_out = LeftOut(tell)
-    options = ReadOptions(recursive, text_column, label_column, login)
+    options = ReadOptions(recursive, text_column, label_column)
     return _messages(entries(specs_of(sources), left_out, options), left_out)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, SettingsOptions, Sources, check_least, model_path, settings_of, specs_of
+from spamnb.api.options import FilePath, Sources, check_least, model_path, settings_of, specs_of
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.one_class import ReadOptions
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from spamnb.sources.imap_login import Login
+    from spamnb.settings import SettingsOptions
+
 
 
 def train(
@@ -26,7 +27,6 @@ def train(
     recursive: bool = False,
     text_column: str | None = None,
     label_column: str | None = None,
-    login: Login | None = None,
     workers: int | None = None,
     dask: str | None = None,
     progress: bool | None = None,
@@ -44,9 +44,8 @@ def train(
     - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
     - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
-    - ``login``: how accounts on IMAP servers are entered
     - ``workers``: processes that share the work; None: one a core
-    - ``dask``: a Dask cluster does the work: the address of its scheduler, a scheduler file, or "local"; the model is
+    - ``dask``: a Dask cluster reads the mail: the address of its scheduler, a scheduler file, or "local"; the model is
       the same (docs/cluster.md)
     - ``progress``: shown or not; None: in a notebook
     - ``tell``: is given a line for each thing that went otherwise than meant, such as a file that was left out; by
@@ -87,7 +86,7 @@ def train(
         path,
         specs,
         chosen,
-        ReadOptions(recursive, text_column, label_column, login),
+        ReadOptions(recursive, text_column, label_column),
         command=command,
         tell=tell,
         keep_lessons=keep_lessons,

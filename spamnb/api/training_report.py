@@ -86,7 +86,8 @@ class TrainingReport:
             "messages": sum(self.classes.values()),
             "tokens": self.left_out.tokens,
             "classes": self.classes,
-            "copies": self.read - sum(self.classes.values()),
+            "copies": self.read - sum(self.classes.values()) - self.left_out.doubted,
+            "doubted": self.left_out.doubted,
             "unreadable": self.unreadable,
             "confusion": confusion,
             "wrong": 100 * (judged - right - unsure) / judged if judged else None,
@@ -95,8 +96,8 @@ class TrainingReport:
         }
 
     def to_frame(self) -> Any:
-        """A data frame of pandas or polars: a row for each class and each verdict on its left-out messages, with how
-        many messages these are. Raises SpamnbError where neither library is there.
+        """A data frame of pandas: a row for each class and each verdict on its left-out messages, with how
+        many messages these are. Raises SpamnbError without pandas.
 
         >>> import spamnb
         >>> spamnb.train("corpora/mail", "model.spamnb").to_frame().query("messages > 0")

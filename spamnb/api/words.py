@@ -61,9 +61,8 @@ class WordsReport:
         return words_record(self._table())
 
     def to_frame(self) -> Any:
-        """A data frame of pandas or polars, a row for each word: its list (a class or "mutual information"), rank,
-        token, value and class, which is the one that an informative word speaks for. Raises SpamnbError where neither
-        library is there.
+        """A data frame of pandas, a row for each word: its list (a class or "mutual information"), rank,
+        token, value and class, which is the one that an informative word speaks for. Raises SpamnbError without pandas.
 
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
@@ -116,10 +115,10 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
     >>> [word.token for word in report.likeliest["ham"]]
     ['...', '...', '...']
     """
-    from spamnb.store.store import open_store
+    from spamnb.store.store import Store
 
     check_least(1, top=top)
-    with open_store(model_path(model)) as store:
+    with Store.open(model_path(model)) as store:
         return words_of(store, top, everything, tell)
 
 

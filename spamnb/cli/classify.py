@@ -14,7 +14,6 @@ from spamnb.cli.options import (
     SOURCE,
     Unreadable,
     format_option,
-    login_options,
     messages_of,
     model_option,
     standard_output,
@@ -37,7 +36,6 @@ T = TypeVar("T")
 @click.command("classify", short_help="Tell what each message is.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @text_column_option
-@login_options
 @model_option
 @format_option("text", "json", "csv")
 @click.option(
@@ -46,12 +44,20 @@ T = TypeVar("T")
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Show the N heaviest tokens, as text or json.",
+    help="Show the N tokens that decided most; not with csv.",
 )
-@click.option("--no-formulas", is_flag=True, help="In CSV, put ' before what a spreadsheet would compute.")
-@click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when it could not tell.")
-@click.option("--false-positive-cost", type=float, help="In place of the model's; see 'train'.")
-@click.option("--unsure-cost", type=float, help="In place of the model's; see 'train'.")
+@click.option("--no-formulas", is_flag=True, help="In CSV, put ' before cells that a spreadsheet would compute.")
+@click.option("--exit-code", is_flag=True, help="End with 1 for spam, 0 for other mail, 75 when unsure or on error.")
+@click.option(
+    "--false-positive-cost",
+    type=float,
+    help="How much worse losing a good message is than letting a spam through.  [default: as the model says]",
+)
+@click.option(
+    "--unsure-cost",
+    type=float,
+    help="Cost of the verdict 'unsure', where a spam let through costs 1.  [default: as the model says]",
+)
 @workers_option
 def classify_command(
     sources: tuple[str, ...],
@@ -212,10 +218,7 @@ def _best(judgement: Judgement) -> float:
 
 
 def _evidence(judgement: Judgement) -> str:
-    said = ("" if part is None else f"  (correction {part:+.2f})" for _, part in _parts(judgement))
-    return "".join(
-        f"    {weight:+7.2f}  {escape(token)}{also}\n" for (token, weight), also in zip(judgement.evidence, said)
-    )
+    return "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
 
 
 def _parts(judgement: Judgement) -> Iterator[tuple[Evidence, float | None]]:

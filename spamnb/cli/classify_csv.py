@@ -57,8 +57,7 @@ def _with_rows(
     write: Callable[[list[str]], None],
 ) -> Iterator[list[str]]:
     """The rows of a table, each with its figures behind; the names of the columns are written first."""
-    from spamnb.sources.columns import Columns
-    from spamnb.sources.tables import table_with_cells
+    from spamnb.sources.tables import Columns, table_with_cells
 
     options = read_options()
     names, rows = table_with_cells(path, Columns(options.text_column, options.label_column), unreadable)

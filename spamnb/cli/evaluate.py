@@ -15,16 +15,16 @@ from spamnb.cli.options import (
     doubtful_option,
     format_option,
     read_options,
+    set_option,
     source_options,
     tell_of_ours,
     workers_option,
 )
-from spamnb.cli.settings import settings_given, settings_options
 
 if TYPE_CHECKING:
     from spamnb.api.evaluation import Evaluation
-    from spamnb.api.options import SettingsOptions
     from spamnb.evaluation.mcnemar import McNemar
+    from spamnb.settings import SettingsOptions
 
 
 @click.command("evaluate", short_help="Measure errors and probabilities on labelled mail.")
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 @click.option(
     "--leave-one-out",
     is_flag=True,
-    help="Judge each message by a model of all others; in a few parts where it is no sum or --top-words are chosen.",
+    help="Judge each message by a model of all others; logistic and embedded models, and those with top_words, are made"
+    " for a few parts of the mail instead.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
 @click.option(
@@ -50,17 +51,7 @@ if TYPE_CHECKING:
     type=ModelPath(),
     help="Judge by this model as it is; the mail must be new to it.",
 )
-@click.option("--by-date", is_flag=True, help="With --online, --split: in order of receipt.")
-@click.option("--feedback-for", type=int, metavar="N", help="With --online: learn only the first N messages.")
-@click.option(
-    "--feedback-delay", type=int, metavar="N", default=0, help="With --online: learn each message N messages later."
-)
-@click.option(
-    "--feedback-share", type=float, metavar="P", default=1.0, help="With --online: learn a share P, drawn at random."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits, folds, shares, intervals."
-)
+@click.option("--by-date", is_flag=True, help="With --online or --split: in the order in which mail was received.")
 @format_option("text", "json")
 @click.option(
     "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write each message's scores."
@@ -75,7 +66,8 @@ if TYPE_CHECKING:
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Write a page with figures."
 )
 @doubtful_option
-@settings_options
+@click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
+@set_option
 @workers_option
 @dask_option("Let a Dask cluster read the mail")
 def evaluate_command(
@@ -86,15 +78,12 @@ def evaluate_command(
     online: bool,
     model: Path | None,
     by_date: bool,
-    feedback_for: int | None,
-    feedback_delay: int,
-    feedback_share: float,
-    seed: int,
     form: str,
     scores: Path | None,
     compare: Path | None,
     report: Path | None,
     doubtful: int,
+    verbose: bool,
     settings: SettingsOptions,
     workers: int | None,
     dask: str | None,
@@ -106,7 +95,7 @@ def evaluate_command(
 
     \b
     Example:
-      spamnb evaluate --folds 10 --report page.html ham=~/Maildir spam=~/Maildir/.Junk
+      spamnb evaluate --folds 10 --report page.html ham=~/Maildir/cur spam=~/Maildir/.Junk
       spamnb evaluate --online index:trec05p-1/full/index
     """
     from spamnb.api.evaluate import evaluate
@@ -117,13 +106,10 @@ def evaluate_command(
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
     if sum(chosen) > 1:
         raise click.UsageError("--folds, --split, --leave-one-out, --online and --model exclude each other")
-    if not online and (feedback_for is not None or feedback_delay or feedback_share != 1):
-        raise click.UsageError("--feedback-… goes with --online")
     if by_date and not online and split in (None, "md5"):
         raise click.UsageError("--by-date goes with --online, or with --split FRACTION")
-    own = settings_given()
-    if model is not None and own:
-        raise click.UsageError(f"{', '.join(own)}: --model takes the model as it was trained")
+    if model is not None and settings:
+        raise click.UsageError(f"--set {', '.join(settings)}: --model takes the model as it was trained")
     if compare:
         read_scores(compare)  # a file that is none is told now, not when all the mail has been read
     found = evaluate(
@@ -134,10 +120,6 @@ def evaluate_command(
         online=online,
         model=model,
         by_date=by_date,
-        feedback_for=feedback_for,
-        feedback_delay=feedback_delay,
-        feedback_share=feedback_share,
-        seed=seed,
         doubtful=doubtful,
         subjects=report is not None,
         workers=workers,
@@ -146,7 +128,7 @@ def evaluate_command(
         tell=tell_of_ours,
         command=command_line(),
         **read_options()._asdict(),
-        **({} if model else settings),
+        **settings,
     )
     test = found.compare(compare) if compare else None
     try:
@@ -158,7 +140,7 @@ def evaluate_command(
         if form == "json":
             click.echo(escape_json({**found.to_dict(), "mcnemar": as_json(test)}))
         else:
-            _print(found, test, compare)
+            _print(found, test, compare, verbose)
 
 
 def _fraction(split: str | None) -> Any:
@@ -172,14 +154,14 @@ def _fraction(split: str | None) -> Any:
         raise SpamnbError(f"--split {split}: give a fraction between 0 and 1, or md5") from None
 
 
-def _print(found: Evaluation, test: McNemar | None, compare: Path | None) -> None:
+def _print(found: Evaluation, test: McNemar | None, compare: Path | None, verbose: bool) -> None:
     from rich.console import Console
 
     from spamnb.report.evaluation import tables
     from spamnb.report.mislabelled import doubtful_lines
 
     console = Console()
-    for table in tables(found.figures):
+    for table in tables(found.figures, verbose):
         console.print(table)
     if test:
         console.print(

@@ -14,7 +14,8 @@ from spamnb.cli.options import SOURCE, Unreadable, messages_of, model_option
 @click.argument("source", required=False, type=SOURCE)
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many tokens.")
-def explain_command(source: str | None, model: Path, top: int) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Also show uncalibrated probabilities and corrections.")
+def explain_command(source: str | None, model: Path, top: int, verbose: bool) -> None:
     """Show what decided one message; without SOURCE, the one on standard input.
 
     A token's weight is what it gave, in nats, to the log-odds of the likeliest class against the next; beside it stands
@@ -35,4 +36,4 @@ def explain_command(source: str | None, model: Path, top: int) -> None:
         raw = found[0].read()
     except OSError as error:
         raise SpamnbError(f"{found[0].name}: {error.strerror}") from None
-    click.echo(str(explain(raw, model, top)))
+    click.echo(explain(raw, model, top).text(verbose))

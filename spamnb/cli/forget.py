@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.each_message import each_message
-from spamnb.cli.options import SOURCE, ModelPath, Unreadable, login_options, messages_of, model_option, tell
+from spamnb.cli.options import SOURCE, ModelPath, Unreadable, messages_of, model_option, tell
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 @click.command("forget", short_help="Take messages out of a class again.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
-@login_options
 @model_option
-@click.option("--journal", type=ModelPath(), help="Take what this journal holds of the messages out of it, too.")
+@click.option("--journal", type=ModelPath(), help="Also delete the messages from this journal.")
 def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: Path | None) -> None:
     """Take messages out of CLASS again, as if they had never been learned; without SOURCE, the one on standard input.
 

@@ -18,7 +18,9 @@ MAX_TEXT = 400  # characters of a command line
 @model_option
 @format_option("text", "json")
 def info_command(model: Path, form: str) -> None:
-    """Say what the model is, how it was made, how much it has learned, and whether tokens are made by compiled code.
+    """Say what the model is, how it was made, how much it has learned, and which settings are not the defaults.
+
+    --format json has all settings, and how this installation reads mail.
 
     \b
     Example:
@@ -27,24 +29,26 @@ def info_command(model: Path, form: str) -> None:
     from spamnb.message.pdf import is_available
     from spamnb.naming import escape, escape_json, pluralize
     from spamnb.report.numbers import percent
+    from spamnb.settings import Settings
     from spamnb.store import facts
     from spamnb.store.lessons import holding, is_public, learned_and_not_kept
-    from spamnb.store.store import open_store
+    from spamnb.store.store import Store
     from spamnb.tokens.vectorizer import kernel_status
 
-    with open_store(model) as store, store.reading():
+    with Store.open(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
         kept, not_kept, public = holding(store), learned_and_not_kept(store), is_public(store)
         origin, lessons, months = facts.origin(store), facts.lessons(store), facts.lessons_by_month(store)
         rare, size, tokens = facts.tokens_of_one_message(store), store.size(), totals.vocabulary_size
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
+    kernel, reads_pdf = kernel_status(), is_available()
     if form == "json":
         found = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
         learned = {name: each._asdict() for name, each in lessons.items()}
         found |= {"tokens_of_one_message": rare, "learned_one_by_one": learned, "lessons_by_month": months}
         found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
-        click.echo(escape_json({**found, "origin": origin, "kernel": kernel_status(), "reads_pdf": is_available()}))
+        click.echo(escape_json({**found, "origin": origin, "kernel": kernel, "reads_pdf": reads_pdf}))
         return
     share = f", {percent(100 * rare / tokens)} % of them in one message alone" if tokens else ""
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}{share}")
@@ -52,16 +56,31 @@ def info_command(model: Path, form: str) -> None:
         click.echo(escape(line))
     for name, documents in messages.items():
         click.echo(f"  {name}: {pluralize(documents, 'message')}{_of_them(lessons.get(name, facts.OneByOne(0, 0)))}")
-    room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
-    missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
-    why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
-    click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}{why}")
+    if kept.lessons or not_kept:
+        room = f"{kept.bytes / 1e6:.1f} of at most {kept.bound / 1e6:g} MB"
+        missing = f"; {pluralize(not_kept, 'message')} learned one by one and not kept" if not_kept else ""
+        why = "; no more are kept, since everybody can read the file" if public and kept.bound else ""
+        click.echo(f"  lessons kept: {kept.lessons:,}, {room}{missing}{why}")
     for line in _months(months):
         click.echo(line)
-    for key, value in settings.items():
+    for key, value in _other_than_usual(settings, Settings().as_meta()).items():
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
-    click.echo(f"this installation and PDF attachments: {_pdf(origin.get('pdf_read'), is_available())}")
-    click.echo(f"this installation's kernel: {kernel_status()}")
+    if pdf := _pdf(origin.get("pdf_read"), reads_pdf):
+        click.echo(f"this installation and PDF attachments: {pdf}")
+    if kernel != "compiled":
+        click.echo(f"this installation's kernel: {kernel}")
+
+
+def _other_than_usual(settings: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the settings that have their defaults."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        default = usual.get(name)
+        if isinstance(value, dict) and isinstance(default, dict):
+            found |= _other_than_usual(value, default)
+        elif name not in usual or value != (list(default) if isinstance(default, tuple) else default):
+            found[name] = value
+    return found
 
 
 def _origin(origin: Mapping[str, Any]) -> list[str]:
@@ -80,13 +99,12 @@ def _origin(origin: Mapping[str, Any]) -> list[str]:
 
 
 def _pdf(trained: object, here: bool) -> str:
-    """Whether PDF attachments are read here, and what to do where it was otherwise when the model was trained."""
-    said = "read" if here else "not read"
+    """What to do where PDF attachments are read here and were not when the model was trained, or the other way."""
     if trained is None or bool(trained) == here:
-        return said
+        return ""
     if here:
-        return f"{said}; they were not when the model was trained: what they say counts little until you train it anew"
-    return f"{said}; they were when the model was trained: pip install 'spamnb[pdf]'"
+        return "read; they were not when the model was trained: what they say counts little until you train it anew"
+    return "not read; they were when the model was trained: pip install 'spamnb[pdf]'"
 
 
 def _of_them(learned: Any) -> str:

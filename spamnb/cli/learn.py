@@ -12,7 +12,6 @@ from spamnb.cli.options import (
     SOURCE,
     Unreadable,
     keep_lessons_option,
-    login_options,
     messages_of,
     model_option,
     tell,
@@ -23,19 +22,19 @@ from spamnb.cli.options import (
 @click.command("learn", short_help="Add messages to a class.")
 @click.argument("label", metavar="CLASS")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
-@click.option("--new-class", is_flag=True, help="CLASS may be one that the model does not have.")
+@click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
 @keep_lessons_option
 @text_column_option
-@login_options
 @model_option
 def learn_command(
     label: str, sources: tuple[str, ...], new_class: bool, keep_lessons: float | None, model: Path
 ) -> None:
     """Add messages to CLASS; without SOURCE, the one on standard input.
 
-    A message that the class has learned already is not learned twice; one that another class learned is moved. Where
-    there is no model yet a new one is made; a class that a model does not have needs --new-class. SOURCE is a message,
-    a folder of messages, a Maildir, MH folder or mbox.
+    A message that looks like another class is judged as CLASS from now on, and so are others of its sender; the classes
+    themselves stay as they were. A message that the class has learned already is not learned twice; one that another
+    class learned is moved. Where there is no model yet a new one is made; a class that a model does not have needs
+    --new-class. SOURCE is a message, a folder of messages, a Maildir, MH folder or mbox.
 
     The messages are kept in the model's file, compressed, so that 'train --force' and 'upgrade' can teach them to a new
     model again. --keep-lessons sets for this model, from now on, how much is kept; then the oldest leave.
@@ -84,12 +83,21 @@ def learn_command(
             set_bound(classifier.store, keep_lessons)
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
-        seen, changed = each_message(
-            sources, entries, unreadable, lambda raw: classifier.learn(label, raw), classifier.store, "learned"
-        )
+        contradicted = 0
+
+        def learn(raw: bytes) -> bool:
+            nonlocal contradicted
+            message = classifier.read(raw)
+            against_all = classifier.contradicts(label, message)
+            learned = classifier.learn(label, message)
+            contradicted += against_all and learned
+            return learned
+
+        seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
         + (f"; {seen - changed:,} known already" if seen > changed else "")
+        + (f"; {contradicted:,} looked like another class" if contradicted else "")
     )
     if unreadable.count:
         raise SystemExit(1)

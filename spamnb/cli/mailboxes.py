@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import login_given, on_command_line, tell
+from spamnb.cli.options import on_command_line, tell
 from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
@@ -52,14 +52,13 @@ def targets(
             url = parsed(name)
             if url.folder and url.folder.upper() != "INBOX":
                 raise SpamnbError(f"{escape(name)}: a folder of an account; name the account, {escape(url.account)}")
-            accounts.append(account_of(url, login_given()))
+            accounts.append(account_of(url))
         else:
             found.append(Target(escape(name), model, junk, unsure, learn_folder, path=Path(name)))
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or write accounts into {accounts_path()}")
-        accounts = [account._replace(login=login_given().or_else(account.login)) for account in accounts]
     for account in accounts:
         own = account.model if account.model is not None and not on_command_line("model") else model
         found.append(

@@ -12,42 +12,28 @@ from spamnb.cli.options import ModelPath, model_option, tell
 @click.command("merge", short_help="Add up models.")
 @click.argument("models", nargs=-1, required=True, type=ModelPath(), metavar="MODEL...")
 @model_option
-@click.option(
-    "--base",
-    type=ModelPath(),
-    metavar="MODEL",
-    help="The model that all of them began as: what it holds is added once, and what they learned and forgot since.",
-)
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
-@click.option("--lessons", is_flag=True, help="Keep the messages that they were taught one by one, too.")
-def merge_command(
-    models: tuple[Path, ...], model: Path, base: Path | None, force: bool, lessons: bool
-) -> None:
+@click.option("--lessons", is_flag=True, help="Also keep the messages that the models were taught one by one.")
+def merge_command(models: tuple[Path, ...], model: Path, force: bool, lessons: bool) -> None:
     """Add up models that were made with the same settings, as if one model had learned all their mail.
 
-    A message that several of them learned counts once for each: models do not hold the mail itself. Copies of one
-    model that were taught on several hosts are added up with that model as --base. Models with logistic regression,
-    --top-words or --embedding cannot be added up.
+    A message that several of them learned counts once for each: models do not hold the mail itself. Models with
+    logistic regression, top_words or embedding cannot be added up.
 
     \b
-    Examples:
+    Example:
       spamnb merge alice.spamnb bob.spamnb -m both.spamnb
-      spamnb merge --base sunday.spamnb host1.spamnb host2.spamnb -m monday.spamnb
     """
     from spamnb.naming import pluralize
-    from spamnb.store.merging import merge_models, merge_since
+    from spamnb.store.merging import merge_models
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
-    from spamnb.store.store import open_store
+    from spamnb.store.store import Store
 
-    paths = [*models] if base is None else [base, *models]
-    names, snapshots = [str(path) for path in paths], []
-    for path in paths:
-        with open_store(path) as store:
+    names, snapshots = [str(path) for path in models], []
+    for path in models:
+        with Store.open(path) as store:
             snapshots.append(read_snapshot(store, lessons))
-    if base is None:
-        merged, repeated = merge_models(snapshots, names)
-    else:
-        merged, repeated = merge_since(snapshots[0], snapshots[1:], names)
+    merged, repeated = merge_models(snapshots, names)
     with atomic_replace(model, merged.meta, force=force) as store:
         write_snapshot(store, merged)
     messages = pluralize(int(merged.counts.documents.sum()), "message")

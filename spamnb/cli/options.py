@@ -9,18 +9,17 @@ from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError
-from spamnb.naming import SERVER_SCHEMES
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
+    from spamnb.settings import SettingsOptions
     from spamnb.sources.entries import Entry
-    from spamnb.sources.imap_login import Login
     from spamnb.sources.one_class import ReadOptions
 
 
@@ -36,9 +35,7 @@ SOURCE = click.Path(readable=False)  # for shells to complete; what it is and wh
 
 
 class ModelPath(click.Path):
-    """A model's file, or its name on a server.
-
-    A file may have ~ for the home folder, which shells leave as it is in --model=~/m and services in a setting.
+    """A file. A ~ at its start is the home folder: shells leave it as it is in --model=~/m, services in a setting.
 
     What lies there is not click's to judge: 'filter' passes mail on all the same.
     """
@@ -47,10 +44,6 @@ class ModelPath(click.Path):
         super().__init__(readable=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value).startswith(SERVER_SCHEMES):
-            from spamnb.store.server_name import ServerModel
-
-            return ServerModel(str(value))
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
@@ -61,20 +54,20 @@ model_option = click.option(
     envvar="SPAMNB_MODEL",
     default=default_model,
     show_default="$SPAMNB_MODEL, or model.spamnb in the user's data directory",
-    help="The model: a file, or postgresql://HOST/DATABASE on a server.",
+    help="The model file.",
 )
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:
     """How what is found is printed, one of these; the first where nothing is asked for."""
     choice = click.Choice(forms)
-    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="How it is printed.")
+    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="The output format.")
 
 
 journal_option = click.option(
     "--journal",
     type=ModelPath(),
-    help="Note what was decided in this file, which is made, for 'spamnb review'.  [default: nothing is noted]",
+    help="Write each decision to this file, which 'spamnb review' shows.  [default: none]",
 )
 
 doubtful_option = click.option(
@@ -89,8 +82,8 @@ keep_lessons_option = click.option(
     "--keep-lessons",
     type=click.FloatRange(0, 100_000),
     metavar="MB",
-    help="The most megabytes of messages taught one by one that the model keeps; 0 keeps none.  [default: as the model"
-    " says, or 64]",
+    help="The model keeps the messages that it is taught one by one, up to this size.  [default: as the model says, or"
+    " 64]",
 )
 
 workers_option = click.option(
@@ -107,17 +100,13 @@ def dask_option(what: str) -> Callable[..., Any]:
 _READ_OPTIONS = "spamnb.read_options"  # where a command's context keeps them
 
 
-def _keep_in(name: str) -> dict[str, Any]:
-    """What makes an option one whose value is kept in a command's context, under this name."""
-
-    def keep(context: click.Context, param: click.Parameter, value: Any) -> None:
-        context.meta.setdefault(name, {})[param.name] = value
-
-    return {"callback": keep, "expose_value": False}
+def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:
+    context.meta.setdefault(_READ_OPTIONS, {})[param.name] = value
 
 
-_RECURSIVE = "Read the folders of a Maildir too, but for junk, trash, drafts and templates."
-_KEPT = _keep_in(_READ_OPTIONS)
+_KEPT: dict[str, Any] = {"callback": _keep, "expose_value": False}
+
+_RECURSIVE = "Read the other folders of a Maildir or account too, but for junk, trash, drafts and templates."
 
 text_column_option = click.option(
     "--text-column",
@@ -127,44 +116,76 @@ text_column_option = click.option(
 )
 
 
-_LOGIN = "spamnb.login"  # and how to log in
-
-
-def login_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for how accounts on IMAP servers are entered; ``login_given`` has what was chosen."""
-    kept = _keep_in(_LOGIN)
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for how labelled sources are read; ``read_options`` has what was chosen."""
     for option in (
-        click.option("--starttls", is_flag=True, help="imaps: begin in the clear, on port 143, and encrypt.", **kept),
-        click.option("--ca-file", metavar="FILE", help="imaps: trust these certificates, not the system's.", **kept),
-        click.option("--token-command", metavar="COMMAND", help="imaps: prints an access token (OAuth 2).", **kept),
-        click.option("--password-command", metavar="COMMAND", help="imaps: prints the password.", **kept),
+        click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT),
+        text_column_option,
+        click.option("--recursive", is_flag=True, help=_RECURSIVE, **_KEPT),
     ):
         command = option(command)
     return command
-
-
-def login_given() -> Login:
-    """How the command that runs was told to log in."""
-    from spamnb.sources.imap_login import Login
-
-    return Login(**click.get_current_context().meta.get(_LOGIN, {}))
-
-
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for how labelled sources are read; ``read_options`` has what was chosen."""
-    command = login_options(command)
-    label_column = click.option("--label-column", metavar="COLUMN", help="The column that holds the class.", **_KEPT)
-    recursive = click.option("--recursive", is_flag=True, help=_RECURSIVE, **_KEPT)
-    return recursive(text_column_option(label_column(command)))
 
 
 def read_options() -> ReadOptions:
     """How the command that runs was told to read its sources."""
     from spamnb.sources.one_class import ReadOptions
 
-    meta = click.get_current_context().meta
-    login = login_given() if any(meta.get(_LOGIN, {}).values()) else None
-    return ReadOptions(**meta.get(_READ_OPTIONS, {}), login=login)
+    return ReadOptions(**click.get_current_context().meta.get(_READ_OPTIONS, {}))
+
+
+def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that sets settings of the model; the command gets those that were set as ``settings``."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_set,
+        is_eager=True,
+        help="A setting of the model, as alpha=0.5; may be repeated. '--set help' lists all of them.",
+    )(command)
+
+
+def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> SettingsOptions:
+    from spamnb.api.options import settings_of
+    from spamnb.settings import SETTINGS
+
+    if "help" in given:
+        click.echo(_settings_help())
+        context.exit()
+    chosen: dict[str, Any] = {}
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals or name not in SETTINGS:
+            what = f"no setting is called {name!r}" if equals else "write NAME=VALUE"
+            names = ", ".join(SETTINGS)
+            raise click.UsageError(f"--set {each}: {what}; the settings are {names}. '--set help' explains them.")
+        if name in chosen:
+            raise click.UsageError(f"--set {each}: {name} is set twice")
+        try:
+            chosen[name] = SETTINGS[name].parse(text)
+        except SpamnbError as error:
+            raise click.UsageError(f"--set {each}: {error}") from None
+    kind = settings_of(chosen).model_type  # what cannot be is told now, not when all the mail has been read
+    for name in chosen:
+        models = SETTINGS[name].models
+        if models and kind not in models:
+            raise click.UsageError(f"--set {name} changes nothing in a {kind} model; it is for {', '.join(models)}")
+    return cast("SettingsOptions", chosen)
+
+
+def _settings_help() -> str:
+    """The settings with their defaults, what each is for and what it may be."""
+    from spamnb.settings import SETTINGS
+
+    formatter = click.HelpFormatter(width=100)
+    rows = []
+    for each in SETTINGS.values():
+        help_text = each.help.replace("`", "")
+        rows.append((f"{each.name}={each.shown_default}", f"{help_text} Values: {each.values}."))
+    formatter.write_dl(rows, col_max=24)
+    return formatter.getvalue().rstrip("\n")
 
 
 def command_line() -> str:

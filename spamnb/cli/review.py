@@ -12,8 +12,6 @@ import click
 from spamnb.cli.options import (
     ModelPath,
     default_model,
-    login_given,
-    login_options,
     model_option,
     on_command_line,
     tell,
@@ -34,7 +32,7 @@ def default_passwords() -> Path:
 @click.option("--key", type=ModelPath(), help="The certificate's private key, PEM.")
 @click.option("--socket", type=ModelPath(), help="Listen on this Unix socket, for a proxy, and on no port.")
 @click.option("--proxy-user", metavar="HEADER", help="Believe a proxy on this machine who the user is, by this field.")
-@click.option("--models", type=ModelPath(), help="Folder or server with a model for each user, as for 'serve'.")
+@click.option("--models", type=ModelPath(), help="Folder with a model for each user, as for 'serve'.")
 @click.option(
     "--passwords",
     type=ModelPath(),
@@ -47,7 +45,6 @@ def default_passwords() -> Path:
 @click.option("--digest", is_flag=True, help="Send what was filtered since the last digest, and end.")
 @click.option("--to", metavar="WHERE", help="Where a digest goes: a Maildir, an account, an address, or -.")
 @click.option("--url", help="Where the pages are, for a digest's links.  [default: http://127.0.0.1:8765]")
-@login_options
 def review_command(
     model: Path,
     journal: Path | None,
@@ -76,7 +73,7 @@ def review_command(
       spamnb review --journal ~/mail.journal --digest --to ~/Maildir
     """
     from spamnb.errors import SpamnbError
-    from spamnb.naming import SERVER_SCHEMES, is_loopback
+    from spamnb.naming import is_loopback
     from spamnb.review.passwords import Passwords
     from spamnb.review.passwords import set_password as keep
 
@@ -116,8 +113,7 @@ def review_command(
     from spamnb.review.lessons import Teacher
     from spamnb.serve.sockets import listen_tcp, listen_unix
 
-    on_server = str(models).startswith(SERVER_SCHEMES)
-    if models is not None and not on_server and not models.is_dir():
+    if models is not None and not models.is_dir():
         raise SpamnbError(f"{models}: no folder there; 'spamnb serve --models' keeps users' models in one")
     with Classifier.open(model) as classifier:
         classifier.check_spam()
@@ -128,7 +124,7 @@ def review_command(
         if file is not None:
             file.open("rb").close()
     secure = certificate is not None or proxy_user is not None
-    app = Review(journal, Teacher(model, models, login_given()), known, secure, proxy_user or "").app()
+    app = Review(journal, Teacher(model, models), known, secure, proxy_user or "").app()
     listening = [listen_unix(socket, 0o660)] if socket is not None else listen_tcp(host, port)
     port = listening[0].getsockname()[1] if socket is None else port  # 0 takes a free one
     scheme = "http" if certificate is None else "https"
@@ -158,7 +154,7 @@ def _send(journal: Path, model: Path, models: Path | None, user: str, to: str | 
     if to is None:
         raise click.UsageError("--digest needs --to: a Maildir, imaps://USER@HOST, an address, or - for stdout")
     pages = checked_url(url or "http://127.0.0.1:8765")
-    send_digest(journal, model, models, None if user == ADMIN else user, pages, Delivery(to, login_given()))
+    send_digest(journal, model, models, None if user == ADMIN else user, pages, Delivery(to))
 
 
 def _asked() -> str:

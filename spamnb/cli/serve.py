@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from spamnb.cli.options import ModelPath, Seconds, journal_option, model_option, on_command_line
-from spamnb.naming import SERVER_SCHEMES
 
 SECONDS = Seconds(0, min_open=True)
 PORT = click.IntRange(0, 65535)
@@ -24,12 +23,10 @@ def octal(_context: click.Context, _parameter: click.Parameter, text: str) -> in
 
 
 class UsersPath(ModelPath):
-    """The folder of users' models, or the name of a model on a server beside which they lie."""
+    """The folder of users' models."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
-        if str(found).startswith(SERVER_SCHEMES):
-            return found
         return click.Path(path_type=Path, file_okay=False, exists=True).convert(found, param, ctx)
 
 
@@ -40,18 +37,14 @@ class UsersPath(ModelPath):
 @click.option("--socket-mode", default="666", callback=octal, help="Permissions of the Unix socket, octal.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes that answer.")
 @click.option("--allow-tell", is_flag=True, help="Let clients teach the model (spamc -L).")
-@click.option("--models", type=UsersPath(), help="Folder or server with a model for each user.")
-@click.option("--own-after", type=COUNT, default=100, help="Messages of each class a user's model needs to answer.")
-@click.option("--autolearn", is_flag=True, help="Learn by itself from mail with a sure score.")
+@click.option("--models", type=UsersPath(), help="Folder with a model for each user.")
+@click.option("--own-after", type=COUNT, default=100, help="Messages of each class before a user's model is used.")
+@click.option("--autolearn", is_flag=True, help="Learn mail with a sure score without being told to.")
 @click.option("--autolearn-spam", type=float, default=12.0, help="Score from which mail is learned as spam.")
 @click.option("--autolearn-ham", type=float, default=-12.0, help="Score up to which mail is learned as ham.")
-@click.option("--max-size", type=COUNT, default=8 << 20, help="Most bytes of a message.")
-@click.option("--max-connections", type=COUNT, default=512, help="Most connections open at once, in each worker.")
-@click.option("--max-headers", type=COUNT, default=64, help="Most header lines of a request.")
-@click.option("--head-timeout", type=SECONDS, default=10.0, help="Seconds for a request's headers to arrive.")
-@click.option("--message-timeout", type=SECONDS, default=60.0, help="Seconds for a message to arrive.")
-@click.option("--classify-timeout", type=SECONDS, default=10.0, help="Seconds to classify a message.")
-@click.option("--drain", type=SECONDS, default=30.0, help="Seconds that open connections have after SIGTERM.")
+@click.option("--max-size", type=COUNT, default=8 << 20, help="Largest message in bytes.")
+@click.option("--max-connections", type=COUNT, default=512, help="Open connections per worker.")
+@click.option("--drain", type=SECONDS, default=30.0, help="Seconds after SIGTERM until open connections are closed.")
 @click.option("--metrics-port", type=PORT, help="Answer GET /metrics here, on 127.0.0.1.")
 @model_option
 @journal_option
@@ -70,10 +63,6 @@ def serve_command(
     autolearn_ham: float,
     max_size: int,
     max_connections: int,
-    max_headers: int,
-    head_timeout: float,
-    message_timeout: float,
-    classify_timeout: float,
     drain: float,
     metrics_port: int | None,
     journal: Path | None,
@@ -81,7 +70,7 @@ def serve_command(
     """Answer spamc, Exim, Postfix and Dovecot: the spamd protocol with the model's verdicts.
 
     One line of JSON per message goes to standard error. SIGTERM ends the server once open connections are answered,
-    SIGHUP opens the model anew. Sockets that systemd passes replace --host, --port and --socket.
+    SIGHUP opens the model again. Sockets that systemd passes replace --host, --port and --socket.
 
     \b
     Example:
@@ -103,14 +92,7 @@ def serve_command(
     while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
         pass  # a standard stream was closed: no connection may get its number, or the log would be written to it
     os.close(spare)
-    limits = Limits(
-        message_size=max_size,
-        connections=max_connections,
-        header_lines=max_headers,
-        head_time=head_timeout,
-        message_time=message_timeout,
-        classify_time=classify_timeout,
-    )
+    limits = Limits(message_size=max_size, connections=max_connections)
     learns = Autolearn(autolearn_spam, autolearn_ham) if autolearn else None
     served = service.Service(model, models, own_after, limits, allow_tell, learns, journal)
     listening = sockets.inherited_sockets()

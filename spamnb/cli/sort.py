@@ -13,7 +13,7 @@ import click
 
 from spamnb.cli.mailboxes import Target, opened, targets, until_done
 from spamnb.cli.noting import Notes, noting
-from spamnb.cli.options import Unreadable, journal_option, login_options, model_option, tell
+from spamnb.cli.options import Unreadable, journal_option, model_option, tell
 from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
@@ -32,15 +32,14 @@ _WIDTH = 60  # of a header field as printed: its sender may write a megabyte
 @click.option(
     "--junk",
     show_default="Junk; in an account the folder that the server says is for spam",
-    help="Folder that spam is moved to: a name, or an existing Maildir by its path from MAILBOX, as ../Junk.",
+    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
 )
-@click.option("--unsure", metavar="FOLDER", help="Folder to move mail of verdict 'unsure' to.  [default: it stays]")
-@click.option("--tag", is_flag=True, help="Move nothing; put X-Spam-* headers into every message of a Maildir.")
-@click.option("--all", "everything", is_flag=True, help="Mail that a reader or an earlier run has seen, too.")
-@click.option("--from-now-on", is_flag=True, help="Judge nothing; take all mail that is there for seen.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but what goes wrong.")
-@login_options
+@click.option("--unsure", metavar="FOLDER", help="The folder for mail with the verdict 'unsure'.  [default: stays]")
+@click.option("--tag", is_flag=True, help="Add X-Spam-* headers to each message of a Maildir instead of moving it.")
+@click.option("--all", "everything", is_flag=True, help="Also judge mail that was read or judged before.")
+@click.option("--from-now-on", is_flag=True, help="Judge nothing now, and later only what comes from now on.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @journal_option
 def sort_command(
     boxes: tuple[str, ...],

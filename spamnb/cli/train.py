@@ -15,27 +15,27 @@ from spamnb.cli.options import (
     keep_lessons_option,
     model_option,
     read_options,
+    set_option,
     source_options,
     tell_of_ours,
     workers_option,
 )
-from spamnb.cli.settings import settings_options
 
 if TYPE_CHECKING:
-    from spamnb.api.options import SettingsOptions
+    from spamnb.settings import SettingsOptions
 
 
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
 @model_option
-@click.option("--force", is_flag=True, help="Replace the model that is there; what it was taught is taught again.")
+@click.option("--force", is_flag=True, help="Replace the model; the new one is taught what the old one was.")
 @doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")
 @keep_lessons_option
-@settings_options
+@set_option
 @workers_option
-@dask_option("Let a Dask cluster do the work")
+@dask_option("Let a Dask cluster read the mail")
 def train_command(
     sources: tuple[str, ...],
     model: Path,
@@ -59,7 +59,7 @@ def train_command(
 
     \b
     Example:
-      spamnb train ham=~/Maildir spam=~/Maildir/.Junk
+      spamnb train ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
     from spamnb.api.train import train
 

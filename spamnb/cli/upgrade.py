@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 MAX_LOSS = 0.1  # of a class's messages: so many may have been deleted since; more is a folder that is not there
 
 
-@click.command("upgrade", short_help="Make a model of an older version anew.")
+@click.command("upgrade", short_help="Make a model of an older version again.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", type=SOURCE)
 @source_options
 @model_option
-@click.option("--incomplete", is_flag=True, help="Also where messages that the model learned cannot be read again.")
+@click.option("--incomplete", is_flag=True, help="Go on where messages that the model learned can no longer be read.")
 @keep_lessons_option
 @workers_option
 def upgrade_command(
@@ -50,10 +50,10 @@ def upgrade_command(
     from spamnb.naming import escape, pluralize
     from spamnb.settings import Settings
     from spamnb.store.lessons import holding
-    from spamnb.store.store import open_store
+    from spamnb.store.store import Store
     from spamnb.tokens.tokenizer import TOKENS_VERSION
 
-    with open_store(model) as store:
+    with Store.open(model) as store:
         meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons
     settings = Settings.from_meta(meta, str(model), any_tokens=True)
     if meta.get("tokens_version") == TOKENS_VERSION and meta["model_type"] == settings.model_type:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from spamnb.cli.mailboxes import Target, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, journal_option, login_options, model_option, on_command_line, tell
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line, tell
 from spamnb.cli.watching import Stop, follow_account, follow_maildirs, watched
 from spamnb.errors import SpamnbError
 
@@ -22,10 +22,10 @@ _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 @click.option(
     "--junk",
     show_default="Junk; in an account the folder that the server says is for spam",
-    help="The folder of spam: a name, or an existing Maildir by its path from MAILBOX, as ../Junk.",
+    help="The folder for spam: a name, or the path of a Maildir relative to MAILBOX, as ../Junk.",
 )
-@click.option("--sort", is_flag=True, help="Move spam among new mail to Junk too, as it comes.")
-@click.option("--unsure", metavar="FOLDER", help="With --sort: folder for mail of verdict 'unsure'.")
+@click.option("--sort", is_flag=True, help="Also move new spam to Junk as it comes.")
+@click.option("--unsure", metavar="FOLDER", help="With --sort: the folder for mail with the verdict 'unsure'.")
 @click.option(
     "--learn-folder",
     metavar="NAME",
@@ -34,12 +34,11 @@ _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
 @click.option(
     "--interval",
     type=Seconds(0.05),
-    show_default="5; in an account 60, but for what the server tells by itself",
+    show_default="5; in an account 60, unless the server tells of mail itself",
     help="Seconds between looks.",
 )
-@click.option("--once", is_flag=True, help="Look once, as from cron: moves since the last look are learned.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be learned and moved.")
-@login_options
+@click.option("--once", is_flag=True, help="Learn from the moves since the last look, and end; for cron.")
+@click.option("--dry-run", is_flag=True, help="Print what would be learned and moved, and do nothing.")
 @journal_option
 def watch_command(
     boxes: tuple[str, ...],

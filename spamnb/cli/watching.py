@@ -15,7 +15,7 @@ import click
 from spamnb.cli.mailboxes import Target, opened
 from spamnb.cli.noting import Notes, noting
 from spamnb.cli.options import Unreadable, tell
-from spamnb.errors import ServerAway, SpamnbError
+from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -113,8 +113,6 @@ class Watching:
             label = class_of_label(self._classifier, "spam" if lesson.spam else "ham")
             try:
                 changed = self._dry_run or learn_unless_own(self._classifier, label, lesson.raw)
-            except ServerAway:  # so will be the next; whoever called waits
-                raise
             except SpamnbError as error:  # busy, mostly: the move is still there to be seen next time
                 tell(f"spamnb: {error}")
                 self.missed = True
@@ -189,16 +187,9 @@ def follow_maildirs(
         ]
         for watching in boxes:
             watching.tell_of_junk()
-        told = ""
         while not stop:
-            try:
-                for watching in boxes:
-                    watching.look()
-                told = ""
-            except ServerAway as error:  # moves are still there to be seen later, and new mail waits
-                if str(error) != told:
-                    told = str(error)
-                    tell(f"spamnb: {told}; asked again every {interval:g} s")
+            for watching in boxes:
+                watching.look()
             stop.wait(interval)
 
 

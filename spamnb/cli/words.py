@@ -13,9 +13,10 @@ from spamnb.cli.options import format_option, model_option, tell_of_ours
 @model_option
 @click.option("--top", type=click.IntRange(min=1), default=15, show_default=True, help="Rows of the report.")
 @click.option(
-    "--all/--body",
+    "--all",
     "everything",
-    help="All kinds of evidence, of headers, hosts and structure too, or words of body and subject alone, as without.",
+    is_flag=True,
+    help="Show evidence from headers, hosts and structure too, not only words of the body and the subject.",
 )
 @format_option("text", "json", "csv")
 def words_command(model: Path, top: int, everything: bool, form: str) -> None:

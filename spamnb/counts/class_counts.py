@@ -57,6 +57,11 @@ class SparseRow(NamedTuple):
         columns = np.flatnonzero(document_counts | occurrences)
         return cls(columns, document_counts[columns], occurrences[columns])
 
+    def frequencies(self) -> dict[int, int]:
+        """{n: number of tokens that exactly n messages hold}, without n = 0."""
+        of_n = np.bincount(self.document_counts)
+        return {n: int(of_n[n]) for n in np.flatnonzero(of_n).tolist() if n}
+
     def subtract(self, other: SparseRow) -> SparseRow:
         """These sums without those of ``other``, which are part of them; columns ascending in both."""
         _, document_counts, occurrences = left = SparseRow(*map(np.copy, self))
@@ -130,11 +135,6 @@ class ClassCounts(NamedTuple):
 
     def __add__(self, other: ClassCounts) -> ClassCounts:  # type: ignore[override]
         return ClassCounts.sum([self, other])
-
-    def __neg__(self) -> ClassCounts:
-        """What takes these sums away when it is added."""
-        rows = tuple(SparseRow(columns, -held, -occurring) for columns, held, occurring in self.rows)
-        return self._replace(documents=-self.documents, rows=rows)
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         """These sums without those of ``other``, which are part of them."""

@@ -41,17 +41,9 @@ def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray
     return chosen
 
 
-class NewestPlaces(NamedTuple):
-    """Where the newest m messages of a training set stand."""
-
-    places: np.ndarray  # a mask over all places in the mail
-    rows: np.ndarray  # (m,) which messages they are, in the order of the training set's batches
-    since: int  # when the first of them was received, in seconds since 1970
-
-
-def newest_places(training_set: TrainingSet, spam: str) -> NewestPlaces | None:
-    """The newest messages of a training set without copies and empty classes, or None where they would tell little:
-    see the limits above. Without a class ``spam`` every class is a side of its own."""
+def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
+    """The older and the newest messages of a training set without copies and empty classes, or None where these would
+    tell little: see the limits above. Without a class ``spam`` every class is a side of its own."""
     none = np.zeros(0, np.int64)
     included = [own.included for own in training_set.shards]
     dates, positions, labels = (
@@ -72,17 +64,10 @@ def newest_places(training_set: TrainingSet, spam: str) -> NewestPlaces | None:
         return None
     places = np.zeros(1 + max(int(own.positions.max(initial=-1)) for own in training_set.shards), bool)
     places[positions[chosen]] = True
-    return NewestPlaces(places, np.flatnonzero(chosen), int(dates[chosen].min()))
-
-
-def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
-    """The older and the newest messages of a training set, or None, as ``newest_places`` tells them."""
-    if (found := newest_places(training_set, spam)) is None:
-        return None
-    places = found.places
     older = training_set.minus(places).select_columns()
     shards = tuple(
         own._replace(included=every.included & places[own.positions])
         for every, own in zip(training_set.shards, older.shards)
     )
-    return OlderAndNewest(older, older._replace(shards=shards), found.since, found.rows)
+    since = int(dates[chosen].min())
+    return OlderAndNewest(older, older._replace(shards=shards), since, np.flatnonzero(chosen))

@@ -69,6 +69,14 @@ class TrainingSet(NamedTuple):
                 part = included[first : first + messages]
                 yield LabelledRows(reader.read(part), shard.labels[part], shard.positions[part])
 
+    def included_positions(self) -> np.ndarray:
+        """The places in the mail of the included messages (n,), in the order of the batches."""
+        return np.concatenate([np.zeros(0, np.int64), *(own.positions[own.included] for own in self.shards)])
+
+    def included_labels(self) -> np.ndarray:
+        """The class numbers of the included messages (n,), in the order of the batches."""
+        return np.concatenate([np.zeros(0, np.intp), *(own.labels[own.included] for own in self.shards)])
+
     def select(self, places: np.ndarray) -> TrainingSet:
         """The messages at these places (a mask over all places in the mail), beside the sums of all."""
         return self._replace(
@@ -126,8 +134,7 @@ class TrainingSet(NamedTuple):
 
         Every class is dealt out in turn: one that comes in step with the folds would be all in one of them.
         """
-        positions = np.concatenate([np.zeros(0, np.int64), *(own.positions[own.included] for own in self.shards)])
-        labels = np.concatenate([np.zeros(0, np.intp), *(own.labels[own.included] for own in self.shards)])
+        positions, labels = self.included_positions(), self.included_labels()
         fold = np.full(1 + max((own.positions.max(initial=-1) for own in self.shards), default=-1), -1)
         fold[positions[np.lexsort((positions, labels))]] = np.arange(len(positions)) % n_folds
         return fold

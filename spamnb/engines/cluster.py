@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from spamnb.engines.parts import check_rules, rules
 from spamnb.engines.workers import cores
 from spamnb.errors import SpamnbError, reason
+from spamnb.tokens.tokenizer import TOKENS_VERSION
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10  # until a scheduler has to answer
 ALONE_SECONDS = 60  # that a cluster may be without any worker
 CHECK_SECONDS = 1  # between two looks at whether it is
-ROOM_BYTES = 500_000_000  # of a worker: what parts and ranges of the usual size need, with something to spare
-MOST_ROOM = 4  # times that; the client holds a range too
 ADDRESSES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 # A machine's own cluster: parts wait on the disk early, since what a task needs on top comes beside them.
 LOCAL_CONFIG = {
@@ -46,6 +45,37 @@ LOCAL_CONFIG = {
 }
 
 
+def rules() -> dict[str, str]:
+    """What machines must agree on to make the same tokens of the same mail.
+
+    >>> sorted(rules())
+    ['PDF attachments', 'Unicode', 'spamnb', 'tokens']
+    """
+    from spamnb import __version__
+    from spamnb.message.pdf import is_available
+
+    return {
+        "spamnb": __version__,
+        "tokens": str(TOKENS_VERSION),
+        "Unicode": unicodedata.unidata_version,
+        "PDF attachments": "read" if is_available() else "not read",
+    }
+
+
+def check_rules(own: dict[str, str], expected: dict[str, str], who: str) -> None:
+    """SpamnbError where a machine goes by other rules than the one that asks it.
+
+    >>> check_rules({"spamnb": "0.1.0", "tokens": "5"}, {"spamnb": "0.1.0", "tokens": "6"}, "the worker tcp://a:1")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: the worker tcp://a:1 has tokens 5, here it is 6; install the same on all machines
+    """
+    for what, here in expected.items():
+        there = own.get(what, "none")
+        if there != here:
+            raise SpamnbError(f"{who} has {what} {there}, here it is {here}; install the same on all machines")
+
+
 class Cluster:
     """A scheduler and its workers, for one training."""
 
@@ -55,44 +85,43 @@ class Cluster:
         self._run = uuid4().hex[:12]  # keys of two trainings on one scheduler must differ
         self._alone_since: float | None = None
         self._told: dict[str, str] = {}
-        self.workers = 1  # how many there were when it was asked
-        self.room = 1  # how many times ROOM_BYTES the smallest of them has, up to MOST_ROOM
 
-    def submit(
-        self, name: str, function: Callable[..., Any], *arguments: Any, told: str | None = None, priority: int = 0
-    ) -> Future:
-        """The function of these arguments, futures among them, on some worker; ``name`` tells it from all others, and
-        ``told`` is what people are told of it where it fails. Of tasks that could be run, the highest ``priority``
-        comes first."""
+    def submit(self, name: str, function: Callable[..., Any], *arguments: Any, told: str) -> Future:
+        """The function of these arguments, on some worker; ``name`` tells it from all others, and ``told`` is what
+        people are told of it where it fails."""
         # A task of which workers die is tried on others: distributed.scheduler.allowed-failures, 3 as it comes.
         key = f"{name}-{self._run}"
-        if told is not None:
-            self._told[key] = told
-        return self._client.submit(function, *arguments, key=key, pure=False, priority=priority)
+        self._told[key] = told
+        return self._client.submit(function, *arguments, key=key, pure=False)
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are now; they may come and go. At least 1."""
+        return max(self._count_workers(), 1)
+
+    def _count_workers(self) -> int:
+        try:
+            return len(self._client.scheduler_info()["workers"])
+        except OSError:
+            raise SpamnbError(_gone(self.address)) from None
 
     def told(self, key: str) -> str:
         """What a task is to people."""
-        return self._told.get(key, f"the task {key.removesuffix(f'-{self._run}')}")
+        return self._told[key]
 
-    def results(self, futures: Iterable[Future]) -> Iterator[Any]:
-        """The futures' results in their order. SpamnbError where the cluster cannot give one."""
-        future: Any  # its methods are untyped
-        for future in futures:
-            while True:
-                try:
-                    future.exception(timeout=CHECK_SECONDS)
-                    result = future.result(timeout=ALONE_SECONDS)  # on its way here; made anew where it was lost
-                    break
-                except TimeoutError:
-                    if future.status == "error":
-                        raise
-                    self._check_alive()
-            self._alone_since = None
-            yield result
-
-    def result(self, future: Future) -> Any:
-        """One future's result."""
-        return next(self.results([future]))
+    def result(self, future: Any) -> Any:
+        """What a future's function returned. SpamnbError where the cluster cannot give it."""
+        while True:
+            try:
+                future.exception(timeout=CHECK_SECONDS)
+                result = future.result(timeout=ALONE_SECONDS)  # on its way here; made anew where it was lost
+                break
+            except TimeoutError:
+                if future.status == "error":
+                    raise
+                self._check_alive()
+        self._alone_since = None
+        return result
 
     def check_workers(self) -> None:
         """SpamnbError where no worker comes, or where one has another spamnb or none at all."""
@@ -115,16 +144,11 @@ class Cluster:
             if isinstance(there, Exception):
                 raise SpamnbError(_without_spamnb(who, there))
             check_rules(there, here, who)
-        workers = self._client.scheduler_info()["workers"].values()
-        self.workers = max(len(workers), 1)
-        limits = [worker["memory_limit"] for worker in workers]
-        least = min((limit for limit in limits if limit), default=ROOM_BYTES)  # 0 or None: without a limit
-        self.room = int(min(max(least // ROOM_BYTES, 1), MOST_ROOM))
 
     def _check_alive(self) -> None:
         if self._client.status != "running":
             raise SpamnbError(_gone(self.address))
-        if self._client.scheduler_info()["workers"]:
+        if self._count_workers():
             self._alone_since = None
             return
         self._alone_since = self._alone_since or monotonic()

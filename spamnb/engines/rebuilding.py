@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import Progress, counted
@@ -23,7 +25,7 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.compaction import remember_months
 from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
-from spamnb.store.store import Store, open_store
+from spamnb.store.store import Store
 from spamnb.store.token_months import months_taught
 from spamnb.training import LeaveOneOutResult, train_file
 
@@ -53,7 +55,7 @@ class Lessons:
     def __init__(self, old: Path | None, bound: float | None, on_unreadable: Callable[[str, Exception], None]) -> None:
         self._old = None if bound == 0 else old
         if bound is None and old is not None:
-            with open_store(old) as store:
+            with Store.open(old) as store:
                 bound = store.meta().get("keep_lessons")
         self._bound = bound
         self._on_unreadable = on_unreadable
@@ -70,7 +72,7 @@ class Lessons:
 
     def _read(self, after: int = -1) -> Iterator[tuple[int, KeptLesson]]:
         while self._old is not None:
-            with open_store(self._old) as store:
+            with Store.open(self._old) as store:
                 found = next_lessons(store, after)
             if not found:
                 return
@@ -107,12 +109,24 @@ class Lessons:
             set_bound(store, self._bound)
         if self._old is None:
             return
-        with open_store(self._old) as old:
+        with Store.open(self._old) as old:
             months = months_taught(old)
         if months:
             remember_months(store, months)
         counted = ((p, lesson) for p, lesson in self._read() if p in self._digests)
         add_lessons(store, (lesson._replace(digest=self._digests[p]) for p, lesson in counted))
+
+    def teach(self, store: Store, numbers: Iterable[int]) -> None:
+        """Teach these of ``entries`` one by one: training doubted their labels, and a person gave them."""
+        taught, classifier = list(self._taught.values()), Classifier(store)
+        for number in numbers:
+            _, label, start, length = taught[number]
+            classifier.learn(label, self._spooled(start, length))
+
+    def _spooled(self, start: int, length: int) -> bytes:
+        assert self._spool is not None
+        self._spool.seek(start)
+        return unpack(self._spool.read(length))
 
     def catch_up(self, store: Store) -> None:
         """Teach the new model what the old one was taught meanwhile, and forget what that forgot."""
@@ -134,12 +148,11 @@ class Lessons:
         """Class and message of those of the lessons that the old model forgot since they were read here."""
         assert self._old is not None
         found = []
-        with open_store(self._old) as old:
+        with Store.open(self._old) as old:
             for position in self._taught.keys() - positions(old):
                 known, label, start, length = self._taught.pop(position)
-                if old.learned(known) is None and self._spool is not None:  # those that made room are learned still
-                    self._spool.seek(start)
-                    found.append((label, unpack(self._spool.read(length))))
+                if old.learned(known) is None:  # those that made room are learned still
+                    found.append((label, self._spooled(start, length)))
         return found
 
 
@@ -163,7 +176,7 @@ def rebuild(
     """Make the model at ``path`` of labelled mail and lessons; the one that was there stays whole until then.
 
     ``origin`` is kept in the file's meta; ``names`` is filled with the messages' names; ``check`` may raise SpamnbError
-    for what was counted; scratch files lie in ``folder``. Where there is a ``cluster`` it does the work.
+    for what was counted; scratch files lie in ``folder``. Where there is a ``cluster`` it counts.
     """
     sources = 0
 
@@ -180,34 +193,20 @@ def rebuild(
                 names.append(entry.name)
             yield entry
 
-    def finish(store: Store) -> None:
+    def finish(store: Store, doubted: np.ndarray) -> None:
         store.put_meta(origin)
         lessons.write(store)
+        lessons.teach(store, (doubted[doubted >= sources] - sources).tolist())
 
     how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
-        if cluster is not None and names is None and _in_parts(settings):
-            from spamnb.engines.cluster_training import train_on_cluster
-
-            training_set, left_out = train_on_cluster(
-                cluster, path, noted(entries()), settings, on_unreadable, on_progress, **how
-            )
-        else:
-            training_set = counted(
-                noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
-            )
-            check(training_set)
-            # Where one process counted, one process trains.
-            with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
-                left_out = train_file(path, training_set, settings, executor=executor, **how)
+        training_set = counted(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster)
+        check(training_set)
+        # Where one process counted, one process trains.
+        with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+            left_out = train_file(path, training_set, settings, executor=executor, **how)
     overlap = _overlap(training_set, lessons.labels, sources)
     return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
-
-
-def _in_parts(settings: Settings) -> bool:
-    from spamnb.engines.cluster_training import is_made_in_parts
-
-    return is_made_in_parts(settings)
 
 
 def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: int) -> tuple[int, int]:

@@ -103,7 +103,10 @@ class Answers:
             tokens = list(self._mail.training_set.tokens.take(columns))
             counted = {tokens[j]: int(n) for j, n in zip(sparse.ids, sparse.counts)}
             own = totals.classes.index(self._mail.classes[self._mail.labels[row]])
-            if totals.documents[own] > 1:
+            if store.learned(self._mail.digests[row].tobytes()) is None:  # its label was doubted
+                scored = learner.score(store, totals, tokens, sparse)
+                self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))
+            elif totals.documents[own] > 1:
                 rest = WithoutMessage(store, own, counted, self._mail.digests[row].tobytes())
                 scored = learner.score(rest, rest.totals(totals), tokens, sparse)
                 self._details[row] = ErrorDetail("", scored.heaviest(0, self._probabilities[row, column], EVIDENCE))

@@ -153,9 +153,8 @@ def left_out_result(
 ) -> Result:
     """The estimate ``left_out`` of a model of all ``mail`` as a result. Where that model is given as ``store``, with
     the evidence for so many of the ``worst`` errors and of the ``suspects``."""
-    numbers = np.concatenate([batch.positions for batch in prepare(mail.training_set).batches()])
     answers = Answers(mail, settings)
-    answers.take(np.searchsorted(mail.positions, numbers), left_out)
+    answers.take(np.searchsorted(mail.positions, left_out.positions), left_out)
     if store:
         answers.explain(store, {*answers.wrong()[:worst].tolist(), *answers.suspects()[:suspects].tolist()})
     parts = left_out.n_folds

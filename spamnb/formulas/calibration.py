@@ -12,6 +12,8 @@ messages become many. The curve keeps margins in their order. Of the curves comp
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +26,12 @@ _SCALE = 0.25  # nats
 _PRIOR_MARGIN = 2.0  # nats: the prior is one imagined message of the class and one of the rest, this far on their sides
 _CAREFUL = 50  # messages of the smaller side with which d is ¾: docs/experiments.md#calibration
 _MAX_LOG_ODDS = 16.0  # nats of log-odds: nothing is 0 or 1
+MIN_DOUBTING = 50  # messages of the class, and of all others: of fewer no label is doubted
+MIN_GAIN = 3.5  # nats by which wrong labels must make the labels likelier, to be believed in
+_STEEPER = 1.5, 4.0, 12.0  # times the slope that wrong labels have made flat
+_NOISES = 0.001, 0.02, 0.15  # shares of wrong labels
+_SLACK = 8.0  # nats that the best of these curves may lack
+_MAX_STEPS = 50  # of the search
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
@@ -63,49 +71,158 @@ def bins_by_class(scores: Mapping[str, float]) -> dict[str, int]:
 _BIN_MARGINS = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE  # (BINS,) at the middle of each bin
 
 
-def _logistic(own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] = (0, 0)) -> tuple[float, float]:
-    """Slope ≥ 0 and intercept of P(own | margin x) = σ(slope·x + intercept), by Newton's method on binned counts.
+class Curve(NamedTuple):
+    """P(a message is of the class | margin x) = σ(slope·x + intercept), and the shares of labels that are wrong."""
 
-    ``own`` and ``rest`` (BINS,) count the messages of the class and of all other classes. ``unscored`` messages, so
-    many of the class and so many of the rest, are put where the imagined ones of the prior are.
+    slope: float
+    intercept: float
+    missed: float = 0.0  # of the class's messages, those that are labelled as another class
+    foreign: float = 0.0  # of all others, those that are labelled as the class
+
+    def log_odds(self, margin: np.ndarray) -> np.ndarray:
+        """That a message is of the class, in nats; nothing is certain."""
+        return np.clip(self.slope * margin + self.intercept, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
+
+
+def _fit_curve(
+    own: np.ndarray, rest: np.ndarray, unscored: tuple[float, float] = (0, 0), min_gain: float = MIN_GAIN
+) -> Curve:
+    """The curve of a class, of binned counts.
+
+    ``own`` and ``rest`` (BINS,) count the messages labelled as the class and as all other classes. ``unscored``
+    messages, so many of the class and so many of the rest, are put where the imagined ones of the prior are.
+
+    Of the class's messages a share ε is labelled as another class, and of the others a share δ as the class, whatever
+    the message: P(label | x) = δ + (1 − ε − δ) σ(slope·x + intercept). Both are 0 unless that makes the labels
+    ``min_gain`` nats likelier. The best of a few steep curves is where the search starts.
+    At its end a message counts for its label with the probability that the label is right, for the other side with
+    the rest, and the curve is fitted to these counts.
     """
     own, rest = own.astype(float), rest.astype(float)
     own[_bins(np.array(_PRIOR_MARGIN))] += 1 + unscored[0]
     rest[_bins(np.array(-_PRIOR_MARGIN))] += 1 + unscored[1]
-    n_own, n_rest = own.sum(), rest.sum()
     used = np.flatnonzero(own + rest)
-    x, own, rest = _BIN_MARGINS[used], own[used], rest[used]
-    total = own + rest
-    doubt = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + min(n_own, n_rest))
-    target = own * (n_own + doubt) / (n_own + 2 * doubt) + rest * doubt / (n_rest + 2 * doubt)
-    scale = np.sqrt((total * x * x).sum() / total.sum())
-    z = x / scale
-    prior_log_odds = float(np.log((n_own + 1) / (n_rest + 1)))
-    slope, intercept = 0.0, prior_log_odds
+    counts = _Binned(_BIN_MARGINS[used], own[used], rest[used])
+    clean = counts.fit(Curve(0.0, counts.prior_log_odds))
+    if clean.slope <= 0:
+        return Curve(0.0, counts.prior_log_odds)
+    if min(counts.own.sum(), counts.rest.sum()) < MIN_DOUBTING:
+        return clean
+    least = counts.log_likelihood(clean) + min_gain
+    starts = [
+        Curve(steeper * clean.slope, intercept, *noises)
+        for steeper in _STEEPER
+        for intercept in (clean.intercept, steeper * clean.intercept)
+        for noises in product(_NOISES, repeat=2)
+    ]
+    curve = max(starts, key=counts.log_likelihood)
+    if counts.log_likelihood(curve) < least - _SLACK:
+        return clean
+    curve = counts.climb(curve)
+    if curve.slope <= 0 or counts.log_likelihood(curve) < least:
+        return clean
+    return counts.relabelled(curve).fit(curve)._replace(missed=curve.missed, foreign=curve.foreign)
 
-    def error(slope: float, intercept: float) -> float:
-        activation = slope * z + intercept
-        return float((total * np.logaddexp(0, activation) - target * activation).sum())
 
-    lowest = error(slope, intercept)
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(slope * z + intercept, -35, 35)))
-        g, w = target - total * p, total * p * (1 - p)
-        a, b, d = (w * z * z).sum() + 1e-6, (w * z).sum(), w.sum() + 1e-6
-        gz, g1 = (g * z).sum(), g.sum()
-        determinant = a * d - b * b
-        step = np.array([d * gz - b * g1, a * g1 - b * gz]) / max(determinant, 1e-12)
-        size = float(np.abs(step).max())
-        # Where classes hardly overlap a full step overshoots, so it is cut to 4 and then halved until the error falls.
-        # Without halving, 5 messages at 2 ± .1 nats and 50 at −2 ± .1 ended at slope 0, as if scores told nothing.
-        step *= min(1.0, 4.0 / size) if size else 1.0
-        while (now := error(slope + step[0], intercept + step[1])) > lowest * (1 + 1e-12) and size >= 1e-9:
-            step /= 2
-            size /= 2
-        slope, intercept, lowest = slope + step[0], intercept + step[1], now
-        if size < 1e-9:
-            break
-    return (slope / scale, intercept) if slope > 0 else (0.0, prior_log_odds)
+class _Binned:
+    """Messages of a class and all others by their margins ``x`` (k,) in nats; they may count in part."""
+
+    def __init__(self, x: np.ndarray, own: np.ndarray, rest: np.ndarray) -> None:
+        self.x, self.own, self.rest, self.total = x, own, rest, own + rest
+
+    @property
+    def prior_log_odds(self) -> float:
+        return float(np.log(self.own.sum() / self.rest.sum()))
+
+    def log_likelihood(self, curve: Curve) -> float:
+        """Of the labels, in nats."""
+        p = curve.foreign + (1 - curve.missed - curve.foreign) * _sigmoid(curve.log_odds(self.x))
+        return float(self.own @ np.log(p) + self.rest @ np.log(1 - p))
+
+    def relabelled(self, curve: Curve) -> _Binned:
+        """The messages with the labels that they probably have, by the curve."""
+        log_odds = curve.log_odds(self.x)
+        own_wrong = self.own * _doubt(log_odds, curve.foreign, curve.missed)
+        rest_wrong = self.rest * _doubt(-log_odds, curve.missed, curve.foreign)
+        return _Binned(self.x, self.own - own_wrong + rest_wrong, self.rest - rest_wrong + own_wrong)
+
+    def climb(self, start: Curve) -> Curve:
+        """The likeliest curve with wrong labels, by Fisher's scoring from ``start`` on."""
+        scale = np.sqrt((self.total * self.x * self.x).sum() / self.total.sum())
+        z = self.x / scale
+
+        def curve_of(at: np.ndarray) -> Curve:  # a share is σ(a number) / 2
+            missed, foreign = (_sigmoid(at[2:]) / 2).tolist()
+            return Curve(float(at[0] / scale), float(at[1]), missed, foreign)
+
+        shares = np.array([start.missed, start.foreign])
+        best = np.array([start.slope * scale, start.intercept, *np.log(2 * shares / (1 - 2 * shares))])
+        highest, damping = self.log_likelihood(start), 1e-3
+        for _ in range(_MAX_STEPS):
+            missed, foreign = _sigmoid(best[2:]) / 2
+            q = _sigmoid(best[0] * z + best[1])
+            p = np.clip(foreign + (1 - missed - foreign) * q, 1e-12, 1 - 1e-12)
+            steep = (1 - missed - foreign) * q * (1 - q)
+            slopes = np.stack(
+                [steep * z, steep, -missed * (1 - 2 * missed) * q, foreign * (1 - 2 * foreign) * (1 - q)]
+            )
+            information = (slopes * (self.total / (p * (1 - p)))) @ slopes.T
+            information += damping * np.diag(np.diag(information) + 1e-9)
+            step = np.linalg.solve(information, slopes @ (self.own / p - self.rest / (1 - p)))
+            moved = best + np.clip(step, -2, 2)
+            gain = self.log_likelihood(curve_of(moved)) - highest
+            if gain > 0:
+                best, highest, damping = moved, highest + gain, damping / 10
+            else:
+                damping *= 10
+            if abs(gain) < 1e-4 or damping > 1e6:
+                break
+        return curve_of(best)
+
+    def fit(self, start: Curve) -> Curve:
+        """The curve without noise of Platt's targets, by Newton's method from ``start`` on."""
+        n_own, n_rest = self.own.sum(), self.rest.sum()
+        doubt = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + min(n_own, n_rest))
+        target = self.own * (n_own + doubt) / (n_own + 2 * doubt) + self.rest * doubt / (n_rest + 2 * doubt)
+        scale = np.sqrt((self.total * self.x * self.x).sum() / self.total.sum())
+        z = self.x / scale
+        slope, intercept = start.slope * scale, start.intercept
+
+        def error(slope: float, intercept: float) -> float:
+            activation = slope * z + intercept
+            return float((self.total * np.logaddexp(0, activation) - target * activation).sum())
+
+        lowest = error(slope, intercept)
+        for _ in range(50):
+            p = _sigmoid(slope * z + intercept)
+            g, w = target - self.total * p, self.total * p * (1 - p)
+            a, b, d = (w * z * z).sum() + 1e-6, (w * z).sum(), w.sum() + 1e-6
+            gz, g1 = (g * z).sum(), g.sum()
+            determinant = a * d - b * b
+            step = np.array([d * gz - b * g1, a * g1 - b * gz]) / max(determinant, 1e-12)
+            size = float(np.abs(step).max())
+            # Where classes hardly overlap a full step overshoots, so it is cut to 4 and then halved until the error
+            # falls. Without halving, 5 messages at 2 ± .1 nats and 50 at −2 ± .1 ended at slope 0, as if scores told
+            # nothing.
+            step *= min(1.0, 4.0 / size) if size else 1.0
+            while (now := error(slope + step[0], intercept + step[1])) > lowest * (1 + 1e-12) and size >= 1e-9:
+                step /= 2
+                size /= 2
+            slope, intercept, lowest = slope + step[0], intercept + step[1], now
+            if size < 1e-9:
+                break
+        return Curve(float(slope / scale), float(intercept))
+
+
+def _sigmoid(log_odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(log_odds, -35, 35)))
+
+
+def _doubt(log_odds: np.ndarray, foreign: float, missed: float) -> np.ndarray:
+    """P(a label is wrong) by the log-odds that a message is of the class that it names; ``foreign`` of the others carry
+    this label, and ``missed`` of the class's own do not."""
+    p = _sigmoid(log_odds)
+    return foreign * (1 - p) / (foreign * (1 - p) + (1 - missed) * p)
 
 
 class Calibration:
@@ -120,14 +237,16 @@ class Calibration:
            [0.54, 0.46]])
     """
 
-    def __init__(self, classes: int, documents: np.ndarray | None = None) -> None:
-        """``documents`` (C,) are the messages per class that the model holds, scored or not.
+    def __init__(self, classes: int, documents: np.ndarray | None = None, min_gain: float = MIN_GAIN) -> None:
+        """``documents`` (C,) are the messages per class that the model holds, scored or not. Labels are taken to be
+        wrong only where that makes them ``min_gain`` nats likelier.
 
         Messages that were learned while there was only one class have no score. They count all the same: otherwise
         the class that was learned second would look like nearly all mail."""
         self.histogram = np.zeros((classes, 2, BINS), np.int64)
         self._documents = np.zeros(classes, np.int64) if documents is None else documents
-        self._curves: list[tuple[float, float]] | None = None
+        self._curves: list[Curve] | None = None
+        self._min_gain = min_gain
 
     def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
         """Add (or with ``sign`` −1 take out) messages with left-out ``scores`` (n, C) and class indices ``y`` (n,)."""
@@ -177,7 +296,7 @@ class Calibration:
         p = self.probabilities(scores)
         return np.log(p[:, of] / p[:, 1 - of]), np.maximum(self.histogram[of], 0).sum(axis=0)
 
-    def _fit(self) -> list[tuple[float, float]]:
+    def _fit(self) -> list[Curve]:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""
         counts = np.maximum(self.histogram, 0)
         scored = counts[:, 0].sum(axis=1)
@@ -188,10 +307,31 @@ class Calibration:
         if ((2 * unscored > self._documents) & (scored < MIN_MESSAGES)).any():
             counts, unscored = np.zeros_like(counts), self._documents
         mirrored = len(counts) == 2
+        of_rest = unscored.sum() - unscored
         return [
-            (0.0, 0.0) if mirrored and c == 0 else _logistic(own, rest, (unscored[c], unscored.sum() - unscored[c]))
+            Curve(0.0, 0.0)
+            if mirrored and c == 0
+            else _fit_curve(own, rest, (unscored[c], of_rest[c]), self._min_gain)
             for c, (own, rest) in enumerate(counts)
         ]
+
+    def doubts(self, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """P(label is wrong) of messages (n,), by ``scores`` (n, C) of models without them; 0 where labels are clean."""
+        margin, out = margins(scores), np.zeros(len(labels))
+        curves = self._fitted()
+        if len(curves) == 2:  # the first is the second seen from the other side
+            slope, intercept, missed, foreign = curves[1]
+            curves = [Curve(slope, -intercept, foreign, missed), curves[1]]
+        for c, curve in enumerate(curves):
+            own = np.flatnonzero(labels == c)
+            if curve.foreign:
+                out[own] = _doubt(curve.log_odds(margin[own, c]), curve.foreign, curve.missed)
+        return out
+
+    def _fitted(self) -> list[Curve]:
+        if self._curves is None:
+            self._curves = self._fit()
+        return self._curves
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """P(class | score) of each message, (n, C): rows sum to 1, no entry is 0 or 1 where there are two classes."""
@@ -201,10 +341,8 @@ class Calibration:
             return np.ones((n, 1))
         margin = margins(scores)
         log_odds = np.empty((n, classes))
-        if self._curves is None:
-            self._curves = self._fit()
-        for c, (slope, intercept) in enumerate(self._curves):
-            log_odds[:, c] = np.clip(slope * margin[:, c] + intercept, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
+        for c, curve in enumerate(self._fitted()):
+            log_odds[:, c] = curve.log_odds(margin[:, c])
         if classes == 2:
             log_odds[:, 0] = -log_odds[:, 1]
         # p_c ∝ odds_c^(1−1/C). Two classes state the same evidence twice, so each counts half; of many classes each

@@ -12,6 +12,9 @@ cdef double FURTHEST
 )
 cpdef void solve(const double[::1] scores, Py_ssize_t y, double penalty, double[::1] found) noexcept nogil
 
+@cython.locals(classes=Py_ssize_t, k=Py_ssize_t, odds=double)
+cpdef double trust(const double[::1] scores, Py_ssize_t y, double noise) noexcept nogil
+
 @cython.locals(w=double, _=int)
 cpdef double omega(double x) noexcept nogil
 
@@ -23,7 +26,7 @@ cpdef double omega(double x) noexcept nogil
 )
 cpdef int ascend(
     const int64_t[::1] indptr, const int32_t[::1] columns, const double[::1] values, const double[:, ::1] offsets,
-    const int64_t[::1] labels, const int64_t[::1] order, double penalty, int passes, int64_t[:, ::1] brought,
+    const int64_t[::1] labels, const int64_t[::1] order, double penalty, double noise, int passes, int64_t[:, ::1] brought,
     int64_t[:, ::1] weights
 ) except -1
 

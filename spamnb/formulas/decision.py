@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spamnb.errors import SpamnbError
+from spamnb.setting_fields import check_settings, setting
 
 UNSURE = "unsure"
 MAX_SETTING = 1e9  # of a cost and of alpha: beyond it, rounding leaves nothing of what is derived
@@ -29,14 +29,18 @@ class Loss:
     0.9667
     """
 
-    false_positive_cost: float = 9.0
-    unsure_cost: float | None = None
+    false_positive_cost: float = setting(
+        9.0, "How much worse losing a good message is than letting a spam through.", above=0, most=MAX_SETTING
+    )
+    unsure_cost: float | None = setting(
+        None,
+        "Cost of the verdict `unsure`, where a spam let through costs 1; with none no message is `unsure`.",
+        above=0,
+        most=MAX_SETTING,
+    )
 
     def __post_init__(self) -> None:
-        costs = {"the false-positive cost": self.false_positive_cost, "the cost of unsure": self.unsure_cost}
-        for name, cost in costs.items():
-            if cost is not None and not 0 < cost <= MAX_SETTING:
-                raise SpamnbError(f"{name} is {cost:g}: it must be above 0, and at most {MAX_SETTING:g}")
+        check_settings(self)
 
     @property
     def threshold(self) -> float:

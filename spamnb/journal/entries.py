@@ -43,8 +43,6 @@ class Found(Protocol):
     def log_odds(self) -> float: ...
     @property
     def evidence(self) -> tuple[tuple[str, float], ...]: ...
-    @property
-    def unknown(self) -> float: ...
 
 
 class Verdict(NamedTuple):
@@ -56,7 +54,6 @@ class Verdict(NamedTuple):
     - ``place``: the file of the mail, where it has one
     - ``tokens``: what `pack_tokens` makes of the message's tokens; empty where there are too many
     - ``made_by``: which tokens they are: see `token_rules`
-    - ``unknown``: the share of its tokens that the model did not know; −1 where nobody counted
     """
 
     at: int
@@ -73,7 +70,6 @@ class Verdict(NamedTuple):
     evidence: str
     made_by: str
     tokens: bytes
-    unknown: float = -1.0
 
     @property
     def doubt(self) -> float:
@@ -121,7 +117,6 @@ def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: st
         evidence,
         token_rules(settings),
         _packed(message.vocabulary.joined(message.row.ids), message.row.counts),
-        round(found.unknown, 4),
     )
 
 
@@ -169,18 +164,6 @@ def unpack_tokens(packed: bytes) -> dict[str, int]:
     if len(set(tokens)) != number or not all(occurrences):
         raise Damaged("tokens in table tokens")
     return dict(zip(tokens, occurrences))
-
-
-def holds(packed: bytes, token: str) -> bool:
-    """Whether a token is among those of `pack_tokens`, told without unpacking them.
-
-    >>> [holds(pack_tokens(["tea", "cup"], np.array([2, 1])), token) for token in ("tea", "cup", "te", "ea")]
-    [True, True, False, False]
-    """
-    if len(packed) < 4:
-        return False
-    text = packed[4 + 4 * int.from_bytes(packed[:4], "little") :]
-    return b"\0" + token.encode("utf-8", "surrogatepass") + b"\0" in b"\0" + text + b"\0"
 
 
 def compressed(packed: bytes) -> bytes:

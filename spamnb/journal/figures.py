@@ -16,7 +16,6 @@ class Day(NamedTuple):
     """The verdicts of one day, UTC: ``day`` is 2026-11-22.
 
     - ``expected``: how many of them the model itself expected to be wrong: the sum of its probabilities
-    - ``unknown``: the mean share of the messages' tokens that the model did not know; None where nobody counted
     """
 
     day: str
@@ -25,7 +24,6 @@ class Day(NamedTuple):
     spam: int
     doubtful: int
     expected: float = 0.0
-    unknown: float | None = None
 
     @property
     def total(self) -> int:
@@ -61,14 +59,14 @@ def days(journal: Journal, number: int = 30, user: str | None = None, *, now: fl
         for day in range(today - number + 1, today + 1):
             counted = journal.execute(
                 "SELECT count(*), coalesce(sum(verdict = ?), 0), coalesce(sum(verdict = 'spam'), 0),"
-                " coalesce(sum(doubt < ?), 0), total(expected), avg(CASE WHEN unknown >= 0 THEN unknown END)"
+                " coalesce(sum(doubt < ?), 0), total(expected)"
                 " FROM verdicts INDEXED BY verdicts_by_time"
                 " WHERE at >= ? AND at < ? AND (? IS NULL OR user = ?)",
                 (UNSURE, DOUBTFUL, day * DAY, (day + 1) * DAY, user, user),
             )
-            total, unsure, spam, doubtful, expected, unknown = counted.fetchone()
+            total, unsure, spam, doubtful, expected = counted.fetchone()
             name = time.strftime("%Y-%m-%d", time.gmtime(day * DAY))
-            found.append(Day(name, total - unsure - spam, unsure, spam, doubtful, expected, unknown))
+            found.append(Day(name, total - unsure - spam, unsure, spam, doubtful, expected))
     return found
 
 

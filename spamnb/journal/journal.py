@@ -21,15 +21,14 @@ from spamnb.journal.schema import TABLES
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 2
+VERSION = 3
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
 TIDY_EVERY = 256  # verdicts
 BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
 _COLUMNS = (
-    "at, user, digest, identity, message_id, sender, subject, place, verdict, points, log_odds, evidence, made_by,"
-    " unknown"
+    "at, user, digest, identity, message_id, sender, subject, place, verdict, points, log_odds, evidence, made_by"
 )
 _CORRECTION = "at, user, digest, label, spam, verdict, source, before, before_taught, batch"
 UNCORRECTED = (
@@ -144,11 +143,11 @@ class Journal(Database):
             for entry in entries:
                 stored = compressed(entry.tokens)
                 size = ROW_BYTES + len(stored) + sum(map(len, (entry.evidence, entry.place, entry.subject)))
-                verdicts.append((position, *entry[:13], entry.unknown, entry.doubt, entry.expected_error, size))
+                verdicts.append((position, *entry[:13], entry.doubt, entry.expected_error, size))
                 if entry.tokens:
                     tokens.append((position, stored))
                 position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 18)})", verdicts)  # noqa: S608
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 17)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
             # Of two processes the one that took the lesson may write before the one that judged.
             late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"
@@ -273,11 +272,11 @@ class Journal(Database):
         """The verdicts that the rest of a statement chooses, in its order."""
         with self.reading():
             found = self.execute(f"SELECT position, {_COLUMNS} FROM verdicts {which}", values)  # noqa: S608 (the same)
-            names = [f"column {number}" for number in range(15)]
+            names = [f"column {number}" for number in range(14)]
             fits = [_number, _number, is_text, is_digest, is_digest, *[is_text] * 5]
-            fits += [_number, _number, is_text, is_text, _number]
+            fits += [_number, _number, is_text, is_text]
             rows = checked_rows("verdicts", found, **dict(zip(names, fits)))
-            return [Noted(row[0], Verdict._make([*row[1:14], b"", row[14]])) for row in rows]
+            return [Noted(row[0], Verdict._make([*row[1:], b""])) for row in rows]
 
 
 def _number(value: Any) -> bool:

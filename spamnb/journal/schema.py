@@ -4,8 +4,8 @@ TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
     " subject TEXT NOT NULL, place TEXT NOT NULL, verdict TEXT NOT NULL, points REAL NOT NULL, log_odds REAL NOT NULL,"
-    " evidence TEXT NOT NULL, made_by TEXT NOT NULL, unknown REAL NOT NULL, doubt REAL NOT NULL,"
-    " expected REAL NOT NULL, size INTEGER NOT NULL)",
+    " evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL, expected REAL NOT NULL,"
+    " size INTEGER NOT NULL)",
     # Apart, so that who lists messages reads no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
@@ -18,7 +18,7 @@ TABLES = (
     " PRIMARY KEY (batch, position)) WITHOUT ROWID",
     "CREATE TABLE digests (user TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
-    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected, unknown)",
+    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected)",
     "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",
     "CREATE INDEX corrections_by_digest ON corrections (digest)",
     "CREATE INDEX corrections_by_time ON corrections (at)",

@@ -35,10 +35,12 @@ from spamnb.learners.learner import (
     HardMessage,
     Learner,
     ModelFile,
+    Screened,
 )
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
+from spamnb.tokens.groups import HEADERS
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet
@@ -54,6 +56,11 @@ OFFSET = 6.0  # of many classes; of two, which state the same evidence twice, ha
 FITTED_SHARE = 0.7  # of many classes' offset: left-out scores are surer than those of mail to come; of two, all of it
 
 
+RARE = 0.005  # of all messages: at most so many hold a token by which a message and its like are known
+MIN_RARE = 5  # messages that may hold it, however few there are
+APART = 5.0  # nats by which a message that all others contradict is judged as taught
+
+
 class Corrected(Learner):
     """Boolean naive Bayes with a correction that is kept as a sum."""
 
@@ -63,24 +70,41 @@ class Corrected(Learner):
 
     # -- training --------------------------------------------------------------------------------------------
 
-    def train(self, training_set: TrainingSet) -> FitResult:
-        labels, scores = self.naive_bayes.train(training_set)[:2]
+    def screen(self, training_set: TrainingSet) -> Screened:
+        from spamnb.learners.screening import screen
+
+        return screen(self.naive_bayes.settings, training_set)
+
+    def train(self, screened: Screened) -> FitResult:
+        training_set, labels, scores = screened.training_set, screened.labels, screened.scores
+        if labels is None or scores is None:
+            labels, scores = self.naive_bayes.train(screened)[:2]
         classes = len(training_set.counts.classes)
         if not len(scores):  # one class alone
             return FitResult(labels, scores)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
-        solved = _solve(training_set, labels, scores, passes)
+        solved = _solve(training_set, labels, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
-        return FitResult(labels, left_out, folds, correction=_whole(solved, training_set))
+        result = FitResult(labels, left_out, folds, correction=_whole(solved, training_set))
+        if screened.doubted is not None:
+            result = result._replace(doubted_scores=self._scores_by(solved, training_set, screened.doubted))
+        return result
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
-        labels, scores = self.naive_bayes.train(others)[:2]
+        labels, scores = self.naive_bayes.train(Screened(others))[:2]
         found = self.naive_bayes.scores_by_others(others, asked)
         if not len(scores) or found is None:
             return found
         classes = len(others.counts.classes)
-        solved = _solve(others, labels, scores, min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0]))
+        passes = min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0])
+        return self._scores_by(_solve(others, labels, scores, 0.0, passes), others, asked)
+
+    def _scores_by(self, solved: _Solved, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
+        """Scores (m, C) of the messages of ``asked`` by all of ``others``, for whom the problem was solved."""
+        found = self.naive_bayes.scores_by_others(others, asked)
+        assert found is not None
+        classes = len(others.counts.classes)
         every = np.arange(len(others.tokens), dtype=np.int32)
         problem = _problem(asked, every, np.zeros(len(found), np.int64), offset_of(classes) * found)
         lengths = np.concatenate([shard.lengths[shard.included] for shard in asked.shards])
@@ -105,8 +129,18 @@ class Corrected(Learner):
         )
 
     def learn(
-        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+        self,
+        store: ModelFile,
+        totals: ClassTotals,
+        label: str,
+        token_counts: Mapping[str, int],
+        digest: bytes,
+        scores: Mapping[str, float],
+        contradicted: bool,
     ) -> None:
+        if contradicted:
+            self._move_apart(store, totals, label, token_counts, digest)
+            return
         classes = list(scores)
         if label not in classes or len(classes) < 2:  # nothing to tell apart yet
             return
@@ -123,6 +157,29 @@ class Corrected(Learner):
             self._solve_again(corrections, hard, digest)
         if is_hard:
             corrections.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
+
+    def _move_apart(
+        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
+    ) -> None:
+        """Judge a message that all others contradict as it was taught, and with it those of its sender.
+
+        Only its rare tokens move, those of its header where it has such: what it shares with a class stays.
+        """
+        tokens = store.in_vocabulary(list(token_counts))
+        found = store.look_up(tokens)
+        rare = found.document_counts.sum(axis=0) <= max(RARE * totals.documents.sum(), MIN_RARE)
+        of_header = rare & (found.groups == HEADERS)
+        chosen = take_tokens(tokens, found.positions[of_header if of_header.any() else rare])
+        scores = self.score(store, totals, *CsrRows.of([token_counts])).scores[0]
+        classes = list(totals.classes)
+        y = classes.index(label)
+        lacking = APART - (scores[y] - np.delete(scores, y).max())
+        if lacking > 0 and len(chosen):
+            shift = np.full(len(classes), -lacking / len(classes) / len(chosen))  # of a token, where its value is 1
+            shift[y] += lacking / len(chosen)
+            units = dict(zip(classes, units_of(shift.tolist(), y, 1 / value_of(len(tokens))).tolist()))
+            store.corrections.add(chosen, units)
+            store.corrections.put_moved_apart(digest, chosen, units)
 
     def _solve_again(self, corrections: CorrectionFile, hard: HardMessage, digest: bytes) -> None:
         """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
@@ -148,8 +205,11 @@ class Corrected(Learner):
             if hard := corrections.hard.get(number):
                 corrections.add(hard.tokens, _minus(units))
                 corrections.put_brought(hard.digest, _sum(corrections.brought(hard.digest), _minus(units)))
+        apart = corrections.moved_apart(digest, tokens)
         corrections.drop_brought(digest)
         corrections.hard.drop(digest)
+        if apart:
+            corrections.add(apart[0], _minus(apart[1]))
         if "pruned" in store.meta():
             tokens, last = _there(store, totals, label, tokens)
             corrections.add(tokens, own)
@@ -189,10 +249,13 @@ class _Solved(NamedTuple):
     order: np.ndarray  # (n,) of the visits
     brought: np.ndarray  # (n, C) in units
     weights: np.ndarray  # (columns, C) in units
+    noise: float  # share of wrong labels
 
 
-def _solve(training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, passes: int) -> _Solved:
-    """The correction of naive Bayes' left-out ``scores`` (n, C)."""
+def _solve(
+    training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, noise: float, passes: int
+) -> _Solved:
+    """The correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
     classes = scores.shape[1]
     held = training_set.counts.document_frequency()
     shared = np.flatnonzero(held >= MIN_HOLDERS)
@@ -204,8 +267,8 @@ def _solve(training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, pa
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(labels), classes), np.int64)
     weights = np.zeros((len(shared), classes), np.int64)
-    ascend(*problem, order, PENALTY, passes, brought, weights)
-    return _Solved(problem, columns, order, brought, weights)
+    ascend(*problem, order, PENALTY, noise, passes, brought, weights)
+    return _Solved(problem, columns, order, brought, weights, noise)
 
 
 def _problem(training_set: TrainingSet, column: np.ndarray, labels: np.ndarray, offsets: np.ndarray) -> Problem:
@@ -241,7 +304,7 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
             return
         of_rest, rest = solved.brought.copy(), solved.weights.copy()
         take_out(problem.indptr, problem.columns, inside, solved.brought, rest)
-        ascend(*problem, order[fold[order] != f], PENALTY, passes, of_rest, rest)
+        ascend(*problem, order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
 
     filled = np.unique(fold).tolist()

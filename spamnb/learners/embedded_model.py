@@ -23,7 +23,7 @@ from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.pooling import softmax
 from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
-from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, ModelFile, class_names
+from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, ModelFile, Screened, class_names
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
@@ -45,7 +45,8 @@ class EmbeddedModel(Learner):
         self._sums = settings.model_type != "logistic"
         self._derived: tuple[Any, Any, QuadraticForm] | None = None
 
-    def train(self, training_set: TrainingSet) -> FitResult:
+    def train(self, screened: Screened) -> FitResult:
+        training_set = screened.training_set
         classes = training_set.counts.classes
         embedding = parse_embedding(self.settings.embedding or "lsa").fit(_matrix(training_set), training_set.tokens)
         vectors = np.zeros((len(training_set.tokens), embedding.vectors_.shape[1]), np.float32)
@@ -126,7 +127,14 @@ class EmbeddedModel(Learner):
         return [Direction(up, down, explanation.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
     def learn(
-        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+        self,
+        store: ModelFile,
+        totals: ClassTotals,
+        label: str,
+        token_counts: Mapping[str, int],
+        digest: bytes,
+        scores: Mapping[str, float],
+        contradicted: bool,
     ) -> None:
         x = self._message(store, token_counts)
         names, arrays = self._stored(store)

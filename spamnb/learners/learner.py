@@ -26,6 +26,8 @@ class CorrectionFile(Protocol):
     def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None: ...
     def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None: ...
     def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None: ...
+    def moved_apart(self, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], dict[str, int]] | None: ...
+    def put_moved_apart(self, digest: bytes, tokens: Sequence[str], units: Mapping[str, int]) -> None: ...
     def drop_brought(self, digest: bytes) -> None: ...
     @property
     def hard(self) -> HardFile: ...
@@ -108,6 +110,16 @@ class Correction(NamedTuple):
     weights: np.ndarray  # (V, C) the sums of that, by token
 
 
+class Screened(NamedTuple):
+    """A training set whose labels were looked at: what to learn of it, and what its labels speak against."""
+
+    training_set: TrainingSet  # the messages that are learned
+    noise: float = 0.0  # share of labels that seem wrong
+    doubted: TrainingSet | None = None  # the messages whose labels seem wrong, over the columns of the others
+    labels: np.ndarray | None = None  # (n,) class numbers of those that are learned, where they were scored already
+    scores: np.ndarray | None = None  # (n, C) naive Bayes' left-out scores of these
+
+
 class NewestScores(NamedTuple):
     """The newest messages of a training set, judged by a model of the older ones (counts/newest.py)."""
 
@@ -117,7 +129,7 @@ class NewestScores(NamedTuple):
 
 
 class FitResult(NamedTuple):
-    """What fitting gave: the left-out scores of the training messages, and parameters that are not sums."""
+    """What fitting gave: the left-out scores of the messages that were learned, and parameters that are not sums."""
 
     labels: np.ndarray  # (n,) class numbers of the training set's messages, in the order of its batches
     scores: np.ndarray  # (n, C) of each message by a model without it
@@ -127,6 +139,7 @@ class FitResult(NamedTuple):
     meta: Mapping[str, object] = {}
     correction: Correction | None = None
     newest: NewestScores | None = None
+    doubted_scores: np.ndarray | None = None  # (m, C) of the messages whose labels seem wrong, by all that were learned
 
     @property
     def calibrating(self) -> np.ndarray:
@@ -166,8 +179,12 @@ class Learner:
         """What the directions of an embedding gave to the one message of ``rows``; none without an embedding."""
         return []
 
-    def train(self, training_set: TrainingSet) -> FitResult:
-        """Fit to all messages of the training set, and score each of them as if it had not been there."""
+    def screen(self, training_set: TrainingSet) -> Screened:
+        """Tell which messages of the training set to learn: all of them, unless a model doubts labels."""
+        return Screened(training_set)
+
+    def train(self, screened: Screened) -> FitResult:
+        """Fit to the messages to learn, and score each of them as if it had not been there."""
         raise NotImplementedError
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
@@ -176,11 +193,19 @@ class Learner:
         return None
 
     def learn(
-        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+        self,
+        store: ModelFile,
+        totals: ClassTotals,
+        label: str,
+        token_counts: Mapping[str, int],
+        digest: bytes,
+        scores: Mapping[str, float],
+        contradicted: bool,
     ) -> None:
-        """Add one message, {token: occurrences}, to what is kept beside the sums; these hold it already.
+        """Add one message, {token: occurrences}, to what is kept beside the sums; these and ``totals`` hold it already.
 
-        ``scores`` are those that it had before that, by class; none while there was nothing to tell apart."""
+        ``scores`` are those that it had before that, by class; none while there was nothing to tell apart. The label
+        of one that is ``contradicted`` is what the model is rather sure that it is not."""
 
     @property
     def forgets(self) -> bool:

@@ -31,18 +31,7 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
     if len(counts.classes) < 2:
         return np.zeros(0, np.intp), np.zeros((0, len(counts.classes)))
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
-    return scores_left_out(settings, training_set, count_table(counts, settings), counts.totals(), frequencies)
-
-
-def scores_left_out(
-    settings: Settings,
-    training_set: TrainingSet,
-    table: np.ndarray,
-    totals: ClassTotals,
-    frequencies: Sequence[Mapping[int, int]],
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same by sums of which the training set's messages may be a part only: ``table`` holds those of its tokens, as
-    ``count_table`` has them, ``totals`` and ``frequencies`` those of all tokens of all messages."""
+    table, totals = count_table(counts, settings), counts.totals()
     groups = training_set.tokens.groups
     if settings.top_words is None:
         held = table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64)
@@ -65,17 +54,7 @@ def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet
     part. Both have the same columns; every one of these occurs in ``others``."""
     counts = others.counts
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
-    return scores_by_sums(settings, asked, count_table(counts, settings), counts.totals(), frequencies)
-
-
-def scores_by_sums(
-    settings: Settings,
-    asked: TrainingSet,
-    table: np.ndarray,
-    totals: ClassTotals,
-    frequencies: Sequence[Mapping[int, int]],
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same by the sums of the tokens of ``asked``, and the totals and frequencies of all tokens."""
+    table, totals = count_table(counts, settings), counts.totals()
     classes = len(totals.classes)
     groups = asked.tokens.groups
     start = intercept(settings, totals, frequencies)
@@ -115,11 +94,7 @@ def count_table(counts: ClassCounts, settings: Settings) -> np.ndarray:
 
 def frequencies_of(counts: ClassCounts) -> list[dict[int, int]]:
     """For each class {n: number of tokens that exactly n of its messages hold}, n = 0 included."""
-    histograms = [np.bincount(row.document_counts) for row in counts.rows]
-    return [
-        {0: counts.vocabulary_size - len(row.columns), **{int(n): int(tokens[n]) for n in np.flatnonzero(tokens)}}
-        for row, tokens in zip(counts.rows, histograms)
-    ]
+    return [{0: counts.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
 
 
 def loo_intercepts(

@@ -18,7 +18,7 @@ from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
 from spamnb.formulas.pooling import softmax
-from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, class_names
+from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, Screened, class_names
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
@@ -72,7 +72,8 @@ class Logistic(Learner):
         weights.intercept[model.classes_] = intercept
         return weights
 
-    def train(self, training_set: TrainingSet) -> FitResult:
+    def train(self, screened: Screened) -> FitResult:
+        training_set = screened.training_set
         fitted = self.fit(training_set)
         labels, scores, n_folds = self.left_out(training_set)
         return FitResult(
@@ -117,7 +118,14 @@ class Logistic(Learner):
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
     def learn(
-        self, store: ModelFile, label: str, token_counts: Mapping[str, int], digest: bytes, scores: Mapping[str, float]
+        self,
+        store: ModelFile,
+        totals: ClassTotals,
+        label: str,
+        token_counts: Mapping[str, int],
+        digest: bytes,
+        scores: Mapping[str, float],
+        contradicted: bool,
     ) -> None:
         names, intercept = _parameters(store)
         if label not in names:

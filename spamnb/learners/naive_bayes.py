@@ -15,7 +15,7 @@ from spamnb.counts.class_counts import ClassTotals
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.pooling import pool, softmax
 from spamnb.formulas.priors import class_log_prior
-from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile
+from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, Screened
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
@@ -47,10 +47,10 @@ class NaiveBayes(Learner):
             take_tokens(tokens, found.positions), known, scores, weights, lambda: softmax(pooled("sum")[0])
         )
 
-    def train(self, training_set: TrainingSet) -> FitResult:
+    def train(self, screened: Screened) -> FitResult:
         from spamnb.learners.leave_one_out import leave_one_out_scores
 
-        return FitResult(*leave_one_out_scores(self.settings, training_set))
+        return FitResult(*leave_one_out_scores(self.settings, screened.training_set))
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         from spamnb.learners.leave_one_out import scores_by_others

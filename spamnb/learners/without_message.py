@@ -93,6 +93,8 @@ class _CorrectionWithout:
         )
         if (changed := self._file.changed(self._digest)) and (hard := self._file.hard.get(changed[0])):
             weights -= _units(changed[1], set(hard.tokens), tokens, classes)
+        if apart := self._file.moved_apart(self._digest, list(self._counted)):
+            weights -= _units(apart[1], set(apart[0]), tokens, classes)
         return weights
 
     def brought(self, digest: bytes) -> dict[str, int]:
@@ -107,6 +109,9 @@ class _CorrectionWithout:
     def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
         return None if digest == self._digest else self._file.changed(digest)
 
+    def moved_apart(self, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], dict[str, int]] | None:
+        return None if digest == self._digest else self._file.moved_apart(digest, tokens)
+
     @property
     def hard(self) -> HardFile:
         return self._file.hard
@@ -115,6 +120,9 @@ class _CorrectionWithout:
         raise TypeError(_ASKING)
 
     def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
+        raise TypeError(_ASKING)
+
+    def put_moved_apart(self, digest: bytes, tokens: Sequence[str], units: Mapping[str, int]) -> None:
         raise TypeError(_ASKING)
 
     def drop_brought(self, digest: bytes) -> None:

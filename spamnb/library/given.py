@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spamnb.errors import SpamnbError
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
-from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS, Settings
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, message_of_text, raw_message
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
@@ -154,15 +154,12 @@ def token_options(
     tokenizer: str, stem: str | None, ngrams: int, body_only: bool, ignore_headers: Iterable[str]
 ) -> TokenOptions:
     """The options of these parameters; ValueError where a model has none such."""
-    options = TokenOptions(tokenizer, stem, ngrams, body_only, tuple(ignore_headers))
     try:
-        Settings(tokens=Tokenizer(options).options)
+        return Tokenizer(TokenOptions(tokenizer, stem, ngrams, body_only, tuple(ignore_headers))).options
     except SpamnbError as error:
         raise ValueError(str(error)) from None
-    return options
 
 
 def parameters_of(settings: Settings) -> dict[str, Any]:
     """The parameters of ``SpamClassifier`` that make these settings, but for the name of spam."""
-    parts = (settings, MODEL_SETTINGS), (settings.tokens, TOKEN_SETTINGS), (settings.loss, LOSS_SETTINGS)
-    return {name: getattr(part, name) for part, names in parts for name in names if name != "spam"}
+    return {name: value for name, value in settings.by_name().items() if name != "spam"}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
 from spamnb.api.notices import Tell, warn
-from spamnb.api.options import SETTINGS, check_least, settings_of
+from spamnb.api.options import check_least, settings_of
 from spamnb.api.words import WordsReport, words_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
@@ -40,7 +40,7 @@ from spamnb.library.given import (
 from spamnb.library.model import MemoryModel
 from spamnb.message.pdf import is_available
 from spamnb.naming import check_has_class
-from spamnb.settings import Settings
+from spamnb.settings import SETTINGS, Settings
 from spamnb.training import model_of
 
 LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory

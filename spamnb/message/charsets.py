@@ -22,10 +22,9 @@ OTHER_NAMES = {
     "koi8_ru": "koi8_u", "koi8": "koi8_r", "koi": "koi8_r", "windows_31j": "cp932", "cn_big5": "big5",
     "cn_gb": "gb2312", "ks_c_5601_1989": "cp949", "mac_ce": "mac_latin2", "mac_ukrainian": "mac_cyrillic",
     "ucs_2": "utf_16", "iso_10646_ucs_2": "utf_16", "unicode": "utf_16", "unicodefeff": "utf_16",
-    "ucs_4": "utf_32", "iso_10646_ucs_4": "utf_32", "unicode_1_1_utf_8": "utf_8", "euctw": "euc_tw",
+    "ucs_4": "utf_32", "iso_10646_ucs_4": "utf_32", "unicode_1_1_utf_8": "utf_8",
 }  # fmt: skip
 CODE_PAGE = re.compile(r"(?:windows|win|cp|ibm|ms|dos)_?([0-9]{3,5})\Z")
-EUC_TW = "euc_tw"  # which Python does not decode
 
 # Text codecs of Python that are no charsets of text.
 NO_CHARSETS = frozenset(["idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"])
@@ -41,6 +40,7 @@ ASCII = bytes(range(128))
 UTF7_ESCAPE = re.compile(rb"\+[A-Za-z0-9+/]{3}")
 ASCII_TEXT = re.compile(rb"[\t\n\r -~]{32}")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in UTF-16 every other byte of Latin or Cyrillic letters is one
+DIRECTION = re.compile("[\u202a-\u202e]")
 MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
@@ -98,18 +98,14 @@ def is_ascii(octets: bytes, charset: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """``text`` as a reader sees it: without NUL, and what is written backwards in the order in which it is read.
+    """``text`` without NUL, and without the controls that embed or override a direction of writing.
 
-    >>> shown("V\\0i\\u202earga\\u202c")
-    'Viagra'
+    >>> shown("V\\0iagra \\u202enow\\u202c")
+    'Viagra now'
     """
     if "\0" in text:
         text = text.replace("\0", "")
-    if not text.isascii() and ("\u202e" in text or "\u202d" in text):
-        from .bidi import reading_order  # hardly any mail needs it
-
-        text = reading_order(text)
-    return text
+    return text if text.isascii() else DIRECTION.sub("", text)
 
 
 @functools.lru_cache(maxsize=512)
@@ -130,8 +126,6 @@ def resolve(charset: str) -> tuple[str, bool]:
         if page := CODE_PAGE.match(name):
             name = "cp" + page.group(1)
         name = OTHER_NAMES.get(name, name)
-        if name == EUC_TW:
-            return EUC_TW, True
         if name in _codec_names():
             break
     else:
@@ -186,13 +180,6 @@ def _is(octets: bytes, codec: str) -> bool:
 def _decoded(octets: bytes, codec: str, errors: str = "strict") -> str:
     """``octets`` by a codec, UTF-16 and UTF-32 in the order in which the bytes make sense; lone surrogates are replaced
     (UTF-7 can spell them)."""
-    if codec == EUC_TW:
-        from .euc_tw import decode_euc_tw  # tables that hardly any mail needs
-
-        text = decode_euc_tw(octets)
-        if errors == "strict" and "\ufffd" in text:
-            raise UnicodeError("a pair of bytes that EUC-TW does not have")
-        return text
     if codec == "utf-8":  # which spells no surrogates
         return octets.decode(codec, errors)
     if codec == "utf-16":

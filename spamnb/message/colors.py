@@ -50,12 +50,14 @@ SYSTEM_COLORS = {
 
 MAX_UNREADABLE_DISTANCE = 24  # of color and background, the three channels' added up: nobody reads such text
 MIN_ALPHA = 0.1  # fainter text is not read on anything
-FUNCTION = re.compile(r"(rgb|hsl|hwb)a?\(([^()]{1,80})\)")
+FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]{1,80})\)")
 IN_GRADIENT = re.compile(
     r"(?:rgba?|hsla?|hwb|(?:ok)?l(?:ab|ch)|color)\([^()]{1,80}\)|#[0-9a-f]{3,8}|[a-z]{3,20}(?![a-z(-])"
 )
-IN_SPACES = ("lab(", "lch(", "oklab(", "oklch(", "color(", "color-mix(", "light-dark(")
-UNREAD = ("var(", "env(", "calc(", "rgb(from", "rgba(from", "hsl(from", "hsla(from", "hwb(from")
+UNREAD = (
+    "var(", "env(", "calc(", "rgb(from", "rgba(from", "hsl(from", "hsla(from", "hwb(", "lab(", "lch(", "oklab(",
+    "oklch(", "color(", "color-mix(", "light-dark(",
+)  # fmt: skip
 ANGLE = re.compile(r"([+-]?[0-9]{0,9}\.?[0-9]{1,9})(deg|turn|rad|grad)?")
 TURNS = {"deg": 360.0, "turn": 1.0, "rad": 6.283185307179586, "grad": 400.0}
 LAYER = re.compile(r"(?:[^,()]|\([^()]*+\))++")
@@ -119,10 +121,6 @@ def parse_color(text: str) -> Color | None:
         return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16), alpha
     if text in SYSTEM_COLORS:
         return SYSTEM_COLORS[text]
-    if text.startswith(IN_SPACES):
-        from .color_spaces import function_color
-
-        return function_color(text)
     if not text.startswith(UNREAD) and (found := FUNCTION.match(text)):
         return _of_function(found.group(1), re.split(r"[\s,/]+", found.group(2).strip()))
     return UNKNOWN if text.startswith(UNREAD) or "var(" in text else None
@@ -148,44 +146,11 @@ def _of_function(name: str, words: list[str]) -> Color | None:
             return red, green, blue, alpha
         from colorsys import hls_to_rgb
 
-        if name == "hwb":
-            white, black = _number(words[1], 1), _number(words[2], 1)
-            bright = [white / (white + black)] * 3 if white + black >= 1 else None
-            pure = hls_to_rgb(turn(words[0]), 0.5, 1.0)
-            red, green, blue = [
-                round(255 * min(1.0, max(0.0, channel)))
-                for channel in bright or [white + channel * (1 - white - black) for channel in pure]
-            ]
-            return red, green, blue, alpha
         channels = hls_to_rgb(turn(words[0]), _number(words[2], 1), _number(words[1], 1))
         red, green, blue = [min(255, max(0, round(255 * channel))) for channel in channels]
         return red, green, blue, alpha
     except (ValueError, IndexError, OverflowError):  # no number, or too few
         return None
-
-
-def gradient_color(text: str) -> Color:
-    """The color of a gradient that is nearly the same everywhere; UNKNOWN for others.
-
-    >>> gradient_color("linear-gradient(to right, #fff 0%, white)"), gradient_color("linear-gradient(red, blue)")
-    ((255, 255, 255, 1.0), (-1, -1, -1, 1.0))
-    """
-    if "url(" in text or "var(" in text:
-        return UNKNOWN
-    found = [color for word in IN_GRADIENT.findall(text[:1000]) if (color := parse_color(word)) is not None]
-    if not found or any([color[3] < 1 or not unreadable(color, found[0], 1.0) for color in found]):
-        return UNKNOWN
-    return found[0]
-
-
-def is_clear(picture: str) -> bool:
-    """Is a gradient transparent everywhere?
-
-    >>> is_clear("linear-gradient(transparent, #0000)"), is_clear("linear-gradient(#0000, #000)"), is_clear("url(x)")
-    (True, False, False)
-    """
-    colors = [color for word in IN_GRADIENT.findall(picture[:1000]) if (color := parse_color(word)) is not None]
-    return "url(" not in picture and colors != [] and max([color[3] for color in colors]) < MIN_ALPHA
 
 
 def shadow_color(shadow: str | None, stroke: str | None) -> Color:

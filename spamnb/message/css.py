@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, begins_flow, is_box_without_content, is_clipped_away
-from .colors import UNKNOWN, Color, gradient_color, parse_color, shadow_color
+from .boxes import LENGTH, PERHAPS_FAR, PIXELS_OF_UNIT, is_moved_away, is_squeezed
+from .colors import UNKNOWN, Color, parse_color, shadow_color
 
 MEDIUM = 16.0  # pixels
 
@@ -27,25 +27,20 @@ DISPLAYS = BLOCK_DISPLAYS | TABLE_DISPLAYS | OTHER_DISPLAYS
 # Other declarations say nothing of whether text is seen.
 PROPERTIES = frozenset("""
     display visibility color opacity overflow overflow-x overflow-y height max-height width max-width min-height
-    min-width padding padding-top padding-bottom padding-left padding-right text-indent left top right position float
-    font-size font line-height background background-color background-image background-clip -webkit-background-clip
-    margin margin-left margin-top bottom inset clip clip-path -webkit-clip-path transform -webkit-transform scale
-    translate filter zoom content-visibility -webkit-text-fill-color text-shadow -webkit-text-stroke
-    mask mask-image mask-size -webkit-mask -webkit-mask-image -webkit-mask-size""".split())
+    min-width padding padding-top padding-bottom padding-left padding-right left top right position float
+    font-size font background background-color background-image background-clip -webkit-background-clip
+    margin margin-left margin-top bottom inset -webkit-text-fill-color text-shadow -webkit-text-stroke""".split())
 # What a declaration can change. One that is far from the page's edges, or of a box's size, changes nothing by itself.
-BOX, CLIP, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY, FLOW, SHADOW = 1, 2, 4, 8, 16, 32, 64, 128, 256
+BOX, SHAPE, VISIBILITY, SIZE, COLORS, OPACITY, FLOW, SHADOW = 1, 2, 4, 8, 16, 32, 64, 128
 SAYS = {
     **dict.fromkeys("height max-height width max-width min-height min-width".split(), 0),
-    **dict.fromkeys("overflow overflow-x overflow-y line-height text-indent".split(), FLOW),
+    **dict.fromkeys("overflow overflow-x overflow-y".split(), FLOW),
     **dict.fromkeys(["text-shadow", "-webkit-text-stroke"], SHADOW),
     **dict.fromkeys("display float position".split(), SHAPE),
-    "font-size": SIZE, "font": SIZE | FLOW,
+    "font-size": SIZE, "font": SIZE,
     **dict.fromkeys("""
         color -webkit-text-fill-color background background-color background-image background-clip
         -webkit-background-clip""".split(), COLORS),
-    **dict.fromkeys(
-        "clip clip-path -webkit-clip-path mask mask-image mask-size -webkit-mask -webkit-mask-image -webkit-mask-size"
-        .split(), CLIP),
     "visibility": VISIBILITY, "opacity": OPACITY,
 }  # fmt: skip
 OF_EDGES = frozenset("""
@@ -73,7 +68,7 @@ class StyleChange(NamedTuple):
     fill: Color | None = None
     background: Color | None = None
     opacity: float = 1.0
-    flows: bool = False  # text lies where it may not be seen (flow.py)
+    cuts: bool = False  # a box cuts off what is in it
     shadow: Color | None = None
 
 
@@ -149,15 +144,7 @@ def _says(name: str, value: str) -> int:
     """What a declaration can change by itself."""
     if name in OF_EDGES:
         return BOX if PERHAPS_FAR.search(value) else 0
-    says: int = SAYS.get(name, BOX | CLIP)
-    if says & FLOW:
-        if name == "text-indent":
-            return FLOW if PERHAPS_FAR.search(value) else 0
-        if name == "font":
-            return says if "/0" in value else SIZE
-        if name == "line-height":
-            return FLOW if value[0] in "0." else 0
-    return says
+    return SAYS.get(name, BOX)
 
 
 def unescape(text: str) -> str:
@@ -186,13 +173,13 @@ def change_of(styles: tuple[str, ...]) -> StyleChange:
     size, share = _size(found) if says & SIZE else (None, None)
     color, fill, background = _colors(found) if says & COLORS else (None, None, None)
     change = new_tuple(StyleChange, (
-        found.get("display") == "none" or (says & CLIP != 0 and is_clipped_away(found)),
-        says & BOX != 0 and is_box_without_content(found),
+        found.get("display") == "none",
+        says & BOX != 0 and is_moved_away(found),
         _shape(found) if says & SHAPE else "",
         _unseen(found) if says & VISIBILITY else None,
         size, share, color, fill, background,
         _opacity(found) if says & OPACITY else 1.0,
-        says & FLOW != 0 and begins_flow(found),
+        says & FLOW != 0 and is_squeezed(found),
         shadow_color(found.get("text-shadow"), found.get("-webkit-text-stroke")) if says & SHADOW else None,
     ))  # fmt: skip
     return NO_CHANGE if change == NO_CHANGE else change
@@ -293,8 +280,7 @@ def _colors(found: Mapping[str, str]) -> tuple[Color | None, Color | None, Color
                 words = [value[start:], *value[:start].split()]
                 background = next((it for word in words if (it := parse_color(word)) is not None), None)
     if picture:
-        pictures = [found.get(name, "") for name in ("background", "background-image")]
-        background = gradient_color(" ".join([value for value in pictures if "gradient" in value or "url(" in value]))
+        background = UNKNOWN
     if "text" in (found.get("background-clip"), found.get("-webkit-background-clip")) and picture:
         color = fill = UNKNOWN  # the picture shows through the letters
     return color, fill, background

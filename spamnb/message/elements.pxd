@@ -4,7 +4,7 @@ from spamnb.message.inheritance cimport Element
 from spamnb.message.stack cimport Stack
 from spamnb.message.tags cimport Tag
 
-cdef Tag FRAMESET, A, NOBR, DD, DT, BODY_TAG, BUTTON, TABLE_TAG, LI, P, BDO
+cdef Tag FRAMESET, A, NOBR, DD, DT, BODY_TAG, BUTTON, TABLE_TAG, LI, P
 cdef frozenset ITEMS_INSIDE
 cdef int BLOCK, BODY, CELL, FORM, FORMATTING, HEADING, IGNORED, ITEM, OPTION, ORDINARY, ROW, ROWS, TABLE, VOID
 

@@ -32,7 +32,6 @@ from .tags import (
 
 BODY_TAG, BUTTON, TABLE_TAG, P, LI = (KNOWN[name] for name in (b"body", b"button", b"table", b"p", b"li"))
 FRAMESET, A, NOBR, DD, DT = KNOWN[b"frameset"], KNOWN[b"a"], KNOWN[b"nobr"], KNOWN[b"dd"], KNOWN[b"dt"]
-BDO = KNOWN[b"bdo"]
 ITEMS_INSIDE = frozenset(["address", "div", "p"])  # do not keep an item from being ended by the next
 
 
@@ -46,12 +45,10 @@ class OpenElements(Stack):
             if tag is FRAMESET and not self.has_content:
                 body = self.stack[1]
                 body.into = None  # of such a page frames are shown, and none of its text
-            self.pass_by(tag, attributes, source)
             return True
         if kind in (TABLE, ROWS, ROW, CELL):
             return self.start_of_table(tag, attributes, source)
         if kind == BODY:
-            self.bodies += tag is BODY_TAG
             self.merge(self.stack[1 if tag is BODY_TAG else 0], attributes)
             return True
         if kind == BLOCK:
@@ -85,8 +82,6 @@ class OpenElements(Stack):
                 self.remember(element)
             elif tag.marker:
                 self.formatting.append(None)
-            elif tag is BDO:
-                self.turn(element, False)
         return True
 
     def start_of_table(self, tag: Tag, attributes: dict[str, str], source: bytes) -> bool:

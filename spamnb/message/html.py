@@ -263,7 +263,6 @@ class Reader(Scanner):
             self.in_title = False
             self.elements.end(tag)
         elif tag.text == RAW:
-            self.elements.pass_by(tag, attributes, self.source)
             self.skip(at, stop)
         return stop
 

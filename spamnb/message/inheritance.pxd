@@ -4,13 +4,12 @@ from spamnb.message.rule_index cimport RuleIndex
 from spamnb.message.tags cimport Tag
 
 cdef Tag TABLE_TAG, DETAILS, SUMMARY
-cdef tuple NO_SIBLINGS
 
 
 @cython.final
 cdef class Context:
     cdef object style, around, parent
-    cdef bint is_split, displaced
+    cdef bint is_split
     cdef dict derived
 
 
@@ -26,13 +25,8 @@ cdef class Element:
     cdef bint visible, in_table, open
     cdef list into, before
     cdef Py_ssize_t paragraph
-    cdef tuple siblings, children, place
-    cdef dict counts
 
-    @cython.locals(above=Context, tag=Tag, index=RuleIndex, in_old_table=bint, is_special=bint, in_closed=bint, found=tuple, attributes=dict)
+    @cython.locals(above=Context, tag=Tag, index=RuleIndex, in_old_table=bint, is_special=bint, in_closed=bint, found=Context, attributes=dict)
     cdef void inherit(self, Element parent, sheet, bint quirks) except *
-    @cython.locals(above=Context)
-    cdef void end_line(self) except *
-    cdef void stand_in(self, Element parent, RuleIndex index) except *
     @cython.locals(above=Context, context=Context, tag=Tag, index=RuleIndex, in_closed=bint, key=tuple, contexts=dict)
-    cdef tuple derived_from(self, Element parent, sheet, bint in_old_table)
+    cdef Context derived_from(self, Element parent, sheet, bint in_old_table)

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from .css import MEDIUM
-from .flow import PLAIN
-from .rule_index import RuleIndex
 from .sheets import Sheet
-from .style import Style, inherited_style, past_first_line
+from .style import Style, inherited_style
 from .tags import KNOWN, Tag
 
 TABLE_TAG, DETAILS, SUMMARY = KNOWN[b"table"], KNOWN[b"details"], KNOWN[b"summary"]
-NO_SIBLINGS = (0, 0)
 
 
 class Context:
@@ -25,11 +22,10 @@ class Context:
     def __init__(self, style: Style, around: int, parent: int) -> None:
         self.style = style
         # Blocks inside have another background, or another place.
-        self.is_split = style.background != style.under or style.flow is not PLAIN
-        self.displaced = style.flow.displaced  # up to the next line
+        self.is_split = style.background != style.under or style.cut > 0
         self.around = around  # of selectors: of all elements up to here, and of the innermost alone
         self.parent = parent
-        self.derived: dict[Any, tuple[Context, int]] = {}  # by what elements inside are told apart by
+        self.derived: dict[Any, Context] = {}  # by what elements inside are told apart by
 
 
 NO_CONTEXT = Context(Style(), 0, 0)
@@ -49,10 +45,6 @@ class Element:
         self.open = True
         self.context = NO_CONTEXT
         self.visible = True
-        self.siblings = NO_SIBLINGS  # the states of those before it: of the last, and of all
-        self.children = NO_SIBLINGS  # the same for the next element in it
-        self.place: tuple[Any, ...] = ()  # among them, as selectors ask for it
-        self.counts: dict[str, int] | None = None  # of the elements in it, by name
 
     def inherit(self, parent: Element, sheet: Sheet, quirks: bool) -> None:
         """The style of its parent, changed as the style sheets and its attributes say."""
@@ -71,60 +63,35 @@ class Element:
         if is_special:
             in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
             key = (key, "href" in attributes, in_closed)
-        if index.asked:
-            key = (key, *[attributes.get(name) for name in index.asked])
-        if index.by_siblings:
-            key = (key, self.siblings)
-        if index.formulas:
-            key = (key, self.place)
         found = above.derived.get(key)
         if found is None:
             sheet.styles_left -= 1
             if sheet.styles_left < 0:  # as MAX_STYLES of one message say
                 sheet.cut = True
-                found = (above, 0)
+                found = above
             else:
                 found = above.derived[key] = self.derived_from(parent, sheet, in_old_table)
-        self.context = found[0]
-        self.visible = self.context.style.visible
-        if index.by_siblings:
-            parent.children = (found[1], found[1] | parent.children[1])
+        self.context = found
+        self.visible = found.style.visible
 
-    def end_line(self) -> None:
-        """What follows stands on another line."""
-        above = self.context
-        self.context = Context(past_first_line(above.style), above.around, above.parent)
-        self.visible = self.context.style.visible
-
-    def stand_in(self, parent: Element, index: RuleIndex) -> None:
-        """Its place among its siblings."""
-        if index.by_siblings:
-            self.siblings = parent.children
-        if index.formulas:
-            if parent.counts is None:
-                parent.counts = {}
-            self.place = index.place(parent.counts, self.tag.name)
-
-    def derived_from(self, parent: Element, sheet: Sheet, in_old_table: bool) -> tuple[Context, int]:
-        """What it inherits from there, and the states that it reaches."""
+    def derived_from(self, parent: Element, sheet: Sheet, in_old_table: bool) -> Context:
+        """What elements in it inherit."""
         above = parent.context
         tag = self.tag
         declared: tuple[str, ...] = ()
         reached = 0
         index = sheet.index
         if index.by_key:
-            declared, reached = sheet.match(
-                tag.name, self.attributes, (above.around, above.parent, *self.siblings), self.place
-            )
+            declared, reached = sheet.match(tag.name, self.attributes, (above.around, above.parent))
         in_closed = tag is SUMMARY and parent.tag is DETAILS and "open" not in parent.attributes
         style = inherited_style(above.style, tag.name, self.attributes, declared, in_closed, in_old_table)
         around = above.around | (reached & index.masks[0])
         own = reached & index.masks[1]
         if style is above.style and around == above.around and own == above.parent:
-            return above, reached
+            return above
         contexts = sheet.contexts
         key = (style, around, own)
         context = contexts.get(key)
         if context is None:
             context = contexts[key] = Context(style, around, own)
-        return context, reached
+        return context

@@ -3,25 +3,20 @@ cimport cython
 from spamnb.message.inheritance cimport Context, Element
 from spamnb.message.tags cimport Tag
 
-cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI, BDO, BR
-cdef frozenset LISTS, IN_HEAD
-cdef dict OVERRIDES
-cdef bytes END_OVERRIDE
+cdef Tag HTML, BODY_TAG, BUTTON, TEXTAREA, P, TABLE_TAG, LI
+cdef frozenset LISTS
 cdef int TABLE, CELL, NOWHERE
 
 
 cdef class Stack:
     cdef readonly object sheet
-    cdef bint quirks, by_place, form_is_open, has_content
-    cdef int bodies
+    cdef bint quirks, form_is_open, has_content
     cdef readonly list shown, hidden
-    cdef list overrides
     cdef list stack, formatting
     cdef Element top
-    cdef bytes override
     cdef int[200] counts
 
-    @cython.locals(top=Element, stray=bint, text=bytes, end=bytes)
+    @cython.locals(top=Element, stray=bint)
     cdef void add_text(self, bytes piece, bint in_head) except *
     @cython.locals(stop=Py_ssize_t)
     cdef bytes beginning(self, bytes title)
@@ -32,13 +27,7 @@ cdef class Stack:
     @cython.locals(top=Element, parent=Element, element=Element, into=list, fostered=bint, at=Py_ssize_t, table=Element)
     cdef Element push(self, Tag tag, dict attributes, bytes source)
     @cython.locals(element=Element)
-    cdef void end_line(self, Py_ssize_t at) except *
-    @cython.locals(element=Element)
-    cdef void pass_by(self, Tag tag, dict attributes, bytes source) except *
-    @cython.locals(element=Element)
     cdef void pop(self) except *
-    @cython.locals(mark=bytes)
-    cdef void turn(self, Element element, bint ends) except *
     cdef void pop_to(self, Py_ssize_t at) except *
     @cython.locals(at=Py_ssize_t, element=Element, other=Tag, in_table=bint)
     cdef Py_ssize_t find(self, Tag tag, bint stops_at_special) except -1

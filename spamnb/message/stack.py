@@ -19,12 +19,8 @@ MAX_TITLE = 200  # bytes of a page's title, and of an input field, that are take
 MAX_SAME = 3  # of these, with the same name and attributes
 
 HTML, BODY_TAG, BUTTON, TEXTAREA = KNOWN[b"html"], KNOWN[b"body"], KNOWN[b"button"], KNOWN[b"textarea"]
-P, TABLE_TAG, LI, BDO = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"], KNOWN[b"bdo"]
-BR = KNOWN[b"br"]
+P, TABLE_TAG, LI = KNOWN[b"p"], KNOWN[b"table"], KNOWN[b"li"]
 LISTS = frozenset(["ol", "ul"])
-IN_HEAD = frozenset("base basefont bgsound head link meta noframes script style template title".split())
-# What turns the direction of plain text does it for bdo elements (bidi.py).
-OVERRIDES, END_OVERRIDE = {"ltr": b"\xe2\x80\xad", "rtl": b"\xe2\x80\xae"}, b"\xe2\x80\xac"
 
 
 class Stack:
@@ -32,8 +28,6 @@ class Stack:
 
     def __init__(self, sheet: Sheet, quirks: bool) -> None:
         self.sheet = sheet
-        self.by_place = bool(sheet.index.by_siblings or sheet.index.formulas)  # selectors ask for siblings
-        self.bodies = 0  # start tags, of which one is read ahead
         self.quirks = quirks  # a table inside a paragraph ends it not
         self.shown: list[Any] = []
         self.hidden: list[bytes] = []
@@ -44,7 +38,6 @@ class Stack:
         self.formatting: list[Element | None] = []  # None: what stands before it is not opened again
         self.form_is_open = False
         self.has_content = False  # beside its head
-        self.override, self.overrides = b"", list[bytes]()  # of the innermost bdo element, and those around it
 
     def add_text(self, piece: bytes, in_head: bool) -> None:
         """Text where the document has come to, or of its head."""
@@ -64,10 +57,6 @@ class Stack:
                 return
         if top.into is not None:
             if top.visible:
-                if self.override:  # only a break ends its line
-                    text = piece.rstrip(b"\n")
-                    end = END_OVERRIDE + b"\n" + self.override if len(text) < len(piece) else b""
-                    piece = text.replace(b"\n", b" ") + end
                 top.into.append(piece)
             else:
                 self.hidden.append(piece)
@@ -121,11 +110,7 @@ class Stack:
             table, parent = self.stack[at], self.stack[at - 1]
             into = table.before
         element = Element(tag, attributes, source, None if tag.text == NOWHERE else into)
-        if self.by_place:
-            element.stand_in(parent, self.sheet.index)
         element.inherit(parent, self.sheet, self.quirks)
-        if tag.special and parent.context.displaced:
-            self.end_line(len(self.stack) - 1)
         element.in_table = top.in_table and not tag.marker
         if tag is P:
             element.paragraph = len(self.stack)
@@ -137,24 +122,6 @@ class Stack:
         self.top = element
         return element
 
-    def end_line(self, at: int) -> None:
-        """The line ends in which the text of this open element, and of those around it, may be displaced."""
-        while at >= 0:
-            element = self.stack[at]
-            if not element.context.displaced:
-                break
-            element.end_line()
-            at -= 1
-
-    def pass_by(self, tag: Tag, attributes: dict[str, str], source: bytes) -> None:
-        """An element that holds no text; siblings behind it may ask for it."""
-        if tag is BR and self.top.context.displaced:
-            self.end_line(len(self.stack) - 1)
-        if self.by_place and not (tag.name in IN_HEAD and self.bodies < 2 and not self.has_content):
-            element = Element(tag, attributes, source, None)
-            element.stand_in(self.top, self.sheet.index)
-            element.inherit(self.top, self.sheet, self.quirks)
-
     def pop(self) -> None:
         """Close the innermost element."""
         element = self.stack.pop()
@@ -164,19 +131,6 @@ class Stack:
         if element.tag.marker:
             while self.formatting and self.formatting.pop() is not None:
                 pass
-        elif element.tag is BDO:
-            self.turn(element, True)
-
-    def turn(self, element: Element, ends: bool) -> None:
-        """A bdo element begins or ends: its text runs in one direction, whatever its letters."""
-        mark = OVERRIDES.get(element.attributes.get("dir", "").lower(), b"")
-        if mark and element.visible and element.into is not None:
-            element.into.append(END_OVERRIDE if ends else mark)
-        if not ends:
-            self.overrides.append(self.override)
-            self.override = mark or self.override
-        elif self.overrides:
-            self.override = self.overrides.pop()
 
     def pop_to(self, at: int) -> None:
         """Close the element at this index of the stack, and all inside; nothing where there is none (0)."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .boxes import is_squeezed
 from .colors import BLACK, BLUE, UNKNOWN, WHITE, Color, over, parse_attribute_color, unreadable
-from .css import MEDIUM, NO_CHANGE, change_of
-from .flow import PLAIN, Flow, flow_inside, next_line
+from .css import MEDIUM, NO_CHANGE, change_of, declared_values
 from .tags import BLOCK, HEADING, ITEM, KINDS, STYLED, TABLE
 
 TINY_PIXELS = 2.5  # smaller letters count as hidden
@@ -23,6 +23,9 @@ TABLE_TAGS = frozenset("table tbody thead tfoot tr td th caption".split())  # th
 CONTROLS = frozenset(["button", "select", "textarea"])
 CONTROL: Color = (239, 239, 239, 1.0)
 NOT_SHOWN = frozenset(["audio", "canvas", "datalist", "video"])  # what stands in them is for browsers without them
+# A box cuts text off, and what the page places escapes it, or what the window places alone.
+FREE_OF_BOX, FREE_OF_WINDOW = 1, 2
+PLACED = ("absolute", "fixed", "relative", "sticky")
 PAGE_TAGS = ("html", "body")
 PRESENTATION = frozenset(["hidden", "bgcolor", "background", "text", "color", "link"])  # attributes that are style
 new_tuple = tuple.__new__  # a third of what Style(...) takes
@@ -44,7 +47,7 @@ class Style(NamedTuple):
     page: Color = BLACK  # the color of the page's text, which tables of old pages have
     under: Color = WHITE  # the background of the innermost element that is not inline
     shadow: Color | None = None  # of letters, or their outline
-    flow: Flow = PLAIN
+    cut: int = 0  # by a box: FREE_OF_BOX or FREE_OF_WINDOW
 
 
 def inherited_style(
@@ -58,16 +61,16 @@ def inherited_style(
     """The style that an element's children inherit: its attributes change it, the style sheets' declarations, and its
     own. ``in_closed``: it stands directly in a closed ``details``; ``in_old_table``: letters have
     the size and color of the page's."""
-    _, gone, unseen, folded, size, color, fill, background, opacity, link, page, under, shadow, flow = inherited
+    _, gone, unseen, folded, size, color, fill, background, opacity, link, page, under, shadow, cut = inherited
     split = background != under and tag in BLOCK_TAGS
-    if not (attributes or declared or in_old_table or split or tag in STYLED or flow is not PLAIN):
+    if not (attributes or declared or in_old_table or split or tag in STYLED or cut):
         return inherited
     if value := attributes.get("style"):
         declared = (*declared, value[:4000])
     if tag == "dialog":
         declared = ("position: absolute; left: 0", *declared)
     found = change_of(declared) if declared else NO_CHANGE
-    is_special = in_old_table or split or tag in STYLED or tag in PAGE_TAGS or flow is not PLAIN
+    is_special = in_old_table or split or tag in STYLED or tag in PAGE_TAGS or cut > 0
     if found is NO_CHANGE and not is_special and PRESENTATION.isdisjoint(attributes):
         return inherited  # as most elements with a style do
     if split and found.shape != "inline":
@@ -113,14 +116,14 @@ def inherited_style(
         background = over(found.background, background) if found.background else background
         opacity *= found.opacity
         shadow = found.shadow or shadow
-    if flow is not PLAIN or found.flows:
-        flow = flow_inside(flow, declared, tag, _shape(tag, found.shape))
+    if cut or found.cuts:
+        cut = _cut(cut, declared, _shape(tag, found.shape))
     if tag in PAGE_TAGS:
         page = color
     if tag not in INLINE_TAGS or found.shape in ("block", "table"):
         under = background
     gone = gone or hidden
-    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page, under, shadow, flow)
+    changed = (gone, unseen, folded, size, color, fill, background, opacity, link, page, under, shadow, cut)
     return inherited if changed == inherited[1:] else _style(changed)
 
 
@@ -128,15 +131,21 @@ def _shape(tag: str, declared: str) -> str:
     return declared or ("inline" if tag in INLINE_TAGS else "table" if tag in TABLE_TAGS else "block")
 
 
-def past_first_line(style: Style) -> Style:
-    """The style of what follows the first line of a block."""
-    return _style((*style[1:-1], next_line(style.flow)))
+def _cut(cut: int, declared: tuple[str, ...], shape: str) -> int:
+    """Whether a box cuts off an element's text, where ``cut`` says it of the element that it stands in."""
+    found = declared_values(declared)
+    position = found.get("position", "")
+    if position.startswith("fixed" if cut == FREE_OF_WINDOW else ("absolute", "fixed")):
+        cut = 0
+    if cut or (shape == "block" and is_squeezed(found)):
+        cut = max(cut, FREE_OF_WINDOW if position.startswith(PLACED) else FREE_OF_BOX)
+    return cut
 
 
 def _style(inside: tuple[Any, ...]) -> Style:
     """A style, of all but whether its text is seen."""
-    gone, unseen, folded, size, color, fill, background, opacity, _, _, _, shadow, flow = inside
-    visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY or flow.hides)
+    gone, unseen, folded, size, color, fill, background, opacity, _, _, _, shadow, cut = inside
+    visible = not (gone or unseen or folded > 0 or size < TINY_PIXELS or opacity < MIN_OPACITY or cut)
     if visible and unreadable(fill or color, background, opacity):
         visible = shadow is not None and not unreadable(shadow, background, opacity)
     return new_tuple(Style, (visible, *inside))

@@ -35,7 +35,7 @@ class TnefText(NamedTuple):
 
 
 def read_tnef(octets: bytes, truncations: list[str]) -> list[TnefText]:
-    """The body as HTML, text of RTF, or text, whichever there is first, and the attachments."""
+    """The body as HTML or text, whichever there is first, and the attachments. A body in RTF is not read."""
     if octets[:4] != struct.pack("<I", SIGNATURE):
         return []
     text = b""
@@ -71,14 +71,10 @@ def _body(text: bytes, properties: dict[int, bytes], truncations: list[str]) -> 
     charset = {0: "", 65001: "utf-8", 20127: "us-ascii"}.get(code_page, f"cp{code_page}")
     if html := properties.get(HTML):
         return [TnefText("text/html", html, charset, ())]
-    if compressed := properties.get(RTF):
-        from .rtf import read_rtf, unpack_rtf
-
-        found, is_html = read_rtf(unpack_rtf(compressed, truncations))
-        if found.strip():
-            return [TnefText("text/html" if is_html else "text/plain", found.encode(), "utf-8", ())]
     if TEXT in properties:
         return [TnefText("text/plain", properties[TEXT], "utf-8", ())]
+    if not text and RTF in properties:
+        truncations.append("TNEF: a body that is RTF alone")
     return [TnefText("text/plain", text, charset, ())] if text else []
 
 

@@ -8,7 +8,7 @@ from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.judgement import Judgement
 from spamnb.learners.learner import Direction
 from spamnb.naming import escape, pluralize
-from spamnb.settings import COUNT_MODELS, Settings
+from spamnb.settings import BAYES_MODELS, COUNT_MODELS, Settings
 
 
 def explanation(
@@ -18,9 +18,13 @@ def explanation(
     found: TokenCounts,
     directions: Sequence[Direction],
     top: int,
+    verbose: bool = False,
 ) -> str:
-    """Lines of text; ``found`` holds the counts of the judgement's ``top`` tokens in their order."""
-    own = "textbook naive Bayes" if settings.model_type in (*COUNT_MODELS, "corrected") else "the model's own"
+    """Lines of text; ``found`` holds the counts of the judgement's ``top`` tokens in their order.
+
+    Where ``verbose``, also the probabilities before calibration, and which part of a weight is correction.
+    """
+    own = "textbook naive Bayes" if settings.model_type in BAYES_MODELS else "the model's own"
     lines = [f"verdict: {judgement.verdict}"]
     not_read = [f"  not read: {what}" for what in judgement.truncations]
     if len(totals.classes) < 2:  # a single class has probability 1 whatever the message holds, which says nothing
@@ -30,8 +34,8 @@ def explanation(
         return "\n".join([*lines, f"  the model has learned {known}", *not_read])
     ranked = sorted(judgement.probabilities, key=lambda name: -judgement.probabilities[name])[:5]
     lines += [
-        f"  {name}: probability {judgement.probabilities[name]:.4f} (calibrated), "
-        f"{judgement.posterior[name]:.4g} ({own})"
+        f"  {name}: probability {judgement.probabilities[name]:.4f}"
+        + (f", before calibration {judgement.posterior[name]:.4g} ({own})" if verbose else "")
         for name in ranked
     ]
     if not judgement.enough:
@@ -43,7 +47,7 @@ def explanation(
     whereof = ""
     if settings.model_type in COUNT_MODELS and settings.pooling == "mean":
         whereof = " (its share of the message's weighted mean)"
-    elif settings.model_type == "corrected":
+    elif settings.model_type == "corrected" and verbose:
         whereof = " (naive Bayes and its correction, then the latter alone)"
         own_part = sum(weight for _, weight in judgement.evidence) - sum(judgement.corrections)
         lines += ["", f"naive Bayes gives {own_part:+.3f} nats, its correction {sum(judgement.corrections):+.3f}"]
@@ -51,13 +55,14 @@ def explanation(
     classes = totals.classes if len(totals.classes) <= 4 else tuple(ranked[:2])
     rows = [totals.classes.index(name) for name in classes]
     heads = [f"{name} /{totals.documents[row]}" for name, row in zip(classes, rows)]
-    corrected = f"{'correction':>10}  " if judgement.corrections else ""
+    corrections = judgement.corrections if verbose else []
+    corrected = f"{'correction':>10}  " if corrections else ""
     lines.append(f"{'nats':>8}  {corrected}" + "  ".join(f"{head:>12}" for head in heads) + "  token")
     for k, evidence in enumerate(judgement.evidence[:top]):
         counts = "  ".join(
             f"{found.document_counts[row, k]:>{max(12, len(head))}}" for row, head in zip(rows, heads)
         )
-        part = f"{judgement.corrections[k]:>+10.3f}  " if judgement.corrections else ""
+        part = f"{corrections[k]:>+10.3f}  " if corrections else ""
         lines.append(f"{evidence.weight:>+8.3f}  {part}{counts}  {escape(evidence.token)}")
     if len(judgement.evidence) > top:
         lines.append(f"… and {pluralize(len(judgement.evidence) - top, 'lighter one')}")

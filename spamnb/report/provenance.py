@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -29,23 +27,12 @@ def provenance(command: str, model: str, settings: Settings, at: datetime | None
     ('2026-03-01 09:30', [('model type', 'corrected'), ('alpha', '1 (default 0.1)')])
     """
     date = f"{at or datetime.now().astimezone():%Y-%m-%d %H:%M %z}".strip()
-    usual = dict(_flat(asdict(Settings())))
+    usual = Settings().by_name()
     said = [
-        (name, value if value == usual[name] else f"{value} (default {usual[name]})")
-        for name, value in _flat(asdict(settings))
+        (name.replace("_", " "), _text(value) + ("" if value == usual[name] else f" (default {_text(usual[name])})"))
+        for name, value in settings.by_name().items()
     ]
     return Provenance(date, command, model, said, __version__)
-
-
-def _flat(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Settings with those that they hold (of tokens, of costs) beside the others, as text."""
-    pairs: list[tuple[str, str]] = []
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            pairs += _flat(value)
-        else:
-            pairs.append((name.replace("_", " "), _text(value)))
-    return pairs
 
 
 def _text(value: Any) -> str:

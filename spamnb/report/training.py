@@ -24,7 +24,7 @@ def training_report(
     these are not ``named`` beside it."""
     documents = left_out.documents
     lines = [f"{path}: {pluralize(documents.sum(), 'message')}, {pluralize(left_out.tokens, 'different token')}"]
-    if copies := read - int(documents.sum()):
+    if copies := read - int(documents.sum()) - left_out.doubted:
         lines.append(f"copies of these, not learned again: {copies:,}")
     if unreadable:
         lines.append(f"left out, as told above: {unreadable:,}")
@@ -45,17 +45,21 @@ def training_report(
     if len(actions) <= 8:
         gap = {name: " " * (width - _cells(name)) for name in actions}
         lines.append(" " * (width + 12) + " ".join(f" {gap[name]}→ {name}" for name in actions))
-        for name, n in zip(left_out.classes, documents):
+        for name in left_out.classes:
+            n = int((truth == name).sum())
             row = [int((verdicts[truth == name] == action).sum()) for action in actions]
             lines.append(f"  {name}{gap[name]} {n:>8,} " + " ".join(f"{count:>{width + 3},}" for count in row))
     lines += _errors(truth, verdicts, spam)
     if spam not in left_out.classes:
-        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --spam names another as spam")
+        lines.append(f"  there is no class {spam!r}, so all errors cost the same; --set spam=CLASS names another")
     number = {name: c for c, name in enumerate(left_out.classes)}
     said = np.array([number.get(verdict, -1) for verdict in left_out.verdicts])
     if suspects := 0 if named else len(surest(left_out.scores, left_out.probabilities, left_out.labels, said)):
         told = f"{pluralize(suspects, 'message')} {'looks' if suspects == 1 else 'look'} mislabelled"
         lines.append(f"  {told}: --doubtful {suspects} says which and why")
+    if n := left_out.doubted:
+        them = "it was" if n == 1 else "they were"
+        lines.append(f"  The labels of {pluralize(n, 'message')} contradict all the others: {them} not learned.")
     few = [f"{name!r} ({n})" for name, n in zip(left_out.classes, documents) if n < FEW]
     if few:
         lines.append(f"  few messages of class {', '.join(few)}: these figures and all probabilities are rough")
@@ -65,7 +69,6 @@ def training_report(
         lines.append(f"The newest fifth, {number_of} since {since}, judged by a model of the older ones:")
         lines += _errors(np.array(left_out.classes)[newest.labels], np.array(newest.verdicts), spam)
         lines.append("  For mail to come believe these: above, messages were judged by a model that knew newer mail.")
-        lines.append("  Probabilities are set by both: the newest messages count as the older ones judged them.")
     return "\n".join(lines)
 
 

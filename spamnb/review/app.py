@@ -27,7 +27,6 @@ from spamnb.review.passwords import ADMIN, Passwords
 from spamnb.review.policy import WithPolicy
 from spamnb.review.sessions import HOURS, Attempts, Sessions
 from spamnb.review.words import MAX_TYPED, WordLists
-from spamnb.serve.drift import state_of
 from spamnb.serve.users import is_name
 
 COOKIE = "spamnb_session"
@@ -205,14 +204,14 @@ class Review:
         return self._render(request, "message.html", **values)
 
     def _words(self, request: Request, user: str) -> Response:
-        begin, word = (request.query_params.get(name, "")[:MAX_TYPED] for name in ("begin", "word"))
-        with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
-            values = tables.word_search(journal, model, self.word_lists, begin, word, _viewer(user))
+        begin = request.query_params.get("begin", "")[:MAX_TYPED]
+        with self.teacher.model_of(_viewer(user)) as model:
+            values = tables.word_search(model, self.word_lists, begin)
         return self._render(request, "words.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:
         with Journal.at(self.journal) as journal, self.teacher.model_of(_viewer(user)) as model:
-            values = tables.how_it_does(journal, _viewer(user), state_of(model))
+            values = tables.how_it_does(journal, _viewer(user), model)
         return self._render(request, "figures.html", **values)
 
     # -- lessons ---------------------------------------------------------------------------------------------

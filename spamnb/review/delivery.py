@@ -15,7 +15,6 @@ from spamnb.serve.moves import SeenFolders, lasting_name
 from spamnb.sources import maildir
 from spamnb.sources.accounts import account_of
 from spamnb.sources.imap import ImapMailbox
-from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import parsed
 from spamnb.sources.mailbox import Folder
 from spamnb.sources.spec import is_account
@@ -28,8 +27,8 @@ _SENDMAIL = ("/usr/sbin/sendmail", "/usr/lib/sendmail")
 class Delivery:
     """What a person named as the place for digests: a path, a URL, an address, or ``-``. SpamnbError for another."""
 
-    def __init__(self, to: str, login: Login) -> None:
-        self._to, self._login = to, login
+    def __init__(self, to: str) -> None:
+        self._to = to
         self.address = to if "@" in to and not is_account(to) and os.sep not in to else ""
         if self.address and (not to.isprintable() or to[0] in "-@" or len(to) > 320 or set(to) & _NO_ADDRESS):
             raise SpamnbError(f"--to {to!r:.100}: no address of mail; write NAME@HOST")
@@ -68,7 +67,7 @@ class Delivery:
     def _append(self, raw: bytes) -> None:
         """Into an account's inbox, or the folder of the URL; first noted as judged."""
         url = parsed(self._to)
-        box = ImapMailbox(url, account_of(url, self._login).login)
+        box = ImapMailbox(url, account_of(url).login)
         try:
             with AccountRecord.of(url) as record:
                 record.put_judged([(0, digest(raw))])  # no UID is 0

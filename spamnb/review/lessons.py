@@ -16,10 +16,8 @@ from spamnb.journal.journal import Journal, Noted
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted, moves_of
 from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
-from spamnb.sources.imap_login import Login
 
 ENOUGH = 100  # messages of each class that a user's own model holds before it answers, as with 'serve'
-NO_LOGIN = Login()  # as the file of accounts says, or ~/.netrc and the like
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,10 @@ class Taught:
 
 @dataclass(frozen=True)
 class Teacher:
-    """The models that corrections go to: ``shared``, or where ``users`` is their folder each user's own; ``login`` is
-    how the accounts are entered in which mail lies."""
+    """The models that corrections go to: ``shared``, or where ``users`` is their folder each user's own."""
 
     shared: Path
     users: Path | None
-    login: Login = NO_LOGIN
 
     def check(self, viewer: str | None) -> None:
         """SpamnbError where ``viewer``, None for the admin, has no model to teach."""
@@ -52,7 +48,7 @@ class Teacher:
         its mailbox is known; others' mail is as if it were not there."""
         self.check(viewer)
         batch, changed, problems = secrets.token_hex(8), 0, []
-        with self._models() as models, Moving(journal, self.login) as moving:
+        with self._models() as models, Moving(journal) as moving:
             for position in positions:
                 row = journal.row(position, viewer)
                 if row is None:
@@ -72,7 +68,7 @@ class Teacher:
         """Take back what was taught at once, and put back what was moved with it."""
         self.check(viewer)
         changed, problems = 0, []
-        with self._models() as models, Moving(journal, self.login) as moving:
+        with self._models() as models, Moving(journal) as moving:
             for made in journal.batch(batch, viewer):
                 try:
                     row = journal.of_message(made.digest, made.user)
@@ -95,12 +91,12 @@ class Teacher:
         row = journal.row(position, viewer)
         if row is None:
             raise SpamnbError("the message is no longer in the journal")
-        with Moving(journal, self.login) as moving:
+        with Moving(journal) as moving:
             moving.to(row, role)
 
     def mail(self, journal: Journal, row: Noted) -> bytes | None:
         """The message itself, where it still lies where it lay."""
-        with Moving(journal, self.login) as moving:
+        with Moving(journal) as moving:
             return _mail(moving, row) or teaching.mail_at(row.entry)
 
     @contextmanager

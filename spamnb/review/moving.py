@@ -33,7 +33,6 @@ from spamnb.serve.maildir_memory import MaildirMemory
 from spamnb.serve.moves import SeenFolders
 from spamnb.sources.accounts import account_of
 from spamnb.sources.imap import ImapMailbox
-from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_reading import Uid
 from spamnb.sources.imap_url import parsed
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -67,8 +66,8 @@ class Moving:
     Raises SpamnbError where one cannot be reached, where the mail is no longer there, and where it is not moved.
     """
 
-    def __init__(self, journal: Journal, login: Login) -> None:
-        self._journal, self._login = journal, login
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self._open: dict[str, OpenMailbox] = {}
         self._found: dict[int, Lies] = {}  # by position
         self._stack = ExitStack()
@@ -128,14 +127,14 @@ class Moving:
     def _mailbox(self, known: FolderNoted) -> OpenMailbox:
         if known.mailbox not in self._open:
             kind = OpenAccount if is_account(known.mailbox) else OpenMaildir
-            self._open[known.mailbox] = kind(known, self._login, self._stack)
+            self._open[known.mailbox] = kind(known, self._stack)
         return self._open[known.mailbox]
 
 
 class OpenMaildir:
     """A Maildir, and the record of what was seen in it."""
 
-    def __init__(self, known: FolderNoted, login: Login, stack: ExitStack) -> None:
+    def __init__(self, known: FolderNoted, stack: ExitStack) -> None:
         self._box = MaildirBox(Path(known.mailbox))
         seen = stack.enter_context(SeenFolders.of(self._box.path))
         self._failed: list[str] = []
@@ -170,10 +169,10 @@ class OpenMaildir:
 class OpenAccount:
     """An account, and the record of what was seen in it."""
 
-    def __init__(self, known: FolderNoted, login: Login, stack: ExitStack) -> None:
+    def __init__(self, known: FolderNoted, stack: ExitStack) -> None:
         url = parsed(known.mailbox)
         self._account = known.mailbox
-        self._box = ImapMailbox(url, account_of(url, login).login)
+        self._box = ImapMailbox(url, account_of(url).login)
         stack.callback(self._box.close)
         record = stack.enter_context(AccountRecord.of(url))
         self._failed: list[str] = []

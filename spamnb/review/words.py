@@ -1,5 +1,4 @@
-"""A model's words: those that begin as a person typed, how many messages of each class hold them, what they weigh, and
-how often mail of the last weeks held one."""
+"""A model's words: those that begin as a person typed, how many messages of each class hold them, and their weights."""
 
 from __future__ import annotations
 
@@ -12,19 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.classifier import Classifier
-from spamnb.formulas.decision import UNSURE
-from spamnb.journal.entries import expanded, holds
-from spamnb.journal.journal import Journal
-from spamnb.store.database import checked_rows, is_blob
 from spamnb.tokens.token_array import TokenArray
 
 MOST = 50  # words that are listed
 MAX_TYPED = 80  # characters of a beginning
 KEPT_SECONDS = 600.0  # of a model's list of tokens: it takes .7 s for a million of them, and 30 MB
 MAX_LISTS = 4  # models whose lists are kept
-WEEK = 7 * 86_400
-WEEKS = 9  # as long as the journal keeps messages
-PER_WEEK = 100  # messages of a week and verdict that are looked at, the newest
 
 
 class KnownWord(NamedTuple):
@@ -37,14 +29,6 @@ class KnownWord(NamedTuple):
     token: str
     held: dict[str, int]
     weight: float
-
-
-class Week(NamedTuple):
-    """Of a week's messages, by verdict: how many were looked at, and how many of them hold the word."""
-
-    begins: int  # seconds since 1970
-    seen: dict[str, int]
-    holding: dict[str, int]
 
 
 class WordLists:
@@ -107,25 +91,3 @@ def words_of_model(classifier: Classifier, tokens: Sequence[str]) -> list[KnownW
         KnownWord(token, dict(zip(totals.classes, held)), weight)
         for token, held, weight in zip(known, found.document_counts.T.tolist(), weights.tolist())
     ]
-
-
-def weeks_of_word(journal: Journal, token: str, user: str | None, *, now: float | None = None) -> list[Week]:
-    """How many of each week's messages in the journal hold a token, the oldest week first; of each week and verdict the
-    newest PER_WEEK that the journal has with their tokens."""
-    end = int(time.time() if now is None else now) + 1
-    weeks = []
-    with journal.reading():
-        for number in range(WEEKS, 0, -1):
-            begins = end - number * WEEK
-            seen, holding = {}, {}
-            for verdict in ("ham", UNSURE, "spam"):
-                found = journal.execute(
-                    "SELECT tokens.tokens FROM verdicts INDEXED BY verdicts_by_time JOIN tokens USING (position)"
-                    " WHERE at >= ? AND at < ? AND verdict = ? AND (? IS NULL OR user = ?) ORDER BY at DESC LIMIT ?",
-                    (begins, begins + WEEK, verdict, user, user, PER_WEEK),
-                )
-                rows = checked_rows("tokens", found, tokens=is_blob)
-                seen[verdict] = len(rows)
-                holding[verdict] = sum(holds(expanded(stored), token) for (stored,) in rows)
-            weeks.append(Week(begins, seen, holding))
-    return weeks

@@ -39,22 +39,16 @@ class Score:
     points: float
     log_odds: float
     evidence: tuple[tuple[str, float], ...]  # strongest first; nats, positive towards spam
-    unknown: float = 0.0  # the share of the message's tokens that the model does not know
 
     @classmethod
     def of(
-        cls,
-        verdict: str,
-        log_odds: float,
-        threshold: float,
-        evidence: tuple[tuple[str, float], ...] = (),
-        unknown: float = 0.0,
+        cls, verdict: str, log_odds: float, threshold: float, evidence: tuple[tuple[str, float], ...] = ()
     ) -> Score:
         """The score of a verdict; above *threshold* (nats of calibrated log-odds) it is spam."""
         points = points_of(log_odds, threshold)
         # Clients compare the rounded figure themselves; it must agree with the verdict.
         points = max(points, THRESHOLD) if verdict == "spam" else min(points, THRESHOLD - _STEP)
-        return cls(verdict, points, log_odds, evidence, unknown)
+        return cls(verdict, points, log_odds, evidence)
 
     @property
     def spam(self) -> bool:
@@ -102,7 +96,7 @@ def score_message(model: Classifier, raw: bytes | ReadMessage) -> Score:
     verdict = {spam: "spam", UNSURE: UNSURE}.get(judgement.verdict, "ham")
     p = model.settings.loss.threshold
     evidence = tuple(judgement.evidence[:_MAX_REPORT_ROWS])
-    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence, judgement.unknown)
+    return Score.of(verdict, judgement.score, math.log(p / (1 - p)), evidence)
 
 
 def points_of(log_odds: float, threshold: float) -> float:

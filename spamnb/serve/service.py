@@ -13,7 +13,6 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.writer import JournalWriter
 from spamnb.serve import metrics
-from spamnb.serve.journal_metrics import JournalMetrics
 from spamnb.serve.reception import Limits
 from spamnb.serve.sockets import address
 from spamnb.serve.spamd import Autolearn, Spamd
@@ -67,11 +66,7 @@ class Service:
         Open connections then have *patience* seconds to end.
         """
         counted = metrics.Metrics(workers)
-        exposed = []
-        if watched:
-            figures = JournalMetrics(self.model, self.journal, lambda line: log(event="metrics", error=line))
-            text = metrics.exposition(counted, figures)
-            exposed = [(one, functools.partial(metrics.answer, text)) for one in watched]
+        exposed = [(one, functools.partial(metrics.answer, counted)) for one in watched]
 
         async def answer(number: int, parent: int, ready: Callable[[], None]) -> None:
             counts = counted.counts(number)

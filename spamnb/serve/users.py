@@ -1,8 +1,7 @@
 """Whose model answers, and whose learns: a shared model, and where there is a place for them one per user.
 
-A user's model is the file ``NAME.spamnb`` in a folder, or a schema on a server, named after the place's own and the
-user. All models on one server share a thread's connection. Until it has learned enough of both classes, the
-shared model answers for that user: a filter that knows ten messages is worse than none.
+A user's model is the file ``NAME.spamnb`` in a folder. Until it has learned enough of both classes, the shared model
+answers for that user: a filter that knows ten messages is worse than none.
 """
 
 from __future__ import annotations
@@ -10,15 +9,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.naming import SERVER_SCHEMES
 from spamnb.store.snapshot import create_empty
-
-if TYPE_CHECKING:
-    from spamnb.store.server_link import ServerLink
 
 SUFFIX = ".spamnb"
 MAX_OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
@@ -66,41 +60,14 @@ class Models:
         self._folder = folder
         self._minimum = minimum
         self._writable = writable
-        self._links: dict[str, ServerLink] = {}  # by the server
         self._shared = self._open(shared)
         self._own: OrderedDict[str, Classifier] = OrderedDict()
 
     def _open(self, path: Path) -> Classifier:
-        if not str(path).startswith(SERVER_SCHEMES):
-            opened = Classifier.open(path, writable=self._writable)
-            if path == self._path and not self._writable:
-                opened.store.preload(MAX_IN_MEMORY)
-            return opened
-        from spamnb.store.postgresql import PostgresStore
-
-        return Classifier(PostgresStore.open(path, writable=self._writable, link=self._link(path)))
-
-    def _link(self, path: Path) -> ServerLink:
-        from spamnb.store.server_link import ServerLink
-        from spamnb.store.server_name import ServerName
-
-        conninfo = ServerName.of(str(path)).conninfo
-        return self._links.setdefault(conninfo, ServerLink(conninfo))
-
-    def _path_of(self, folder: Path, user: str) -> Path:
-        """Where a user's model is, or would be."""
-        if not str(folder).startswith(SERVER_SCHEMES):
-            return folder / (user + SUFFIX)
-        from spamnb.store.server_name import ServerModel, user_model
-
-        return ServerModel(user_model(str(folder), user))
-
-    def _is_there(self, path: Path) -> bool:
-        if not str(path).startswith(SERVER_SCHEMES):
-            return path.is_file()
-        from spamnb.store.server_models import has_model
-
-        return has_model(str(path), self._link(path))
+        opened = Classifier.open(path, writable=self._writable)
+        if path == self._path and not self._writable:
+            opened.store.preload(MAX_IN_MEMORY)
+        return opened
 
     def for_classifying(self, user: str) -> Classifier:
         """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""
@@ -123,7 +90,7 @@ class Models:
             assert self._folder is not None
             meta = {key: value for key, value in self._shared.store.meta().items() if key == "keep_lessons"}
             meta |= self._shared.settings.as_meta()
-            create_empty(self._path_of(self._folder, user), meta)  # two workers may
+            create_empty(self._folder / (user + SUFFIX), meta)  # two workers may
             own = self._owned(user)
             assert own is not None
         return own
@@ -134,8 +101,8 @@ class Models:
         if user in self._own:
             self._own.move_to_end(user)
             return self._own[user]
-        path = self._path_of(self._folder, user)
-        if not self._is_there(path):
+        path = self._folder / (user + SUFFIX)
+        if not path.is_file():
             return None
         self._own[user] = self._open(path)
         if len(self._own) > MAX_OPEN_MODELS:
@@ -157,5 +124,3 @@ class Models:
         for own in self._own.values():
             own.close()
         self._own.clear()
-        for link in self._links.values():  # what goes on being used is connected anew
-            link.close()

@@ -8,8 +8,6 @@
     gmail           Google Takeout, classes by labels
     tables          CSV, TSV, JSON lines: a message in each row
     parquet         the same of Parquet
-    columns         which columns of a table hold text and class
-    table_rows      a row of a table out of its values
     labelled_lines  files with a message, or the path of one, in each line
     files           a file by itself: a table, an mbox or a single message
     mbox            where the messages of an mbox begin

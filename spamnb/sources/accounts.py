@@ -96,9 +96,9 @@ def _account(name: str, values: Any, shown: str) -> Account:
     return Account(name, login=login, **{"sort": True, **own, "url": url, "model": model})
 
 
-def account_of(url: ImapUrl, login: Login) -> Account:
-    """The account of a URL: what was said of logging in, and what the file of accounts says of it beside that."""
+def account_of(url: ImapUrl) -> Account:
+    """The account of a URL, with what the file of accounts says of it."""
     for known in read_accounts(accounts_path()):
         if known.url[:4] == url[:4]:
-            return known._replace(url=url, login=login.or_else(known.login))
-    return Account(url.account, url, login)
+            return known._replace(url=url)
+    return Account(url.account, url)

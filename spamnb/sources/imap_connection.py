@@ -57,11 +57,11 @@ def told(url: ImapUrl, doing: str = "") -> Iterator[None]:
         raise Denied(f"{where}: the server said: {_said(error)}") from None
     except ssl.SSLCertVerificationError as error:
         raise Unreachable(
-            f"{where}: its certificate is not trusted ({escape(error.verify_message)}); --ca-file names the file of"
-            " an authority of your own"
+            f"{where}: its certificate is not trusted ({escape(error.verify_message)}); ca-file in the file"
+            " of accounts names an authority of your own"
         ) from None
     except ssl.SSLError as error:
-        clear = "; where the connection begins in the clear there, --starttls encrypts it"
+        clear = "; if connections begin in the clear there, starttls = true in the file of accounts encrypts them"
         hint = clear if error.reason == "WRONG_VERSION_NUMBER" else ""
         raise Unreachable(f"{where}: no TLS ({escape(reason(error))}){hint}") from None
     except ValueError as error:  # of IMAPClient, and of Python for numbers and letters that are none
@@ -89,7 +89,7 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
     if not url.tls and not login.starttls and not url.is_loopback:
         raise SpamnbError(
             f"{escape(url.account)}: imap:// sends mail and password in the clear, so only to this machine; write"
-            " imaps://, or add --starttls"
+            " imaps://, or starttls = true in the file of accounts"
         )
     context = _context(login)
     direct = url.tls and not login.starttls
@@ -113,11 +113,11 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
 
 
 def _context(login: Login) -> ssl.SSLContext:
-    """Certificates and host names are checked: by --ca-file, or what SSL_CERT_FILE or the system trusts."""
+    """Certificates and host names are checked: by ca-file, or what SSL_CERT_FILE or the system trusts."""
     try:
         return ssl.create_default_context(cafile=login.ca_file)
     except (OSError, ssl.SSLError) as error:
-        raise SpamnbError(f"--ca-file {escape(str(login.ca_file))}: cannot be read: {reason(error)}") from None
+        raise SpamnbError(f"ca-file {escape(str(login.ca_file))}: cannot be read: {reason(error)}") from None
 
 
 def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
@@ -131,7 +131,7 @@ def _log_in(client: IMAPClient, url: ImapUrl, login: Login) -> None:
         elif client.has_capability("AUTH=PLAIN"):  # of any letters; LOGIN is for ASCII
             client.plain_login(url.user, secret)
         elif client.has_capability("LOGINDISABLED"):
-            raise SpamnbError(f"{escape(url.account)}: the server takes no password here; --token-command may be it")
+            raise SpamnbError(f"{escape(url.account)}: the server takes no password here; it may take a token")
         else:
             client.login(url.user, secret)
 

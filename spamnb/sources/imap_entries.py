@@ -11,7 +11,6 @@ from spamnb.sources.entries import Entry, Report
 from spamnb.sources.folder_names import role_of
 from spamnb.sources.folders import NOT_WANTED
 from spamnb.sources.imap_connection import Unreachable
-from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_reading import ImapReader
 from spamnb.sources.imap_url import ImapUrl, parsed
 from spamnb.sources.mailbox import Folder
@@ -31,7 +30,7 @@ def imap_entries(label: str | None, text: str, on_unreadable: Report, options: R
 
 
 def _entries(label: str | None, url: ImapUrl, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    account = account_of(url, options.login or Login())
+    account = account_of(url)
     box = ImapReader(url, account.login, _again)
     try:
         for folder in _folders(box, label, url, options.recursive):

@@ -1,6 +1,7 @@
 """How a program gets into an IMAP account: passwords and tokens out of the places that keep them, never a command line.
 
-In this order: what --token-command or --password-command prints, SPAMNB_IMAP_PASSWORD, ~/.netrc, the keyring.
+In this order: what the account's token-command or password-command prints, SPAMNB_IMAP_PASSWORD, ~/.netrc, the
+keyring.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MAX_SECRET = 16_384  # bytes: tokens of OAuth 2 have some two thousand
 
 
 class Login(NamedTuple):
-    """How a command, or a program, is told to enter an account on an IMAP server.
+    """How an account on an IMAP server is entered, as the file of accounts says.
 
     >>> Login(password_command="pass show mail").starttls
     False
@@ -33,21 +34,11 @@ class Login(NamedTuple):
     ca_file: str | None = None  # certificates to trust in place of the system's
     starttls: bool = False  # encrypt a connection that begins in the clear
 
-    def or_else(self, other: Login) -> Login:
-        """What is not said here, as the other says.
-
-        >>> Login(starttls=True).or_else(Login(ca_file="ca.pem"))
-        Login(password_command=None, token_command=None, ca_file='ca.pem', starttls=True)
-        """
-        if self.password_command or self.token_command:  # one way to log in, not one of each
-            other = other._replace(password_command=None, token_command=None)
-        return Login(*(own or theirs for own, theirs in zip(self, other)))  # type: ignore[arg-type]
-
 
 def password(url: ImapUrl, login: Login) -> str:
     """The password of an account. SpamnbError where none is found; it says where one may be kept."""
     if login.password_command:
-        return _printed(login.password_command, "--password-command", url)
+        return _printed(login.password_command, "password-command", url)
     if own := os.environ.get(VARIABLE):
         return own
     for found in (_of_netrc(url), _of_keyring(url)):
@@ -55,17 +46,17 @@ def password(url: ImapUrl, login: Login) -> str:
             return found
     raise SpamnbError(
         f"{escape(url.account)}: no password found; 'keyring set {escape(url.host)} {escape(url.user)}' keeps one,"
-        f" --password-command prints one, {VARIABLE} or ~/.netrc may hold it"
+        f" {VARIABLE} or ~/.netrc may hold it, or a password-command in the file of accounts prints one"
     )
 
 
 def token(url: ImapUrl, login: Login) -> str:
     """An access token for an account, by its command; each connection asks anew, since tokens last an hour."""
     assert login.token_command
-    return _printed(login.token_command, "--token-command", url)
+    return _printed(login.token_command, "token-command", url)
 
 
-def _printed(command: str, option: str, url: ImapUrl) -> str:
+def _printed(command: str, setting: str, url: ImapUrl) -> str:
     """The first line that a command prints. A shell runs it, as with other mail programs; it knows host and user."""
     environment = {**os.environ, "SPAMNB_IMAP_HOST": url.host, "SPAMNB_IMAP_USER": url.user}
     try:
@@ -73,16 +64,16 @@ def _printed(command: str, option: str, url: ImapUrl) -> str:
             ["/bin/sh", "-c", command], capture_output=True, timeout=_SECONDS, env=environment, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
-        raise SpamnbError(f"{option}: no answer after {_SECONDS} seconds") from None
+        raise SpamnbError(f"{setting}: no answer after {_SECONDS} seconds") from None
     except OSError as error:
-        raise SpamnbError(f"{option}: cannot be run: {reason(error)}") from None
+        raise SpamnbError(f"{setting}: cannot be run: {reason(error)}") from None
     if ran.returncode:
         said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
         more = f": {escape(said[-1][:200])}" if said else ""
-        raise SpamnbError(f"{option}: ended with {ran.returncode}{more}")
+        raise SpamnbError(f"{setting}: ended with {ran.returncode}{more}")
     line = ran.stdout[:_MAX_SECRET].partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     if not line:
-        raise SpamnbError(f"{option}: printed nothing; it has to print the secret in its first line")
+        raise SpamnbError(f"{setting}: printed nothing; it has to print the secret in its first line")
     return line
 
 

@@ -56,7 +56,7 @@ def parsed(text: str) -> ImapUrl:
     if ":" in user:
         raise SpamnbError(
             f"{scheme}://…@{escape(rest)}: a password has no place in a URL, where others can read it; leave it out:"
-            " a keyring, --password-command, SPAMNB_IMAP_PASSWORD or ~/.netrc may hold it"
+            " a keyring, SPAMNB_IMAP_PASSWORD or ~/.netrc may hold it"
         )
     host = _HOST.fullmatch(rest)
     user = unquote(user)

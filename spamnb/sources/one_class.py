@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import escape
@@ -20,20 +20,16 @@ from spamnb.sources.files import is_archive, is_table, mail_file
 from spamnb.sources.folders import tree
 from spamnb.sources.formats import NotMail
 
-if TYPE_CHECKING:
-    from spamnb.sources.imap_login import Login
-
 IMAP = ("imaps://", "imap://")  # how URLs of accounts begin
 
 
 class ReadOptions(NamedTuple):
-    """How sources are read: Maildirs and accounts with their folders, which columns of a table hold the text and the
-    class, and how to log in."""
+    """How sources are read: Maildirs and accounts with their folders, and which columns of a table hold the text and
+    the class."""
 
     recursive: bool = False
     text_column: str | None = None
     label_column: str | None = None
-    login: Login | None = None
 
 
 DEFAULT = ReadOptions()
@@ -109,8 +105,7 @@ def _check_listable(folder: str) -> None:
 
 
 def rows_of(path: str, labelled: bool, on_unreadable: Report, options: ReadOptions) -> Iterator[Entry]:
-    from spamnb.sources.columns import Columns
-    from spamnb.sources.tables import table
+    from spamnb.sources.tables import Columns, table
 
     return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
 

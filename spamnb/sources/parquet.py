@@ -8,9 +8,8 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.columns import RAW_NAMES, Columns
-from spamnb.sources.entries import MAX_MESSAGE, open_mail
-from spamnb.sources.table_rows import MAX_COLUMNS, MAX_FIELD, Rows, row_of_values
+from spamnb.sources.entries import open_mail
+from spamnb.sources.tables import Columns, Row, Rows, head_of
 
 _MAX_BATCH = 256  # rows in memory at a time
 _MAX_BYTES = 1 << 28  # that they may have in a column, but for a single row
@@ -18,8 +17,8 @@ _BUFFER = 1 << 20  # bytes of a column read at a time; otherwise pyarrow takes a
 _MAX_SHOWN = 200  # characters of what pyarrow complains about
 
 
-def parquet_rows(path: str, columns: Columns, labelled: bool, keep: bool) -> Rows:
-    """The rows of a Parquet file, with all cells where ``keep``; else no column but text and class is read.
+def parquet_rows(path: str, columns: Columns, labelled: bool) -> Rows:
+    """The head and the rows of a Parquet file.
 
     Raises SpamnbError without pyarrow, OSError and ValueError for what is no such table.
     """
@@ -35,39 +34,19 @@ def parquet_rows(path: str, columns: Columns, labelled: bool, keep: bool) -> Row
         if isinstance(stream, gzip.GzipFile):
             raise OSError(errno.EINVAL, "Parquet within gzip; gunzip it first", path)
         try:
-            yield from _rows(parquet.ParquetFile, stream, columns, labelled, keep)
-        except (pyarrow.ArrowException, OSError) as error:
+            with parquet.ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False) as opened:
+                names = opened.schema_arrow.names
+                if len({*names}) < len(names):
+                    raise ValueError("two columns of one name")
+                yield head_of(names, columns, labelled, with_raw=True)
+                number = 0
+                for batch in opened.iter_batches(_batch_size(opened.metadata), use_threads=False):
+                    for values in zip(*(column.to_pylist() for column in batch.columns)):
+                        number += 1
+                        yield Row(number, values)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             lines = str(error).splitlines() or [type(error).__name__]
             raise ValueError(f"no Parquet that can be read: {escape(lines[0][:_MAX_SHOWN])}") from error
-
-
-def _rows(parquet_file: Any, stream: object, columns: Columns, labelled: bool, keep: bool) -> Rows:
-    with parquet_file(stream, buffer_size=_BUFFER, pre_buffer=False) as opened:
-        names = opened.schema_arrow.names
-        if len(names) > MAX_COLUMNS or len({*names}) < len(names):
-            raise ValueError(f"more than {MAX_COLUMNS:,} columns, or two of one name")
-        text = columns.text_place(names, with_raw=True)
-        is_raw = names[text].lower() in RAW_NAMES
-        most = MAX_MESSAGE if is_raw else MAX_FIELD
-        label = columns.label_place(names) if labelled else None
-        yield names
-        wanted = {text} | ({label} if label is not None else set()) if not keep else {*range(len(names))}
-        chosen = (names[text], None if label is None else names[label])
-        number = 0
-        read = [names[place] for place in sorted(wanted)]
-        for batch in opened.iter_batches(_batch_size(opened.metadata), columns=read, use_threads=False):
-            values = {
-                place: _values(column, MAX_MESSAGE if is_raw and place == text else MAX_FIELD, is_raw and place == text)
-                for place, column in zip(sorted(wanted), batch.columns)
-            }
-            for row in range(batch.num_rows):
-                number += 1
-                cells = [values[place][row] for place in sorted(wanted)]
-                if _TOO_LONG in cells:
-                    yield number, ValueError(f"a cell longer than {most >> 20} MiB")
-                    continue
-                kind = None if label is None else values[label][row]
-                yield number, row_of_values(values[text][row], kind, chosen, cells if keep else ())
 
 
 def _batch_size(metadata: Any) -> int:
@@ -82,28 +61,3 @@ def _batch_size(metadata: Any) -> int:
         default=0,
     )
     return max(1, min(_MAX_BATCH, _MAX_BYTES // max(1, longest)))
-
-
-_TOO_LONG = object()
-
-
-def _values(column: Any, most: int, as_bytes: bool) -> list[object]:
-    """The values of a column, texts as ``str`` or ``as_bytes``; ``_TOO_LONG`` in place of one over ``most`` bytes."""
-    import pyarrow
-    from pyarrow import compute, types
-
-    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    if types.is_dictionary(column.type):
-        column = column.dictionary.take(column.indices)
-    if not any(test(column.type) for test in texts):
-        return column.to_pylist()
-    octets = column.cast(pyarrow.large_binary())  # letters that are no UTF-8 would raise
-    sizes = compute.binary_length(octets).to_pylist()
-    found: list[object] = []
-    for place, size in enumerate(sizes):
-        if size is None:
-            found.append(None)
-        else:
-            value = _TOO_LONG if size > most else octets[place].as_py()
-            found.append(value.decode("utf-8", "replace") if isinstance(value, bytes) and not as_bytes else value)
-    return found

@@ -6,8 +6,7 @@ Which column holds the text and which the class is guessed by the header line wh
     Category,Message
     text,spam                      where 1 is spam and 0 is ham
 
-A reader of rows yields the columns' names, and then the number of each row with its class, its text and, where they are
-to be kept, its cells.
+Each kind of table has a generator. It yields the table's head, and then its rows.
 """
 
 from __future__ import annotations
@@ -15,18 +14,50 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterator
-from typing import BinaryIO, cast
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 from spamnb.errors import SpamnbError, reason
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.columns import Columns, class_in
-from spamnb.sources.entries import Entry, Report, message_of_text, open_mail
-from spamnb.sources.labelled_lines import TEXT_NAMES
-from spamnb.sources.table_rows import MAX_COLUMNS, MAX_FIELD, Numbered, Rows, TableRow, row_of_values
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, message_of_text, open_mail
+from spamnb.sources.labelled_lines import LABEL_NAMES, TEXT_NAMES
 
 MAX_ROW = 4 << 20  # bytes; what is longer is a quote that was never closed
+MAX_FIELD = 1 << 20  # characters of a text
+# Columns of Parquet tables that hold whole messages with their headers, as bytes.
+RAW_NAMES = frozenset({"raw", "raw_message", "raw_mail", "rfc822", "eml"})
+# Columns that say whether a message is spam: no class is called 1.
+_FLAGS = frozenset({"spam", "is_spam", "isspam"})
+_FLAG_CLASSES = {"1": "spam", "0": "ham", "true": "spam", "false": "ham", "yes": "spam", "no": "ham"}
 _HOPELESS = 20  # lines without an object of JSON before a file is taken for something else
+_MAX_NAMES = 8  # columns that a complaint lists
+
+
+class Columns(NamedTuple):
+    """Which columns hold the text and the class, by name, or by number from 1; None where it is to be guessed."""
+
+    text: str | None = None
+    label: str | None = None
+
+
+class Head(NamedTuple):
+    """The columns' names, and which of them hold the text (``is_raw``: whole messages) and the class, if it is asked
+    for."""
+
+    names: list[str]
+    text: int
+    label: int | None
+    is_raw: bool = False
+
+
+class Row(NamedTuple):
+    """A row's number, and its values in the order of the columns, or what is wrong with it."""
+
+    number: int
+    values: Sequence[Any] | ValueError
+
+
+Rows = Generator[Head | Row]
 
 
 def table(path: str, columns: Columns, labelled: bool, on_unreadable: Report) -> Iterator[Entry]:
@@ -34,8 +65,7 @@ def table(path: str, columns: Columns, labelled: bool, on_unreadable: Report) ->
 
     Raises SpamnbError at once where the columns are not those that were asked for, or not clear.
     """
-    _, rows = _opened(path, columns, labelled, False)
-    return (entry for entry, _ in _entries(path, rows, on_unreadable))
+    return (entry for entry, _ in _entries(path, *_opened(path, columns, labelled), on_unreadable))
 
 
 def table_with_cells(
@@ -45,70 +75,108 @@ def table_with_cells(
 
     Where a table has no header its columns are called ``column_1`` and so on.
     """
-    names, rows = _opened(path, columns, False, True)
-    return names, _of_width(len(names), _entries(path, rows, on_unreadable), on_unreadable)
+    head, rows = _opened(path, columns, False)
+    width = len(head.names)
+    found = _entries(path, head, rows, on_unreadable)
+    return head.names, ((entry, [*map(cell_text, cells), *[""] * (width - len(cells))]) for entry, cells in found)
 
 
-def _of_width(
-    width: int, found: Iterator[tuple[Entry, list[str]]], on_unreadable: Report
-) -> Iterator[tuple[Entry, list[str]]]:
-    """Rows with as many cells as the table has columns."""
-    for entry, cells in found:
-        if len(cells) > width:
-            on_unreadable(entry.name, ValueError(f"{len(cells)} columns where the first row has {width}"))
-        else:
-            yield entry, cells + [""] * (width - len(cells))
+def cell_text(value: Any) -> str:
+    """A value as a cell of CSV: text as it is, nothing for null, what JSON knows as JSON, all else as it is shown.
+
+    >>> cell_text("a"), cell_text(None), cell_text(True), cell_text([1, "é"])
+    ('a', '', 'true', '[1, "é"]')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (bool, int, float, list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
-def _opened(path: str, columns: Columns, labelled: bool, keep: bool) -> tuple[list[str], Numbered]:
+def head_of(names: list[str], columns: Columns, labelled: bool, with_raw: bool = False) -> Head:
+    """The head of a table with these columns. ValueError where it is not clear what they hold."""
+    text = _place(names, columns.text, TEXT_NAMES | RAW_NAMES if with_raw else TEXT_NAMES, "text")
+    label = _place(names, columns.label, LABEL_NAMES | _FLAGS, "label") if labelled else None
+    return Head(names, text, label, with_raw and names[text].lower() in RAW_NAMES)
+
+
+def _place(names: list[str], asked: str | None, known: frozenset[str], what: str) -> int:
+    """The number of a column. ValueError where there is none, or more than one."""
+    if asked is not None and asked in names:
+        return names.index(asked)
+    shown = ", ".join(escape(name[:40]) for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    if asked is not None:
+        if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= len(names):
+            return int(asked) - 1
+        raise ValueError(f"no column {escape(asked)!r} beside {shown}")
+    found = [place for place, name in enumerate(names) if name.lower() in known]
+    if len(found) != 1:
+        doubt = "several columns could hold" if found else "no column's name says that it holds"
+        raise ValueError(f"{doubt} the {what} (columns: {shown}); --{what}-column NAME or NUMBER tells")
+    return found[0]
+
+
+def _opened(path: str, columns: Columns, labelled: bool) -> tuple[Head, Rows]:
+    """The head of a table, which is read before any message, and the generator of its rows."""
     kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
-    rows = _rows(path, kind, columns, labelled, keep)
+    if kind == ".parquet":
+        from spamnb.sources.parquet import parquet_rows
+
+        rows = parquet_rows(path, columns, labelled)
+    elif kind == ".jsonl":
+        rows = _objects(path, columns, labelled)
+    else:
+        rows = _cells(path, kind == ".tsv", columns, labelled)
     try:
-        # The columns are looked for before any message is read.
-        return cast("list[str]", next(rows, [])), cast(Numbered, rows)
+        head = next(rows, None)
     except OSError as error:
         raise SpamnbError(f"{escape(path)}: cannot be read: {reason(error)}") from error
     except (ValueError, csv.Error) as error:
         raise SpamnbError(f"{escape(path)}: {error}") from error
+    return head if isinstance(head, Head) else Head([], 0, None), rows
 
 
-def _entries(path: str, rows: Numbered, on_unreadable: Report) -> Iterator[tuple[Entry, list[str]]]:
+def _entries(path: str, head: Head, rows: Rows, on_unreadable: Report) -> Iterator[tuple[Entry, Sequence[Any]]]:
     number = 0
     try:
-        for number, row in rows:
+        for row in rows:
+            assert isinstance(row, Row)
+            number, values = row
             name = f"{escape(path)}:{number}"
-            if isinstance(row, ValueError):
-                on_unreadable(name, row)
-                continue
             try:
-                if row.label is not None:
-                    check_class_name(row.label)
-                if not row.text.strip():
-                    raise ValueError("no text in this row")
+                if isinstance(values, ValueError):
+                    raise values
+                yield _entry(name, path, head, values), values
             except ValueError as error:
                 on_unreadable(name, error)
-            else:
-                raw = row.text if isinstance(row.text, bytes) else message_of_text(row.text)
-                yield Entry(row.label, name, path, content=raw), row.cells
     except OSError as error:
         on_unreadable(escape(path), error)
-    except (ValueError, csv.Error) as error:
+    except (ValueError, OverflowError, csv.Error) as error:
         on_unreadable(f"{escape(path)}:{number + 1}", ValueError(f"{error}; the rest of the table"))
 
 
-def _rows(path: str, kind: str, columns: Columns, labelled: bool, keep: bool) -> Rows:
-    if kind == ".parquet":
-        from spamnb.sources.parquet import parquet_rows
-
-        yield from parquet_rows(path, columns, labelled, keep)
-        return
-    keys = _keys(path) if keep and kind == ".jsonl" else None
-    with open_mail(path) as stream:
-        lines = _Lines(stream)
-        if kind == ".jsonl":
-            yield from _objects(lines, columns, labelled, keys)
-        else:
-            yield from (_tabs if kind == ".tsv" else _commas)(lines, columns, labelled)
+def _entry(name: str, path: str, head: Head, values: Sequence[Any]) -> Entry:
+    """The message of a row. ValueError where there is none."""
+    text, label = values[head.text], None
+    if not isinstance(text, (str, bytes)):
+        raise ValueError(f"no text under {escape(head.names[head.text])!r}")
+    if len(text) > (MAX_MESSAGE if head.is_raw else MAX_FIELD):
+        raise ValueError("a text that is too long")
+    if head.label is not None:
+        column, value = head.names[head.label], values[head.label]
+        if not isinstance(value, (str, int)):  # true and false are numbers
+            raise ValueError(f"no class under {escape(column)!r}")
+        label = str(value).strip()
+        label = check_class_name(_FLAG_CLASSES.get(label.lower(), label) if column.lower() in _FLAGS else label)
+    if not text.strip():
+        raise ValueError("no text in this row")
+    if head.is_raw:
+        return Entry(label, name, path, content=text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return Entry(label, name, path, content=message_of_text(text))
 
 
 class _Lines:
@@ -147,57 +215,50 @@ class _Lines:
         self.row = self.number + 1
 
 
-def _commas(lines: _Lines, columns: Columns, labelled: bool) -> Rows:
-    """Rows as RFC 4180 has them, with commas, or semicolons as spreadsheets write them in much of Europe."""
+def _cells(path: str, by_tabs: bool, columns: Columns, labelled: bool) -> Rows:
+    """Rows as RFC 4180 has them, with commas, or semicolons as spreadsheets write them in much of Europe.
+
+    Between tabs a quote opens nothing, so that one in a text does not swallow the rows behind it; a cell that is wholly
+    within quotes, as spreadsheets write it, loses them.
+    """
     csv.field_size_limit(MAX_FIELD)
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
-        return
-    error: ValueError | None = None
-    for delimiter in ",;\t":
-        header = next(csv.reader([first], delimiter=delimiter), [])
-        try:
-            pick, is_header = _picker(header, columns, labelled)
-        except ValueError as why:
-            error = error or why
-            continue
-        break
-    else:
-        assert error is not None
-        raise error
-    yield _names(header, is_header)
-    if not is_header:
-        yield 1, pick(header)
-    lines.row_ends()
-    for row in csv.reader(lines, delimiter=delimiter):
-        if row:
-            yield lines.row, _checked(pick, row, len(header), is_header)
-        lines.row_ends()
-
-
-def _tabs(lines: _Lines, columns: Columns, labelled: bool) -> Rows:
-    """Rows between tabs. A quote opens nothing, so that one in a text does not swallow the rows behind it; what is
-    wholly within quotes, as spreadsheets write it, loses them."""
-    pick: Callable[[list[str]], TableRow] | None = None
-    width, is_header = 0, False
-    for line in lines:
-        number = lines.row
-        lines.row_ends()
-        if not line.strip():
-            continue
-        row = [_unquoted(cell) for cell in line.rstrip("\r\n").split("\t")]
-        if pick is None:
+    plain = _unquoted if by_tabs else str
+    with open_mail(path) as stream:
+        lines = _Lines(stream)
+        first = next((line for line in lines if line.strip()), None)
+        if first is None:
+            return
+        error: ValueError | None = None
+        for delimiter in "\t" if by_tabs else ",;\t":
+            row = list(map(plain, next(_reader([first], delimiter, by_tabs), [])))
+            names = [name.strip() for name in row]
             try:
-                pick, is_header = _picker(row, columns, labelled)
-            except ValueError:
-                if columns != Columns() or len(row) != 2 or not labelled:
-                    raise
-                pick, is_header = (lambda row: TableRow(row[0].strip(), row[1], row)), False  # label TAB text
-            width = len(row)
-            yield _names(row, is_header)
-            if is_header:
-                continue
-        yield number, _checked(pick, row, width, is_header)
+                head = head_of(names, columns, labelled)
+                break
+            except ValueError as why:
+                error = error or why
+        else:
+            assert error is not None
+            if not (by_tabs and labelled and columns == Columns() and len(row) == 2):
+                raise error
+            head = Head(names, text=1, label=0)  # label TAB text
+        is_header = names[head.text].lower() in TEXT_NAMES or names[head.text] == columns.text
+        width, needed = len(row), max(head.text, head.label or 0)
+        yield head if is_header else head._replace(names=[f"column_{number}" for number in range(1, width + 1)])
+        if not is_header:
+            yield Row(1, row)
+        lines.row_ends()
+        for row in _reader(lines, delimiter, by_tabs):
+            if len(row) > width:
+                yield Row(lines.row, ValueError(f"{len(row)} columns where the first row has {width}"))
+            elif row:
+                cells = [*map(plain, row)]
+                yield Row(lines.row, cells if len(row) > needed else ValueError(f"only {len(row)} columns"))
+            lines.row_ends()
+
+
+def _reader(lines: Iterable[str], delimiter: str, by_tabs: bool) -> Iterator[list[str]]:
+    return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if by_tabs else csv.QUOTE_MINIMAL)
 
 
 def _unquoted(cell: str) -> str:
@@ -205,78 +266,34 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if quoted else cell
 
 
-def _names(first: list[str], is_header: bool) -> list[str]:
-    return first if is_header else [f"column_{number}" for number in range(1, len(first) + 1)]
-
-
-def _checked(pick: Callable[[list[str]], TableRow], row: list[str], width: int, header: bool) -> TableRow | ValueError:
-    if header and len(row) > width:
-        return ValueError(f"{len(row)} columns where the header has {width}")
-    try:
-        return pick(row)
-    except IndexError:
-        return ValueError(f"only {len(row)} columns")
-
-
-def _picker(header: list[str], columns: Columns, labelled: bool) -> tuple[Callable[[list[str]], TableRow], bool]:
-    """What takes class and text out of a row, and whether the first row names the columns."""
-    names = [name.strip() for name in header]
-    text = columns.text_place(names)
-    label = columns.label_place(names) if labelled else None
-    is_header = names[text].lower() in TEXT_NAMES or names[text] == columns.text
-
-    def pick(row: list[str]) -> TableRow:
-        return TableRow(None if label is None else class_in(row[label], names[label]), row[text], row)
-
-    return pick, is_header
-
-
-def _keys(path: str) -> list[str]:
-    """The keys of all objects, in the order in which they come first: what lacks in the first line is kept too."""
-    keys: dict[str, None] = {}
+def _objects(path: str, columns: Columns, labelled: bool) -> Rows:
+    """An object of JSON in each line; the first one names the columns."""
+    names: list[str] | None = None
+    none = ValueError("no object of JSON in this line")
+    before: list[Row] = []  # lines without one, before the first that names the columns
     with open_mail(path) as stream:
         lines = _Lines(stream)
         for line in lines:
+            number = lines.row
             lines.row_ends()
-            keys.update(dict.fromkeys(_object(line) or ()))
-            if len(keys) > MAX_COLUMNS:
-                raise ValueError(f"more than {MAX_COLUMNS:,} keys")
-    return list(keys)
-
-
-def _object(line: str) -> dict[str, object] | None:
-    """The object of JSON in a line; None where there is none."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _objects(lines: _Lines, columns: Columns, labelled: bool, keys: list[str] | None) -> Rows:
-    """An object of JSON in each line; ``keys`` are those to keep."""
-    names: tuple[str, str | None] | None = None
-    none = ValueError("no object of JSON in this line")
-    before: list[int] = []  # numbers of lines without one, before the first that names the columns
-    for line in lines:
-        number = lines.row
-        lines.row_ends()
-        if not line.strip():
-            continue
-        found = _object(line)
-        if names is None and found is None:
-            before.append(number)
-            if len(before) > _HOPELESS:
-                raise ValueError(f"no object of JSON in its first {_HOPELESS} lines")
-        elif found is None:
-            yield number, none
-        else:
-            if names is None:
-                first = list(found)
-                names = first[columns.text_place(first)], first[columns.label_place(first)] if labelled else None
-                yield keys or first
-                yield from ((number, none) for number in before)
-            label = None if names[1] is None else found.get(names[1])
-            yield number, row_of_values(found.get(names[0]), label, names, [found.get(key) for key in keys or ()])
+            if not line.strip():
+                continue
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                found = None
+            if not isinstance(found, dict):
+                if names is not None:
+                    yield Row(number, none)
+                    continue
+                before.append(Row(number, none))
+                if len(before) > _HOPELESS:
+                    raise ValueError(f"no object of JSON in its first {_HOPELESS} lines")
+            else:
+                if names is None:
+                    names = list(found)
+                    yield head_of(names, columns, labelled)
+                    yield from before
+                yield Row(number, [found.get(name) for name in names])
     if names is None and before:
         raise none

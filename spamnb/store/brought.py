@@ -1,17 +1,27 @@
 """What each message brought to the weights of its tokens in a corrected model: table ``brought``, to take it back by.
 
-A row is a digest, the units of each class but the first, and what learning the message added to a hard one.
+A row is a digest, the units of each class but the first, and what learning the message added to a hard one; or, under
+number 0, what it added to some of its own tokens alone, and the keys of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.store.correction_sums import KEY, MAX_UNITS, UNITS, MessageUnits, from_brought, units_of_rows
 from spamnb.store.tables import ModelTables
+from spamnb.tokens.csr_rows import TokenIds, take_tokens
+from spamnb.tokens.token_array import TokenArray
+
+OWN_TOKENS = 0  # in the place of a hard message's number, which is 1 at least
+
+
+def keys_of(tokens: Sequence[str]) -> np.ndarray:
+    """The keys (k,) of tokens."""
+    return (tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)).hashes
 
 
 class BroughtTable:
@@ -46,6 +56,8 @@ class BroughtTable:
             if type(rows[0][0]) is not bytes or len(rows[0][0]) < KEY.itemsize:
                 raise Damaged("changes in table brought that were cut short")
             number, names = int(np.frombuffer(rows[0][0], KEY, 1)[0]), list(self._tables.class_ids())
+            if number == OWN_TOKENS:
+                return None
             (units,) = units_of_rows("brought", [rows[0][0][KEY.itemsize :]], len(names))
             return number, {name: n for name, n in zip(names, units.tolist()) if n}
 
@@ -55,6 +67,38 @@ class BroughtTable:
             self._tables.execute(
                 "INSERT INTO brought VALUES (?, ?, ?) ON CONFLICT (digest) DO UPDATE SET changed = excluded.changed",
                 (digest, self._blob({}), np.array([number], KEY).tobytes() + self._blob(units)),
+            )
+
+    def moved_apart(self, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], dict[str, int]] | None:
+        """Those of a message's ``tokens`` that learning it moved alone, and by how much, by class."""
+        with self._tables.reading():
+            rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
+            if not rows or rows[0][0] is None or bytes(rows[0][0][: KEY.itemsize]) != OWN_TOKENS.to_bytes(KEY.itemsize):
+                return None
+            blob = bytes(rows[0][0][KEY.itemsize :])
+            size = int.from_bytes(blob[:2], "little")
+            names = list(self._tables.class_ids())
+            (units,) = units_of_rows("brought", [blob[2 : 2 + size]], len(names))
+            keys = blob[2 + size :]
+            if len(keys) % KEY.itemsize:
+                raise Damaged("keys in table brought that were cut short")
+            moved = np.isin(keys_of(tokens), np.frombuffer(keys, KEY))
+            return take_tokens(tokens, np.flatnonzero(moved)), {
+                name: n for name, n in zip(names, units.tolist()) if n
+            }
+
+    def put_moved_apart(self, digest: bytes, tokens: Sequence[str], units: Mapping[str, int]) -> None:
+        """Keep what learning a message added to some of its tokens."""
+        with self._tables.writing():
+            added = self._blob(units)
+            keys = np.ascontiguousarray(keys_of(tokens), KEY).tobytes()
+            self._tables.execute(
+                "INSERT INTO brought VALUES (?, ?, ?)",
+                (
+                    digest,
+                    self._blob({}),
+                    OWN_TOKENS.to_bytes(KEY.itemsize) + len(added).to_bytes(2, "little") + added + keys,
+                ),
             )
 
     def drop_brought(self, digest: bytes) -> None:

@@ -103,7 +103,7 @@ def _hashes_of(change: Change) -> np.ndarray:
 
 def logged(store: ModelTables) -> list[Change]:
     """All changes of the log."""
-    return changes_between(store) if store.has_log() else []
+    return changes_between(store) if store.has_table("changes") else []
 
 
 def changes_between(store: ModelTables, first: int = 0, last: int = MAX_SUM) -> list[Change]:

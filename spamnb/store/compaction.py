@@ -79,7 +79,7 @@ def log_state(store: ModelTables) -> tuple[int, int, int]:
 def read_log(store: ModelTables) -> ChangeLog:
     """The log in memory."""
     log = ChangeLog()
-    if store.has_log():
+    if store.has_table("changes"):
         changes, summed = logged(store), log_state(store)[0]
         log.set_parts([change for change in changes if change.sequence <= summed], summed)
         for lesson in (change for change in changes if change.sequence > summed):
@@ -272,7 +272,7 @@ def write_pages(store: ModelTables, low: int, high: int, tokens: TokenArray, cou
 def remember_months(store: ModelTables, months: Iterable[tuple[int, np.ndarray]]) -> None:
     """Note in a new model when the one before it was taught which tokens: pruning asks for it."""
     with store.writing():
-        if not store.has_log():
+        if not store.has_table("changes"):
             make_log(store)
         store.executemany(
             "INSERT INTO rare_tokens VALUES (?, ?)", [(month, keys.astype("<u4").tobytes()) for month, keys in months]

@@ -92,13 +92,6 @@ class CorrectionSums(NamedTuple):
         weights = TokenUnits.sum([part.weights for part in aligned])
         return cls(tuple(names), weights, MessageUnits([digests[row] for row in some], brought[some]))
 
-    def __neg__(self) -> CorrectionSums:
-        """What takes this correction away when it is added."""
-        weights, brought = self.weights, self.brought
-        return self._replace(
-            weights=weights._replace(units=-weights.units), brought=brought._replace(units=-brought.units)
-        )
-
 
 def kinds_of(units: np.ndarray) -> np.ndarray:
     """How wide each number is in pages.NUMBERS, and 0 where it is 0; class number 0 is left out: (k, C - 1).

@@ -42,7 +42,7 @@ class Database:
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path  # what errors call it
-        self.file: str | None = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
+        self.file = path  # its own name; not asked of SQLite, which tells no name that is not UTF-8
         self._connection = connection
         self._busy = False  # inside a transaction
         self._data_version: int | None = None
@@ -85,7 +85,7 @@ class Database:
     def size(self) -> int:
         """Bytes on disk, with those of the log of changes beside the file."""
         log = Path(f"{self.file}-wal")
-        return Path(str(self.file)).stat().st_size + (log.stat().st_size if log.exists() else 0)
+        return Path(self.file).stat().st_size + (log.stat().st_size if log.exists() else 0)
 
     def as_bytes(self) -> bytes:
         """The whole file as it is now."""
@@ -112,7 +112,7 @@ class Database:
             application = self._connection.execute("PRAGMA application_id").fetchone()[0]
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if application != APPLICATION_ID:
-            raise SpamnbError(f"{self.path}: no spamnb model (another program's database)")
+            raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
         if version > FORMAT:
             raise SpamnbError(
                 f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
@@ -169,7 +169,7 @@ class Database:
             if getattr(error, "sqlite_errorname", "") in NO_ROOM:
                 return "the disk is full, or your quota; this change was not made"
             return f"{said}; if this lasts, {cls.REMEDY}"
-        return f"no {cls.KIND}, or a damaged one ({said}); {cls.REMEDY}"
+        return f"not a {cls.KIND}, or damaged ({said}); {cls.REMEDY}"
 
     @classmethod
     def _connect(cls, name: str, writable: bool) -> sqlite3.Connection:

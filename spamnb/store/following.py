@@ -17,7 +17,7 @@ MAX_FOLLOWED = 8 * MAX_LOG  # cells of lessons: where there are more all is read
 def news(store: ModelTables, log: ChangeLog, width: int) -> list[Change] | None:
     """What others changed since ``log`` was read, of a file with ``width`` counts a token; None where that cannot be
     known: the file was replaced or pruned, it has another class, or the log's rows are in the sums already."""
-    if log.sequence is None or width != 2 * len(store.class_ids()) or not store.has_log():
+    if log.sequence is None or width != 2 * len(store.class_ids()) or not store.has_table("changes"):
         return None
     (last,) = store.execute("SELECT max(sequence) FROM changes").fetchone()
     if type(last) is not int or not log_state(store)[0] <= log.sequence <= last:

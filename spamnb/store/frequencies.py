@@ -41,8 +41,9 @@ def note_moved(moved: dict[int, int], documents: np.ndarray, by: int) -> None:
 
 
 def write_moved(store: ModelTables, of_classes: Mapping[int, Mapping[int, int]]) -> None:
-    """Add to table ``frequencies`` what ``note_moved`` noted of classes, by number."""
-    cells = _cells(of_classes)
+    """Add to table ``frequencies`` what ``note_moved`` noted of classes, by number; rows of 0 tokens leave."""
+    cells = [(number, n, change) for number, moved in of_classes.items() for n, change in moved.items()]
+    cells = [cell for cell in cells if cell[1] and cell[2]]
     if not cells:
         return
     store.executemany(
@@ -50,16 +51,7 @@ def write_moved(store: ModelTables, of_classes: Mapping[int, Mapping[int, int]])
         " ON CONFLICT (class, documents) DO UPDATE SET tokens = frequencies.tokens + excluded.tokens",
         cells,
     )
-
-
-def drop_empty(store: ModelTables, of_classes: Mapping[int, Mapping[int, int]]) -> None:
-    """Take the rows away that are nothing now, of those that ``write_moved`` wrote."""
     store.executemany(
         "DELETE FROM frequencies WHERE class = ? AND documents = ? AND tokens = 0",
-        [(number, n) for number, n, change in _cells(of_classes) if change < 0],
+        [(number, n) for number, n, change in cells if change < 0],
     )
-
-
-def _cells(of_classes: Mapping[int, Mapping[int, int]]) -> list[tuple[int, int, int]]:
-    cells = [(number, n, change) for number, moved in of_classes.items() for n, change in moved.items()]
-    return [cell for cell in cells if cell[1] and cell[2]]

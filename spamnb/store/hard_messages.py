@@ -13,10 +13,10 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.learners.learner import HardMessage
+from spamnb.store.brought import keys_of
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
@@ -92,7 +92,7 @@ class HardMessages:
 
     def drop_holding(self, tokens: Sequence[str]) -> None:
         """Keep those no longer that hold one of these tokens."""
-        keys = (tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)).hashes
+        keys = keys_of(tokens)
         with self._tables.writing():
             for hard in [self.get(number) for number in self._all()]:
                 if hard and isinstance(hard.tokens, TokenIds) and np.isin(hard.tokens.hashes, keys).any():

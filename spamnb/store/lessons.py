@@ -102,8 +102,7 @@ def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
 def is_public(store: ModelTables) -> bool:
     """May everybody on this machine read the file? As 0.1.0 made them, and as a model for many users has to be; whole
     letters do not belong there."""
-    on_disk = store.file is not None and store.file != ":memory:"
-    return on_disk and bool(os.stat(str(store.file)).st_mode & stat.S_IROTH)
+    return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
 
 
 def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:

@@ -16,14 +16,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, ClassTotals, inverse_index
+from spamnb.counts.class_counts import ClassCounts, inverse_index
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
-from spamnb.store.compaction import this_month
+from spamnb.store.compaction import (
+    file_sums,
+    fold_log,
+    logged_sums,
+    make_log,
+    page_start,
+    pages_end,
+    restart_changes,
+    this_month,
+    write_pages,
+)
 from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.pages import CELL
-from spamnb.store.parts import fold, log_sums, part_end, part_start, restart_log, sums, write_part
 from spamnb.store.store import Store
 from spamnb.store.token_months import months_taught, taught_since
 from spamnb.tokens.token_array import TokenArray
@@ -51,19 +60,6 @@ class Survey(NamedTuple):
     tokens: int  # that the model has
     pruned: int  # that are taken out
     bytes: int  # that these take
-    candidates: np.ndarray  # (m,) hashes, ascending, of what the rule takes out, and would with one message fewer
-    document_counts: np.ndarray  # (C,) of the pruned tokens, by class number
-    occurrences: np.ndarray  # (C,)
-    frequencies: list[dict[int, int]]  # of each class number {n: pruned tokens that n messages hold}
-
-    def totals(self, totals: ClassTotals, class_ids: dict[str, int]) -> ClassTotals:
-        """The sums over all tokens of the model without what is pruned."""
-        numbers = np.array([class_ids[name] for name in totals.classes], np.intp)
-        return totals._replace(
-            document_counts=totals.document_counts - self.document_counts[numbers],
-            occurrences=totals.occurrences - self.occurrences[numbers],
-            vocabulary_size=totals.vocabulary_size - self.pruned,
-        )
 
 
 def check_prunable(store: Store) -> None:
@@ -74,7 +70,7 @@ def check_prunable(store: Store) -> None:
         what = f"a {kind} model" if meta.get("embedding") is None else "a model of embedded messages"
         raise SpamnbError(f"{store.path}: {what} cannot be pruned: what its tokens weigh is no sum")
     if meta.get("top_words") is not None:
-        raise SpamnbError(f"{store.path}: a model of chosen words is not pruned; 'train --top-words' chooses fewer")
+        raise SpamnbError(f"{store.path}: a model with top_words is not pruned; 'train --set top_words=N' keeps fewer")
 
 
 def survey(store: Store, rule: Rule) -> Survey:
@@ -82,30 +78,21 @@ def survey(store: Store, rule: Rule) -> Survey:
     check_prunable(store)
     corrected = store.meta()["model_type"] == "corrected"
     with store.reading():
-        found = Survey(rule, *_nothing(store))
-        candidates = [found.candidates]
-        recent, log = _recent(store, rule), log_sums(store)
+        pruned = taken = 0
+        recent, log = _recent(store, rule), logged_sums(store)
         low = FIRST_KEY
         while True:
-            high = part_end(store, low)
-            tokens, counts = sums(store, low, high, log)
+            high = pages_end(store, low)
+            tokens, counts = file_sums(store, low, high, log)
             gone = _taken_out(tokens, counts, rule.messages, recent)
-            near = _taken_out(tokens, counts, rule.messages + 1, recent)
-            candidates.append(tokens.hashes[near])
-            found = _counted(found, tokens, counts, gone)
+            pruned += len(gone)
+            cells = sum(len(row.columns) for row in _counts_of(counts, gone).rows)
+            taken += len(gone) * _TOKEN_BYTES + cells * CELL.itemsize + int(tokens.lengths[gone].sum())
             if corrected:
-                weights = store.corrections.written_bytes(low, high, tokens.hashes[gone])
-                found = found._replace(bytes=found.bytes + weights)
+                taken += store.corrections.written_bytes(low, high, tokens.hashes[gone])
             if high == LAST_KEY:
-                return found._replace(candidates=np.concatenate(candidates))
+                return Survey(rule, store.totals().vocabulary_size, pruned, taken)
             low = high + 1
-
-
-def _nothing(store: Store) -> tuple:
-    classes = len(store.class_ids())
-    zeros = np.zeros(classes, np.int64)
-    size = store.totals().vocabulary_size
-    return size, 0, 0, np.zeros(0, np.int64), zeros, zeros, [{} for _ in range(classes)]
 
 
 def _recent(store: Store, rule: Rule) -> np.ndarray:
@@ -120,22 +107,9 @@ def _taken_out(tokens: TokenArray, counts: ClassCounts, messages: int, recent: n
     return rare[~taught_since(tokens.hashes[rare], recent)]
 
 
-def _counted(found: Survey, tokens: TokenArray, counts: ClassCounts, gone: np.ndarray) -> Survey:
-    """``found``, with the tokens at the places ``gone`` counted too."""
-    pruned = counts.reindex(inverse_index(gone, len(tokens)), len(gone))
-    frequencies = [dict(held) for held in found.frequencies]
-    for held, row in zip(frequencies, pruned.rows):
-        for n, of in zip(*(values.tolist() for values in np.unique(row.document_counts, return_counts=True))):
-            held[n] = held.get(n, 0) + of
-    cells = sum(len(row.columns) for row in pruned.rows)
-    size = len(gone) * _TOKEN_BYTES + cells * CELL.itemsize + int(tokens.lengths[gone].sum())
-    return found._replace(
-        pruned=found.pruned + len(gone),
-        bytes=found.bytes + size,
-        document_counts=found.document_counts + [row.document_counts.sum() for row in pruned.rows],
-        occurrences=found.occurrences + [row.occurrences.sum() for row in pruned.rows],
-        frequencies=frequencies,
-    )
+def _counts_of(counts: ClassCounts, places: np.ndarray) -> ClassCounts:
+    """The counts of the tokens at these places alone."""
+    return counts.reindex(inverse_index(places, counts.vocabulary_size), len(places))
 
 
 def prune(store: Store, rule: Rule, progress: Callable[[int], None] = lambda pruned: None) -> int:
@@ -156,27 +130,29 @@ def prune(store: Store, rule: Rule, progress: Callable[[int], None] = lambda pru
 
 def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
     """Prune the keys from ``low`` to the end of a part; the keys of the part, and how many tokens left."""
-    fold(store)
-    low = part_start(store, low)  # another process may have packed the pages anew
-    high = part_end(store, low)
-    tokens, counts = sums(store, low, high)
+    fold_log(store) if store.has_table("changes") else make_log(store)
+    low = page_start(store, low)  # another process may have packed the pages anew
+    high = pages_end(store, low)
+    tokens, counts = file_sums(store, low, high)
     gone = _taken_out(tokens, counts, rule.messages, _recent(store, rule))
-    found = _counted(Survey(rule, *_nothing(store)), tokens, counts, gone)
+    pruned = _counts_of(counts, gone).rows  # by class number
     stays = np.ones(len(tokens), bool)
     stays[gone] = False
     kept = np.flatnonzero(stays)
-    write_part(store, low, high, tokens.take(kept), counts.reindex(inverse_index(kept, len(tokens)), len(kept)))
+    write_pages(store, low, high, tokens.take(kept), _counts_of(counts, kept))
     if store.meta()["model_type"] == "corrected":
         store.corrections.take_out(low, high, tokens.take(gone))
     store.executemany(
         "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
-        zip(found.document_counts.tolist(), found.occurrences.tolist(), range(len(found.frequencies))),
+        [(int(row.document_counts.sum()), int(row.occurrences.sum()), number) for number, row in enumerate(pruned)],
     )
-    cells = [(of, number, n) for number, held in enumerate(found.frequencies) for n, of in held.items()]
-    store.executemany("UPDATE frequencies SET tokens = tokens - ? WHERE class = ? AND documents = ?", cells)
+    store.executemany(
+        "UPDATE frequencies SET tokens = tokens - ? WHERE class = ? AND documents = ?",
+        [(tokens, number, n) for number, row in enumerate(pruned) for n, tokens in row.frequencies().items()],
+    )
     store.execute("DELETE FROM frequencies WHERE tokens = 0")
     store.execute("DELETE FROM rare_tokens WHERE month < ?", (rule.first_month,))
-    restart_log(store)
+    restart_changes(store)
     meta = store.meta()
     before = _pruned_before(meta.get("pruned"))
     changes = {"vocabulary_size": meta["vocabulary_size"] - len(gone)}
@@ -203,9 +179,7 @@ def _pruned_before(noted: object) -> int:
 
 def give_room_back(store: Store) -> bool:
     """Give the room that became free back to the disk; False where that has to wait, as while another process reads for
-    long or the disk has no room for the copy, and on a server, which keeps the room for new tokens."""
-    if store.file is None:
-        return False
+    long or the disk has no room for the copy."""
     with contextlib.suppress(sqlite3.OperationalError):
         store.execute("VACUUM")
         return not store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]

@@ -7,8 +7,7 @@ import os
 import re
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +15,13 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
-from spamnb.naming import SERVER_SCHEMES
 from spamnb.store.arrays import dense_vectors
 from spamnb.store.correction_sums import CorrectionSums
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
+from spamnb.store.pages import to_pages
 from spamnb.store.store import Store
+from spamnb.store.tables import refuse_server
 from spamnb.tokens.token_array import TokenArray
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
@@ -52,38 +52,22 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
 
 def write_counts(store: Store, snapshot: Snapshot) -> None:
     """Write the sums and whose they are into a new, empty store; ``write_rest`` must follow in the same change."""
+    counts = snapshot.counts
     with store.writing():
-        write_sums(store, snapshot.counts.classes, snapshot.counts.documents, [(snapshot.tokens, snapshot.counts)])
-        store.put_messages(sorted(snapshot.messages))
-
-
-def write_sums(
-    store: Store, classes: Sequence[str], documents: np.ndarray, ranges: Iterable[tuple[TokenArray, ClassCounts]]
-) -> None:
-    """Write the sums alone into a new, empty store: those of the tokens range by range, ascending by hash, so that no
-    more than one range is in memory. ``documents`` (C,) are the messages per class."""
-    sums = np.zeros((2, len(classes)), np.int64)
-    frequencies: list[Counter[int]] = [Counter() for _ in classes]
-    with store.writing():
-        for name in classes:
+        for name in counts.classes:
             store.class_id(name)
-        execute = store.executemany
-        for tokens, counts in ranges:
-            try:
-                store.put_sums(tokens, counts)
-            except OverflowError as error:
-                raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
-            sums += counts.totals()[2:4]
-            for of_class, cells in zip(frequencies, counts.rows):
-                n, tokens_of_n = np.unique(cells.document_counts, return_counts=True)
-                of_class.update(dict(zip(n.tolist(), tokens_of_n.tolist())))
-        execute(
+        try:
+            store.executemany("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(snapshot.tokens, counts))
+        except OverflowError as error:
+            raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
+        store.executemany(
             "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(*(figures.tolist() for figures in (documents, *sums)), classes),
+            zip(counts.documents.tolist(), *(sums.tolist() for sums in counts.totals()[2:4]), counts.classes),
         )
-        for c, of_class in enumerate(frequencies):
-            held = [(c, n, of_class[n]) for n in sorted(of_class) if n > 0]
-            execute("INSERT INTO frequencies VALUES (?, ?, ?)", held)
+        for number, row in enumerate(counts.rows):
+            held = [(number, n, tokens) for n, tokens in row.frequencies().items()]
+            store.executemany("INSERT INTO frequencies VALUES (?, ?, ?)", held)
+        store.add_messages(sorted(snapshot.messages))
 
 
 def write_rest(store: Store, snapshot: Snapshot) -> None:
@@ -152,11 +136,7 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     ...
     spamnb.errors.SpamnbError: /: a folder; --model names the file to make in it, as /model.spamnb
     """
-    if str(path).startswith(SERVER_SCHEMES):
-        from spamnb.store import server_models
-
-        server_models.check_in_the_way(str(path), force=force)
-        return
+    refuse_server(path)
     target = Path(path)
     if not target.exists():
         return
@@ -196,12 +176,6 @@ def atomic_replace(
     If this is killed, the model that was there stays, or none. Raises InTheWay where there is one already (unless
     ``force``), also one that appeared meanwhile, and SpamnbError where what is there is no model at all.
     """
-    if str(path).startswith(SERVER_SCHEMES):
-        from spamnb.store import server_models
-
-        with server_models.replace_model(str(path), meta, force=force, catch_up=catch_up) as made:
-            yield made
-        return
     target = Path(path)
     check_replaceable(target, force=force)
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
@@ -263,13 +237,11 @@ def create_empty(path: str | Path, meta: dict[str, Any]) -> None:
         pass
 
 
-def sync(path: str | Path | None) -> None:
-    """Wait until what was written into a file that nobody else knows is on the disk; None is a server's model.
+def sync(path: str | Path) -> None:
+    """Wait until what was written into a file that nobody else knows is on the disk.
 
     Closing the file again drops SQLite's locks on it.
     """
-    if path is None:
-        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -7,21 +7,26 @@ ARCHITECTURE.md says what its tables hold. The file opens in the ``sqlite3`` she
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.errors import Damaged
-from spamnb.naming import SERVER_SCHEMES
-from spamnb.store.adding import change_counts
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import MAX_LOG, compact, file_sums, logged_sums, make_log, read_log, this_month
+from spamnb.store.compaction import (
+    MAX_LOG,
+    compact,
+    file_sums,
+    logged_sums,
+    make_log,
+    read_log,
+    this_month,
+)
 from spamnb.store.database import MAX_SUM, checked_rows, int_between
 from spamnb.store.following import WholeCounts, all_learned, follow
-from spamnb.store.frequencies import drop_empty, read_frequencies, write_moved
-from spamnb.store.pages import MAX_COUNT, CountCache, Pages, learned_of, read_pages, to_pages
+from spamnb.store.frequencies import note_moved, read_frequencies, write_moved
+from spamnb.store.pages import MAX_COUNT, CountCache, learned_of, read_pages
 from spamnb.store.tables import ModelTables
 from spamnb.tokens.csr_rows import TokenIds
 from spamnb.tokens.vocabulary import Vocabulary
@@ -30,6 +35,8 @@ if TYPE_CHECKING:  # looking tokens up does not need them
     from spamnb.counts.class_counts import ClassCounts
     from spamnb.store.corrections import CorrectionTables
     from spamnb.tokens.token_array import TokenArray
+
+    Sums = tuple[TokenArray, ClassCounts]
 
 # Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
 # however many new words hostile mail brings.
@@ -141,10 +148,6 @@ class Store(ModelTables):
     def _is_whole(self) -> bool:
         return 0 < self.meta().get("vocabulary_size", 0) <= self._most_whole
 
-    def _read_pages(self, keys: np.ndarray | None = None) -> Pages:
-        """All pages, or those that can hold ``keys``."""
-        return read_pages(self, self._width() // 2, keys)
-
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
         if self._untaught is None:
@@ -184,10 +187,10 @@ class Store(ModelTables):
             self._whole = self._whole or self._read_whole()
             return self._whole.look_up(hashes)
         self._whole = None  # it grew
-        pages = self._read_pages(hashes)
         width = self._width()
+        pages = read_pages(self, width // 2, hashes)
         since = np.zeros((width, len(hashes)), np.int64)
-        if self._log is not None or self.has_log():
+        if self._log is not None or self.has_table("changes"):
             since += self._changes().look_up(hashes, width)
         if not self._as_trained():
             learned = learned_of(self, hashes)
@@ -195,7 +198,7 @@ class Store(ModelTables):
         return (*pages.look_up(hashes, width), since)
 
     def _read_whole(self) -> WholeCounts:
-        return WholeCounts(self._read_pages(), all_learned(self), read_log(self))
+        return WholeCounts(read_pages(self, self._width() // 2, None), all_learned(self), read_log(self))
 
     def _changes(self) -> ChangeLog:
         """The log of changes."""
@@ -215,13 +218,9 @@ class Store(ModelTables):
         if not followed or (self._corrections is not None and not self._corrections.follow_others()):
             self._drop_rows()
 
-    def all_sums(self) -> tuple[TokenArray, ClassCounts]:
+    def all_sums(self) -> Sums:
         """All tokens, ascending by hash, and their counts by class number."""
         return file_sums(self, log=logged_sums(self))
-
-    def put_sums(self, tokens: TokenArray, counts: ClassCounts) -> None:
-        """Write the sums of a new model; the class numbers are those of ``counts``. OverflowError: see ``to_pages``."""
-        self.executemany("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(tokens, counts))
 
     def in_vocabulary(self, tokens: Sequence[str]) -> TokenIds:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
@@ -247,22 +246,28 @@ class Store(ModelTables):
                 columns, counts = columns[known], counts[known]
             if sign < 0 and "pruned" in self.meta():
                 columns, counts = left_of(cache.table[2 * number : 2 * number + 2, columns], columns, counts)
-            self._add(number, cache, columns, np.full(len(columns), sign), sign * counts, sign)
+            self._add(number, cache, columns, sign, sign * counts)
 
-    def add_sum(
-        self, label: str, tokens: Sequence[str], documents: np.ndarray, occurrences: np.ndarray, messages: int
-    ) -> None:
-        """Add a sum of ``messages`` messages: how many more of them hold each of ``tokens`` (k,), which are distinct,
-        and how much more often each occurs; numbers below 0 take away."""
-        with self.writing():
-            number = self.class_id(label)
-            self._add(number, *self._load_counts(tokens), documents, occurrences, messages)
-
-    def _add(
-        self, number: int, cache: CountCache, columns: np.ndarray, held: np.ndarray, occurring: np.ndarray, n: int
-    ) -> None:
-        moved = self._moved.setdefault(number, {})
-        self._pending.append(change_counts(self, number, cache, columns, held, occurring, n, moved))
+    def _add(self, number: int, cache: CountCache, columns: np.ndarray, sign: int, occurrences: np.ndarray) -> None:
+        """Change the sums of a class, by number, in memory, and note what is to be written: a message that has the
+        tokens of these distinct ``columns`` comes (``sign`` 1) or goes (-1)."""
+        held, occurring = cache.table[2 * number, columns], cache.table[2 * number + 1, columns] + occurrences
+        if len(columns) and ((held + sign).min() < 0 or occurring.min() < 0):
+            label = list(self.class_ids())[number]
+            raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
+        known = int(cache.in_vocabulary[columns].sum())
+        cache.table[2 * number, columns] = held + sign
+        cache.table[2 * number + 1, columns] = occurring
+        cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
+        note_moved(self._moved.setdefault(number, {}), held, sign)
+        self.execute(
+            "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
+            " occurrences = occurrences + ? WHERE id = ?",
+            (sign, sign * len(columns), int(occurrences.sum()), number),
+        )
+        if change := int(cache.in_vocabulary[columns].sum()) - known:
+            self.put_meta({"vocabulary_size": self.meta()["vocabulary_size"] + change})
+        self._pending.append((columns, number, np.full(len(columns), sign), occurrences))
         self._totals = self._frequencies = None
 
     def _before_commit(self) -> None:
@@ -283,14 +288,4 @@ class Store(ModelTables):
                 self._untaught = None
         if self._moved:
             write_moved(self, self._moved)
-            drop_empty(self, self._moved)
             self._moved = {}
-
-
-def open_store(name: str | Path, *, writable: bool = False) -> Store:
-    """The model of this name, a file or on a server. SpamnbError where there is none, or something else."""
-    if not str(name).startswith(SERVER_SCHEMES):
-        return Store.open(name, writable=writable)
-    from spamnb.store.postgresql import PostgresStore
-
-    return PostgresStore.open(name, writable=writable)

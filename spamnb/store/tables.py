@@ -60,6 +60,7 @@ class ModelTables(Database):
     @classmethod
     def open(cls, path: str | Path, *, writable: bool = False) -> Self:
         """The model at ``path``; one clear line when there is none, or when it is something else."""
+        refuse_server(path)
         if not Path(path).is_file():
             what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
             raise SpamnbError(f"{path}: {what}; 'spamnb train' makes one, --model names another")
@@ -87,10 +88,6 @@ class ModelTables(Database):
             ours += CORRECTION if CORRECTION[0] in found else ()
             if sorted(map(str, found)) != sorted(statement.rstrip(";") for statement in ours):
                 raise Damaged("other tables, views, triggers or indexes than a model's")
-
-    def has_log(self) -> bool:
-        """Has the file a log of changes?"""
-        return self.execute("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").fetchone() is not None
 
     def _drop_cache(self) -> None:
         self._meta: dict[str, Any] | None = None
@@ -121,7 +118,9 @@ class ModelTables(Database):
             if self._class_ids is None:
                 rows = self.execute("SELECT name, id FROM classes ORDER BY id")
                 found = checked_rows("classes", rows, name=is_class_name)
-                if [number for _, number in found] != list(range(len(found))) or not self._has_columns(len(found)):
+                columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
+                numbered = [number for _, number in found] == list(range(len(found)))
+                if not numbered or columns != _columns_of_learned(len(found)):
                     raise Damaged("classes and the columns of table learned do not belong together")
                 self._class_ids = dict(found)
             return self._class_ids
@@ -142,19 +141,10 @@ class ModelTables(Database):
             raise SpamnbError(f"{self.path}: {error}") from None
         self._before_commit()
         self.execute("INSERT INTO classes (id, name) VALUES (?, ?)", (number, name))
-        self._add_columns(number)
-        self._drop_cache()
-        return number
-
-    def _has_columns(self, classes: int) -> bool:
-        """Has table ``learned`` the columns of so many classes?"""
-        columns = [row[0] for row in self.execute("SELECT name FROM pragma_table_info('learned')")]
-        return columns == _columns_of_learned(classes)
-
-    def _add_columns(self, number: int) -> None:
-        """Make room in table ``learned`` for the class of this number."""
         for column in _columns_of_learned(number + 1)[-2:]:
             self.execute(f"ALTER TABLE learned ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+        self._drop_cache()
+        return number
 
     # -- what was learned ------------------------------------------------------------------------------------
 
@@ -178,10 +168,6 @@ class ModelTables(Database):
                 " SET class = excluded.class, taught = excluded.taught, bins = excluded.bins",
                 messages_rows(messages, ids),
             )
-
-    def put_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
-        """``add_messages`` for a new model, which has none."""
-        self.add_messages(messages)
 
     def delete_message(self, digest: bytes) -> None:
         with self.writing():
@@ -279,6 +265,19 @@ class ModelTables(Database):
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 zip(tokens, (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))),
             )
+
+
+def refuse_server(path: str | Path) -> None:
+    """SpamnbError where ``path`` is the URL of a PostgreSQL server. The URL may hold a password and is not shown.
+
+    >>> refuse_server("postgresql://db.example.org/mail")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: postgresql://...: a model is a file; let the other hosts ask one 'spamnb serve'
+    """
+    scheme = str(path).partition(":/")[0]  # a Path has one slash where the URL has two
+    if scheme in ("postgresql", "postgres"):
+        raise SpamnbError(f"{scheme}://...: a model is a file; let the other hosts ask one 'spamnb serve'")
 
 
 def _columns_of_learned(classes: int) -> list[str]:

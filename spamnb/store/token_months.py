@@ -25,7 +25,7 @@ def remember_rare(store: ModelTables, changes: list[Change]) -> None:
 def months_taught(store: ModelTables) -> list[tuple[int, np.ndarray]]:
     """(month, short hashes, ascending) of the tokens that were rare when they were taught, the log's among them."""
     with store.reading():
-        if not store.has_log():
+        if not store.has_table("changes"):
             return []
         rows = store.execute("SELECT month FROM rare_tokens ORDER BY month")
         months = {month for (month,) in checked_rows("rare_tokens", rows, month=int_between(MAX_MONTH))}

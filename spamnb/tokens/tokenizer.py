@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from spamnb.errors import SpamnbError
 from spamnb.message.truncations import what_was_cut
+from spamnb.setting_fields import check_settings, setting
 from spamnb.tokens.header_rules import HeaderRules
 from spamnb.tokens.hosts import normalize_host, url_tokens
 from spamnb.tokens.token_counter import TokenCounter
-from spamnb.tokens.token_sink import TokenSink
+from spamnb.tokens.token_sink import BIGRAM_WORDS, TokenSink
 from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.tokens.word_scanner import Normalization
 from spamnb.tokens.words import normalize_word
@@ -49,24 +51,35 @@ _DATE_SHAPE = str.maketrans(
 class TokenOptions:
     """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
 
-    ValueError for a tokenizer that does not exist and for ``ngrams`` below 1.
+    SpamnbError for a tokenizer that does not exist and for ``ngrams`` below 1.
 
     >>> TokenOptions(ngrams=1, ignore_headers=("List-Id",)).ignore_headers
     ('list-id',)
     """
 
-    tokenizer: str = "own"  # finds the words of a text: "own", or nltk's "tweet" or "treebank"
-    stem: str | None = None  # a language of nltk's Snowball stemmers
-    ngrams: int = 2  # the first words of a text are joined to tokens of up to so many words; 1 joins none
-    body_only: bool = False  # reads the text of the body alone
-    ignore_headers: tuple[str, ...] = ("newsgroups", "xref", "path")  # that give away the answer
+    tokenizer: str = setting(
+        "own", "What cuts text into words: spamnb's own rules, or one of nltk's tokenizers.", choices=TOKENIZERS
+    )
+    stem: str | None = setting(None, "A language of nltk's Snowball stemmers, as `english`: words are stemmed.")
+    ngrams: int = setting(
+        2,
+        f"Longest run of words that is one token, among the first {BIGRAM_WORDS} words of a text.",
+        least=1,
+        most=BIGRAM_WORDS,
+    )
+    body_only: bool = setting(False, "Read the text of the body alone: no headers, links or parts.")
+    ignore_headers: tuple[str, ...] = setting(
+        ("newsgroups", "xref", "path"), "Header fields that are left out, as those that name a newsgroup."
+    )
 
     def __post_init__(self) -> None:
-        if self.tokenizer not in TOKENIZERS:
-            raise ValueError(f"tokenizer {self.tokenizer!r} is not one of {', '.join(TOKENIZERS)}")
-        if self.ngrams < 1:
-            raise ValueError(f"ngrams is {self.ngrams}: at least 1 is needed")
-        object.__setattr__(self, "ignore_headers", tuple(name.lower() for name in self.ignore_headers))
+        names = (self.ignore_headers,) if isinstance(self.ignore_headers, str) else tuple(self.ignore_headers)
+        object.__setattr__(self, "ignore_headers", names)
+        check_settings(self)
+        for name in names:
+            if ":" in name or " " in name:
+                raise SpamnbError(f"ignore_headers has {name!r}: a header's name has neither colon nor space")
+        object.__setattr__(self, "ignore_headers", tuple(name.lower() for name in names))
 
 
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
@@ -86,7 +99,7 @@ def _normalizer(stem: str | None) -> Callable[[str], tuple[str, ...]]:
     from nltk.stem.snowball import SnowballStemmer
 
     if stem not in SnowballStemmer.languages:
-        raise ValueError(f"stem {stem!r} is not one of {', '.join(SnowballStemmer.languages)}")
+        raise SpamnbError(f"stem is {stem!r}: it must be one of {', '.join(SnowballStemmer.languages)}")
     stemmer = SnowballStemmer(stem)
     return lambda raw: tuple([stemmer.stem(word) if word.isalpha() else word for word in normalize_word(raw)])
 
@@ -95,7 +108,7 @@ class Tokenizer:
     """Finds the tokens of messages: ``Tokenizer(options)(message)`` is a list of them, in the order in which each first
     occurs, and as often as it does.
 
-    ValueError for a stemmer that does not exist.
+    SpamnbError for a stemmer that does not exist.
 
     >>> from spamnb.message.parse import parse
     >>> Tokenizer(TokenOptions(body_only=True))(parse(b"Subject: offer\\n\\nBuy NOW: $5!"))

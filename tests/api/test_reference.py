@@ -55,6 +55,7 @@ def test_what_a_function_takes_is_explained() -> None:
             assert f"``{parameter}``" in function.__doc__ or parameter == "model", f"{name}: {parameter}"
 
 
+@pytest.mark.slow
 def test_the_pages_are_built_without_warnings(tmp_path: Path) -> None:
     pytest.importorskip("pdoc", reason="the extra docs is not installed")
     built = subprocess.run(

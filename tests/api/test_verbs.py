@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import threading
 import warnings
@@ -18,9 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 import spamnb
 from spamnb.cli import cli
-from spamnb.cli.settings import settings_options
 from spamnb.errors import SpamnbError, SpamnbWarning
-from spamnb.settings import LOSS_SETTINGS, MODEL_SETTINGS, TOKEN_SETTINGS
 
 EACH = 30
 HOSTILE = "<script>alert(1)</script>"
@@ -46,7 +43,8 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) -> None:
     report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, doubtful=3, command="by hand")
-    ran = run("train", "-m", tmp_path / "two", "--model-type", "multinomial", "--alpha", 1, "--doubtful", 3, folder)
+    chosen = ("--set", "model_type=multinomial", "--set", "alpha=1")
+    ran = run("train", "-m", tmp_path / "two", *chosen, "--doubtful", 3, folder)
     assert str(report).replace(str(tmp_path / "one"), "") == ran.stdout.rstrip("\n").replace(str(tmp_path / "two"), "")
     exported = [run("export", "-m", tmp_path / name).stdout.splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
@@ -67,11 +65,11 @@ def test_a_training_reports_cells_add_up(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("chosen", "options"),
     [
-        ({"folds": 3, "seed": 2}, ["--folds", 3, "--seed", 2]),
+        ({"folds": 3}, ["--folds", 3]),
         ({"split": 0.5}, ["--split", 0.5]),
         ({"split": "md5"}, ["--split", "md5"]),
         ({"leave_one_out": True, "doubtful": 2}, ["--leave-one-out", "--doubtful", 2]),
-        ({"online": True, "feedback_delay": 2, "spam": "ham"}, "--online --feedback-delay 2 --spam ham".split()),
+        ({"online": True, "spam": "ham"}, "--online --set spam=ham".split()),
     ],
     ids=lambda value: next(iter(value), "") if isinstance(value, dict) else "",
 )
@@ -169,7 +167,7 @@ def test_what_is_left_out_is_a_warning_or_what_one_wants(folder: Path, tmp_path:
         ({"stem": "klingon"}, "klingon"),
         ({"ignore_headers": ["Received:"]}, "neither colon nor space"),
         ({"model_type": "lda", "embedding": "none"}, "none"),
-        ({"ngrams": "two"}, "str"),
+        ({"ngrams": "two"}, "a whole number"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_mail_is_read(
@@ -221,16 +219,6 @@ def test_training_in_a_thread_leaves_signals_alone(folder: Path, tmp_path: Path)
     assert not failed and (tmp_path / "m").exists()
 
 
-def test_the_settings_by_name_are_those_of_the_command_line() -> None:
-    from spamnb.api.options import SETTINGS
-
-    @settings_options
-    def command(settings: object) -> None: ...
-
-    options = {param.name for param in command.__click_params__}  # type: ignore[attr-defined]
-    assert {*SETTINGS} == {*MODEL_SETTINGS, *TOKEN_SETTINGS, *LOSS_SETTINGS} == options
-
-
 # -- notebooks and frames ------------------------------------------------------------------------------------
 
 
@@ -267,39 +255,7 @@ def test_a_notebook_shows_bars_and_curves(folder: Path, model: Path) -> None:
     assert [len(table.css("tbody tr")) for table in listed.css("table")] == [5, 5, 5]
 
 
-FRAMES = """
-import sys
-for name in sys.argv[2].split():
-    sys.modules[name] = None
-if len(sys.argv) > 3:
-    __import__(sys.argv[3])
-import spamnb
-try:
-    print(type(spamnb.words(sys.argv[1]).to_frame()).__module__.partition(".")[0])
-except spamnb.SpamnbError as error:
-    print(error)
-"""
-
-
-@pytest.mark.parametrize(
-    ("missing", "used", "said"),
-    [
-        ("polars", [], "pandas"),
-        ("pandas", [], "polars"),
-        ("", ["polars"], "polars"),
-        ("pandas polars", [], "a data frame needs pandas or polars: pip install pandas; to_dict() needs neither"),
-    ],
-)
-def test_a_frame_is_of_the_library_that_is_there(model: Path, missing: str, used: list[str], said: str) -> None:
-    if said == "polars":
-        pytest.importorskip("polars")
-    command = [sys.executable, "-c", FRAMES, str(model), missing, *used]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == said
-
-
-def test_the_verbs_import_nothing_heavy() -> None:
-    code = (
-        "import sys, spamnb; spamnb.train, spamnb.evaluate, spamnb.words, spamnb.explain, spamnb.read;"
-        "print(*{m.partition('.')[0] for m in sys.modules} & {'scipy', 'pandas', 'polars', 'rich', 'jinja2', 'click'})"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+def test_without_pandas_a_frame_is_refused_in_one_line(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(spamnb.SpamnbError, match="a data frame needs pandas: pip install pandas"):
+        spamnb.words(model).to_frame()

@@ -34,9 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("evaluate", "--leave-one-out"),
         ("evaluate", "--folds", 4),
         ("evaluate", "--online", "--by-date"),
-        ("train", "-m", "m", "--model-type", "logistic"),
-        ("train", "-m", "m", "--model-type", "boolean"),
-        ("train", "-m", "m", "--top-words", 80),
+        ("train", "-m", "m", "--set", "model_type=logistic"),
+        ("train", "-m", "m", "--set", "model_type=boolean"),
+        ("train", "-m", "m", "--set", "top_words=80"),
     ],
     ids=lambda command: " ".join(map(str, command)),
 )

@@ -1,4 +1,4 @@
-"""class_counts.py: sums of labelled messages against counting by hand, and their algebra."""
+"""Sums over classes: of counts and of the moments of rows, and the words that tell most."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
+from spamnb.counts.moments import UNIT, Moments
+from spamnb.counts.top_words import top_words
+from spamnb.formulas.scatter import Scatter
 
 CLASSES = ("ham", "list", "spam")
 WIDTH = 6
@@ -114,3 +117,81 @@ def test_no_classes_have_no_sums() -> None:
     nothing = ClassCounts((), np.zeros(0, np.int64), 0, ())
     assert nothing.occurrences.shape == (0, 0)
     assert ClassCounts.sum([nothing, nothing]).totals().documents.shape == (0,)
+
+
+def counts(rows: list[list[int]], labels: list[str]) -> ClassCounts:
+    from scipy.sparse import csr_array
+
+    return ClassCounts.from_matrix(csr_array(np.array(rows)), labels)
+
+
+def test_a_word_speaks_for_the_class_that_holds_it_most_often_and_not_most() -> None:
+    """40 of 100 ham hold "windows" and 5 of 8 ads: more messages, but a smaller share."""
+    rows = [[int(n < 40)] for n in range(100)] + [[int(n < 5)] for n in range(8)]
+    (word,) = top_words(counts(rows, ["ham"] * 100 + ["ads"] * 8), ["windows"]).informative
+    assert word.token == "windows" and word.label == "ads"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["ham", "list", "spam"]), st.integers(0, 7)), min_size=1, max_size=25),
+    st.sampled_from([0.1, 1.0]),
+)
+def test_the_class_is_that_of_the_likelier_message_by_brute_force(mail: list[tuple[str, int]], alpha: float) -> None:
+    tokens = ["a", "b", "c"]
+    rows = [[held >> j & 1 for j in range(3)] for _, held in mail]
+    report = top_words(counts(rows, [label for label, _ in mail]), tokens, 3, alpha)
+    assert len(report.informative) == (3 if len(report.likeliest) > 1 else 0)
+    for word in report.informative:
+        share = {}
+        for name in report.likeliest:
+            own = [held >> tokens.index(word.token) & 1 for label, held in mail if label == name]
+            share[name] = (sum(own) + alpha) / (len(own) + 2 * alpha)
+        assert share[word.label] == pytest.approx(max(share.values()))
+
+
+def test_one_class_has_nothing_to_tell_it_from() -> None:
+    report = top_words(counts([[1, 0], [1, 1]], ["ham", "ham"]), ["the", "lunch"])
+    assert report.informative == [] and [word.token for word in report.likeliest["ham"]] == ["the", "lunch"]
+
+
+def rows(n: int, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(n)
+    return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + 2, rng.integers(0, 3, n)
+
+
+def test_sums_of_rows_that_the_fixed_point_holds_are_exact() -> None:
+    x = np.array([[1.0, -0.5], [2.0, UNIT], [4.0, 3.0]])
+    full = Moments.of(x, np.array([0, 0, 2]), 3, diagonal=False)
+    assert full.documents.tolist() == [2, 0, 1]
+    assert (full.first * UNIT).tolist() == [[3.0, UNIT - 0.5], [0.0, 0.0], [4.0, 3.0]]
+    products = [[5.0, 2 * UNIT - 0.5], [2 * UNIT - 0.5, 0.25 + UNIT**2]]
+    assert (full.second * UNIT**2).tolist() == [products, [[0.0, 0.0]] * 2, [[16.0, 12.0], [12.0, 9.0]]]
+    diagonal = Moments.of(x, np.array([0, 0, 2]), 3, diagonal=True)
+    assert diagonal.second.tolist() == np.einsum("cii->ci", full.second).tolist()
+    assert {part.dtype.kind for part in (*full, *diagonal)} == {"i"}
+
+
+def test_what_lies_between_two_units_is_rounded_to_the_nearer() -> None:
+    x = np.array([[0.4, 0.6, -0.4, -0.6]]) * UNIT
+    assert Moments.of(x, np.array([0]), 1, diagonal=True).first.tolist() == [[0, 1, 0, -1]]
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_parts_add_up_to_the_whole_and_come_off_it_again(diagonal: bool) -> None:
+    x, y = rows(60)
+    whole, first, rest = (Moments.of(x[part], y[part], 3, diagonal) for part in (slice(None), slice(9), slice(9, None)))
+    for made, expected in ((first.plus(rest), whole), (whole.plus(first, -1), rest)):
+        assert all(map(np.array_equal, made, expected))
+
+
+@pytest.mark.parametrize("kind", ["full", "pooled", "diagonal"])
+def test_the_scatter_is_that_of_the_rows(kind: str) -> None:
+    x, y = rows(200)
+    x = np.rint(x / UNIT) * UNIT
+    y[y == 1] = 2  # a class without rows is a class at zero
+    made = Moments.of(x, y, 3, kind == "diagonal").scatter(kind)
+    expected = Scatter.from_rows(x, y, 3, kind=kind)
+    assert made.kind == kind
+    assert made.documents.tolist() == expected.documents.tolist()
+    np.testing.assert_allclose(made.mean, expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(made.scatter, expected.scatter, rtol=1e-10)

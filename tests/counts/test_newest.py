@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never, same_counts
+from mail import counted, mail, message, never, same_counts
 
 from spamnb.classifier import Classifier
 from spamnb.counts.newest import newest, split_newest
-from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.counting import count_parallel
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.decision import Loss
@@ -21,7 +20,7 @@ from spamnb.learners.corrected import PASSES
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import TokenOptions
 from spamnb.training import leave_one_out_estimate, model_of, newest_scores, prepare, train_file
 
 HOUR = 3600
@@ -45,12 +44,6 @@ def drifting(each: int, undated: int = 0) -> list[tuple[str, bytes]]:
         found.append((label, dated(raw, None if number < undated else number)))
     random.Random(1).shuffle(found)
     return found
-
-
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    folder.mkdir(exist_ok=True)
-    return count_messages(entries, Tokenizer(), folder / "rows", never)
 
 
 def hour_of(raw: bytes) -> int:

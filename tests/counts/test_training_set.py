@@ -1,4 +1,4 @@
-"""training_set.py and shard.py: against scikit-learn's CountVectorizer with our tokenizer, and the algebra of sums."""
+"""Training sets: sums over messages against scikit-learn, shares that add up, and copies."""
 
 from __future__ import annotations
 
@@ -9,24 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, never, same_counts
+from mail import counted, mail, message, never, same_counts
 from scipy.sparse import csr_array
 
 from spamnb.counts import shard
 from spamnb.counts import training_set as module
+from spamnb.counts.copies import in_several_classes
 from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.engines.counting import count_parallel
 from spamnb.message.parse import parse
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 tokenize = Tokenizer()
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
-
-
-def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Sequence[int] | None = None) -> TrainingSet:
-    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    folder.mkdir(exist_ok=True, parents=True)
-    return count_messages(zip(places or range(len(entries)), entries), Tokenizer(), folder / "rows", never)
 
 
 def mail_of(label: str, *words: str) -> tuple[str, bytes]:
@@ -178,3 +174,24 @@ def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
         for label in range(2):
             of_class = part[own.positions[own.included & (own.labels == label)]]
             assert set(np.bincount(of_class, minlength=4)) <= {5, 6}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_copy_of_what_stands_in_several_classes_is_found(tmp_path: Path, workers: int) -> None:
+    labels = ["ham", "spam", "list"]
+    entries = [
+        Entry(labels[(n % 7) % 3] if n % 5 else "ham", str(n), "", content=message("ham", n % 50)) for n in range(200)
+    ]
+    expected: dict[int, list[tuple[int, str]]] = {}
+    for place, entry in enumerate(entries):
+        expected.setdefault(place % 50, []).append((place, str(entry.label)))
+    clashing = [copies for copies in expected.values() if len({label for _, label in copies}) > 1]
+    assert 0 < len(clashing) < 50
+    training_set = count_parallel(entries, TokenOptions(), tmp_path, never, workers=workers)
+    assert in_several_classes(training_set) == sorted(clashing)
+
+
+def test_copies_of_one_class_and_no_mail_at_all_are_none(tmp_path: Path) -> None:
+    entries = [Entry("ham", str(n), "", content=message("ham", n % 3)) for n in range(9)]
+    assert in_several_classes(count_parallel(entries, TokenOptions(), tmp_path, never)) == []
+    assert in_several_classes(count_parallel([], TokenOptions(), tmp_path, never)) == []

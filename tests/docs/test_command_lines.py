@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from documents import DOCUMENTS, ROOT, blocks, command_lines
@@ -33,12 +34,8 @@ NOT_RUN = {
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_imap.py": "takes an hour; tests/serve/test_imap_sort.py does its work",
-    "python scripts/soak_server.py": "takes minutes; tests/serve/test_soak.py runs it",
+    "python scripts/soak_server.py": "takes minutes; tests/serve/test_workers.py kills workers, too",
     "python scripts/experiment_": "needs the public corpora, and hours",
-    "python scripts/simulate_years.py": "needs the public corpora",
-    "python scripts/train_respelt.py": "needs the public corpora, and minutes",
-    "python scripts/simulate_scheduler.py": "takes minutes",
-    "python scripts/try_cluster.py": "makes network namespaces, as root",
     "python scripts/fuzz_message.py": "takes minutes; tests/message/test_fuzz.py does its work",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
@@ -105,11 +102,11 @@ class Place:
                 words, cwd=self.work, env=self.environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL
             )
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while ready not in log.read_text() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
             process.send_signal(signal.SIGTERM)
-            return process.wait(60), log.read_text()
+            return process.wait(120), log.read_text()
         finally:
             process.kill()
             process.wait()
@@ -151,11 +148,14 @@ def check_output(shown: list[str], printed: str) -> None:
     assert len(lines) == len(shown)
 
 
-def named(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+def documents(holding: str = "") -> list[Any]:
+    """The documents with this text, as parameters of a test. All but the README are slow."""
+    paths = [path for path in DOCUMENTS if holding in path.read_text()]
+    slow = {path: () if path.name == "README.md" and path.parent == ROOT else pytest.mark.slow for path in paths}
+    return [pytest.param(path, id=str(path.relative_to(ROOT)), marks=slow[path]) for path in paths]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", documents())
 def test_every_command_line_of_a_document_runs_from_top_to_bottom(path: Path, place: Place) -> None:
     for line in command_lines(path.read_text()):
         if not runs(line.text):
@@ -185,7 +185,7 @@ def test_every_command_line_of_a_document_runs_from_top_to_bottom(path: Path, pl
             check_output(line.output, done.stdout)
 
 
-@pytest.mark.parametrize("path", [path for path in DOCUMENTS if "```python" in path.read_text()], ids=named)
+@pytest.mark.parametrize("path", documents("```python"))
 def test_the_python_of_a_document_runs_from_top_to_bottom(path: Path, place: Place) -> None:
     assert place.run("spamnb train -m model.spamnb ~/mail").returncode == 0
     code = [line for block in blocks(path.read_text()) if block.language == "python" for line in block.lines]
@@ -203,6 +203,7 @@ def test_the_words_report_shown_is_that_of_the_newsgroups(corpora: Path, place: 
     check_output(table, "\n".join(line.rstrip() for line in place.run(words).stdout.splitlines()))
 
 
+@pytest.mark.slow
 def test_what_is_not_run_is_shown_and_its_script_and_options_exist(place: Place) -> None:
     lines = [line.text for path in DOCUMENTS for line in command_lines(path.read_text())]
     for start in NOT_RUN:

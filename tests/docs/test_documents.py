@@ -1,4 +1,4 @@
-"""Links lead somewhere, the README stays short, and ARCHITECTURE.md names the files that are there."""
+"""Links lead somewhere, and ARCHITECTURE.md names the files that are there."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from documents import DOCUMENTS, ROOT, anchors
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 HOSTILE = {"../../outside"}  # a name in an archive, no path of ours
 KINDS = (".py", ".pyx", ".pxi", ".html", ".css")  # a .pxd says of its .pyx what others may use, and goes unnamed
-MAX_README = 200  # lines
-
-
 def code_files() -> set[str]:
     """The package's files, relative to it, but for the rooms' own ``__init__.py``, which hold a docstring."""
     package = ROOT / "spamnb"
@@ -83,10 +80,6 @@ def test_every_document_can_be_reached_from_the_readme() -> None:
             links = re.findall(r"\]\(([^)#\s:]+\.md)", path.read_text())
             waiting += [(path.parent / link).resolve() for link in links]
     assert {path.resolve() for path in DOCUMENTS} <= seen
-
-
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= MAX_README
 
 
 def test_every_experiment_that_a_comment_names_has_its_heading() -> None:

@@ -1,12 +1,15 @@
-"""The example of docs/examples runs, and mypy and pyright find nothing in it: the public names have complete types."""
+"""The examples and the notebook run, type checkers find nothing in them, and they say what they find."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from documents import ROOT
@@ -61,6 +64,7 @@ def test_type_checkers_know_the_public_names(tool: str, tmp_path: Path) -> None:
     assert len(checked(tool, tmp_path, tmp_path / "wrong.py")) >= 5, "what is wrong is seen"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
 def test_an_example_runs(file: Path, tmp_path: Path) -> None:
     (tmp_path / "corpora").symlink_to(ROOT / "corpora")
@@ -69,3 +73,78 @@ def test_an_example_runs(file: Path, tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "good mail lost: " in ran.stdout and ran.stdout.splitlines()[-1] == "spam"
+
+
+PATH = ROOT / "docs" / "notebook.ipynb"
+MAX_BYTES = 600_000
+
+# What a reader is told, as values of the notebook's own names.
+FOUND = """
+{
+    "sms": tested.figures.accuracy.value,
+    "good mail lost": tested.figures.spam.hm.value,
+    "short": short["accuracy %"].to_dict(),
+    "groups": groups["accuracy %"].to_dict(),
+    "table": [(word, float(value)) for title in ("X", "MS", "bits") for word, value in zip(*(
+        pd.DataFrame(columns)[title][part].tolist() for part in ("word", "value")))],
+    "errors": errors[["Bernoulli", "multinomial"]].values.tolist(),
+    "wrong": wrong.to_dict("index"),
+    "above": {name: [float(value) for value in values] for name, values in above.items()},
+}
+"""
+
+
+def cells(notebook: Any, kind: str) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == kind]
+
+
+@pytest.fixture(scope="module")
+def notebook() -> Any:
+    return pytest.importorskip("nbformat").read(PATH, as_version=4)
+
+
+def test_every_cell_was_run_in_order_without_errors_or_warnings(notebook: Any) -> None:
+    code = cells(notebook, "code")
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    kinds = {(output.output_type, output.get("name")) for cell in code for output in cell.outputs}
+    assert kinds <= {("execute_result", None), ("display_data", None), ("stream", "stdout")}
+
+
+def test_it_is_small_and_names_no_folder_of_whoever_ran_it(notebook: Any) -> None:
+    text = PATH.read_text(encoding="utf-8")
+    assert len(text.encode()) < MAX_BYTES and "image/png" not in text
+    assert not [folder for folder in ("/home/", "/tmp/", "/root/", "/work/", "/Users/") if folder in text]
+
+
+def test_its_links_lead_to_files(notebook: Any) -> None:
+    for cell in cells(notebook, "markdown"):
+        for target in re.findall(r"\]\(([^)\s:]+)\)", cell.source):
+            assert (PATH.parent / target).exists(), target
+
+
+@pytest.mark.slow
+def test_it_runs_and_finds_what_it_says(corpora: Path, notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbclient, _ = pytest.importorskip("nbclient"), pytest.importorskip("ipykernel")
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    from nbformat.v4 import new_code_cell
+
+    monkeypatch.setenv("SPAMNB_CORPORA", str(corpora.resolve()))
+    asked = new_code_cell(FOUND.strip())
+    notebook.cells.append(asked)
+    try:
+        resources = {"metadata": {"path": str(PATH.parent)}}
+        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+    finally:
+        notebook.cells.remove(asked)
+    found = ast.literal_eval(asked.outputs[0].data["text/plain"])
+    assert found["sms"] > 98 and found["good mail lost"] < 0.5
+    for compared in (found["short"], found["groups"]):
+        assert max(compared, key=compared.__getitem__) == "SpamClassifier"
+    assert found["table"][:2] == [("subject", 0.998), ("this", 0.628)]
+    assert found["table"][-2:] == [("motif", 0.078), ("window", 0.067)]
+    assert found["errors"] == [[75, 77], [168, 179]]  # as printed in the book
+    for problem, reaches in (("one covariance", "LDA"), ("two covariances", "QDA"), ("Poisson", "logistic")):
+        assert found["wrong"][problem][reaches] < found["wrong"][problem]["best possible"] + 0.5
+    above = found["above"]
+    assert sum(above["one covariance", "LDA"]) < sum(above["one covariance", "logistic"])
+    assert above["Poisson", "LDA"][-1] > above["Poisson", "logistic"][-1]

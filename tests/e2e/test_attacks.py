@@ -30,6 +30,8 @@ from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 
+pytestmark = pytest.mark.slow
+
 N_HAM = 1000
 KEPT = re.compile(rb"(?im)^(?:from|to|subject):[^\n]*\n(?:[ \t][^\n]*\n)*")
 LOOK_ALIKE = str.maketrans("aeopcxi", "аеорсхі")

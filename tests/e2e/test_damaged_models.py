@@ -85,9 +85,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
         (root / "mail" / str(n)).write_bytes(message("ham", n))
     said = {}
     for kind in KINDS:
-        embedding = ["--embedding", "lsa:2"] if kind == "lda" else []
+        embedding = ["--set", "embedding=lsa:2"] if kind == "lda" else []
         path = root / kind
-        done = run("train", "--workers", 1, "-m", path, "--model-type", kind, *embedding, root / "labelled")
+        done = run("train", "--workers", 1, "-m", path, "--set", f"model_type={kind}", *embedding, root / "labelled")
         assert done.exit_code == 0, done.output
         with Classifier.open(path, writable=True) as classifier:
             with pytest.MonkeyPatch.context() as patch:
@@ -142,6 +142,7 @@ def check(models: Models, kind: str, *spoil: str) -> dict[str, bool]:
     return same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "column"), [(table, column) for table, columns in COLUMNS.items() for column in columns]
 )
@@ -154,6 +155,7 @@ def test_a_spoilt_column_is_noticed_or_harmless(models: Models, table: str, colu
 
 
 # Of these the file does not show that anything is missing: an empty array or table is what a new model has.
+@pytest.mark.slow
 @pytest.mark.parametrize("table", COLUMNS)
 def test_a_missing_row_or_table_is_noticed_or_harmless(models: Models, table: str) -> None:
     kind = KIND_WITH.get(table, "bernoulli")
@@ -196,6 +198,7 @@ def test_what_computes_in_a_model_of_somebody_else_is_never_run(models: Models, 
 BAD = ("null", "true", '"x"', "[]", "{}", "-1", "1e999", "NaN", "1" * 400, "[" * 100_000, "", "[[]]", '{"a": 1}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "key"),
     [
@@ -214,6 +217,7 @@ def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> No
             assert "explain" not in same, (key, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "key"),
     [("tokens", key) for key in ("tokenizer", "stem", "ngrams", "body_only", "ignore_headers")]
@@ -228,7 +232,7 @@ def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, k
             assert "classify" not in check(models, "bernoulli", spoil), (key, value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.sampled_from(KINDS),
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=40)), min_size=1, max_size=8),

@@ -6,10 +6,9 @@ import random
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import done
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 
 SAMPLES = Path(__file__).parents[2] / "corpora"
 
@@ -23,10 +22,7 @@ def trained(folder: Path, counts: dict[str, int], source: dict[str, Path]) -> tu
         (folder / "mail" / label).mkdir(parents=True)
         for n, path in enumerate(select_features(source[label], number)):
             (folder / "mail" / label / f"{n:04}").write_bytes(path.read_bytes())
-    alone = ["--one-class"] if len(counts) == 1 else []
-    result = CliRunner().invoke(cli, ["train", *alone, "-m", str(folder / "model"), str(folder / "mail")])
-    assert result.exit_code == 0, result.output
-    return folder / "model", result.output
+    return folder / "model", done("train", "-m", folder / "model", folder / "mail")
 
 
 def told(model: Path, folder: Path) -> list[tuple[str, float]]:
@@ -76,15 +72,6 @@ def test_a_hundred_to_one(tmp_path: Path, corpora: Path, counts: dict[str, int])
     assert ranked > 0.88, "the rare class is still told from the common one"
     if rare == "spam":
         assert sum(x > 0.9 for x in p["ham"]) == 0
-
-
-def test_one_class_alone_is_said_and_nothing_is_judged(tmp_path: Path) -> None:
-    model, output = trained(tmp_path, {"spam": 20}, OWN)
-    assert "Only class 'spam'" in output
-    with Classifier.open(model) as classifier:
-        assert classifier.classify(select_features(OWN["ham"], 1)[0].read_bytes()).verdict == "unsure"
-    result = CliRunner().invoke(cli, ["classify", "--exit-code", "-m", str(model)], input=b"Subject: x\n\ny\n")
-    assert result.exit_code == 75
 
 
 def test_an_unsure_band_takes_errors_rather_than_right_verdicts(tmp_path: Path) -> None:

@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 from commands import done, run
-from mail import counts, folders, mail, message, sums
+from mail import counts, exported, folders, mail, message, sums
 
 from spamnb.classifier import Classifier
-from spamnb.store.jsonl import export
 from spamnb.store.lessons import kept_lessons, unpack
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import TOKENS_VERSION
@@ -45,8 +44,7 @@ def held(model: Path) -> list[tuple[str, bytes]]:
 
 
 def content(model: Path) -> list[str]:
-    with Store.open(model) as store:
-        return list(export(store, lessons=True))
+    return exported(model, lessons=True)
 
 
 def facts(model: Path) -> dict[str, Any]:
@@ -74,7 +72,7 @@ def test_train_with_force_teaches_the_lessons_again_and_says_how_many(model: Pat
         assert "taught again 2 messages that had been learned one by one\n" in told
         assert held(model) == LESSONS and facts(model)["messages"] == {"ham": 21, "spam": 21}
     done("learn", "-m", model, "spam", stdin=message("ham", 0))  # a person says that the folder is wrong
-    told = done("train", "--force", "-m", model, "--model-type", "logistic", tmp_path / "mail")
+    told = done("train", "--force", "-m", model, "--set", "model_type=logistic", tmp_path / "mail")
     assert "taught again 3 messages" in told
     assert "1 of them in the sources too, 1 in another class there: the lesson's class counts" in told
     assert facts(model)["messages"] == {"ham": 20, "spam": 22}
@@ -134,13 +132,13 @@ def test_the_sources_are_remembered_as_they_can_be_found_again(
 
 
 def test_upgrade_makes_a_model_of_older_tokens_anew(model: Path, tmp_path: Path) -> None:
-    done("train", "--force", "-m", model, "--alpha", "0.5", tmp_path / "mail")
+    done("train", "--force", "-m", model, "--set", "alpha=0.5", tmp_path / "mail")
     before = content(model)
     assert "nothing to do" in done("upgrade", "-m", model) and content(model) == before
     for version in (1, TOKENS_VERSION - 1):  # through two versions
         set_meta(model, tokens_version=version)
         for command in (["classify", tmp_path / "mail"], ["learn", "spam", tmp_path / "mail"], ["serve", "--port", 0]):
-            assert "'spamnb upgrade' makes it anew" in run(*command, "-m", model).output
+            assert "'spamnb upgrade' makes it again" in run(*command, "-m", model).output
         told = done("upgrade", "-m", model)
         assert f"making {model} anew of {tmp_path / 'mail'}" in told and "taught again 2 messages" in told
         assert sums(content(model))[1:] == sums(before)[1:]

@@ -36,12 +36,6 @@ def test_learning_a_class_that_the_model_lacks_is_refused(model: Path, label: st
         assert store.totals().classes == ("ham", "spam")
 
 
-def test_a_new_class_is_made_when_told(model: Path) -> None:
-    assert run("learn", "-m", model, "--new-class", "list", stdin=message("ham", 70)).exit_code == 0
-    with Store.open(model) as store:
-        assert store.totals().classes == ("ham", "list", "spam")
-
-
 @pytest.mark.parametrize("words", [[], ["--new-class"]])
 def test_a_class_in_capitals_is_never_a_third_one(model: Path, words: list[str]) -> None:
     done = run("learn", "-m", model, *words, "SPAM", stdin=message("spam", 70))
@@ -94,23 +88,11 @@ def test_training_refuses_classes_that_differ_in_case_alone(tmp_path: Path) -> N
     assert not (tmp_path / "model").exists()
 
 
-def test_training_refuses_a_name_of_spam_that_no_class_has(tmp_path: Path) -> None:
-    folders(tmp_path / "mail", mail(5))
-    done = run("train", "-m", tmp_path / "model", "--spam", "spma", tmp_path / "mail")
-    assert done.exit_code == 1 and "--spam spma: no class has this name; the classes are ham, spam" in done.output
-
-
 def test_what_force_throws_away_is_said_with_its_number(model: Path, tmp_path: Path) -> None:
     assert run("learn", "-m", model, "spam", "--keep-lessons", "0", stdin=message("spam", 70)).exit_code == 0
     done = run("train", "--force", "-m", model, tmp_path / "mail")
     assert done.exit_code == 0 and "had learned 1 message one by one and not kept it" in done.output
     assert "one by one" not in run("train", "--force", "-m", model, tmp_path / "mail").output
-
-
-def test_an_empty_file_is_called_what_it_is(tmp_path: Path) -> None:
-    (tmp_path / "model").touch()
-    done = run("classify", "-m", tmp_path / "model", stdin=b"x")
-    assert done.exit_code == 1 and "an empty file and no model" in done.output
 
 
 def test_a_model_is_for_its_owner_alone_and_stays_as_its_owner_opens_it(model: Path, tmp_path: Path) -> None:
@@ -135,13 +117,6 @@ def test_where_there_is_no_message_that_is_an_error(model: Path, tmp_path: Path,
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr == f"Error: {' '.join(map(str, sources))}: no message\n"
     assert run(*words, "-m", model, stdin=b"").stderr == "Error: standard input: no message\n"
-
-
-def test_forgetting_from_a_class_that_is_none_is_refused(model: Path) -> None:
-    done = run("forget", "-m", model, "spma", stdin=message("spam", 1))
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert "'spma' is none of the classes ham, spam; did you mean spam?" in done.stderr
-    assert run("forget", "-m", model, "SPAM", stdin=message("spam", 1)).stderr.endswith("did you mean spam?\n")
 
 
 def test_a_class_that_was_emptied_is_still_known(tmp_path: Path) -> None:

@@ -28,14 +28,69 @@ from spamnb.tokens.token_array import TokenArray
 HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
 HEAVY |= {"jinja2"}  # 0.04 s: for a page only
 REPORT = """
-import sys
+import atexit, sys
+atexit.register(lambda: sys.stderr.write("\\n" + " ".join({name.partition(".")[0] for name in sys.modules})))
+"""
+COMMAND = """
 from spamnb.__main__ import main
 sys.argv = ["spamnb", *sys.argv[1:]]
-try:
-    main()
-finally:
-    sys.stderr.write("\\n" + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+main()
 """
+EVERY_HELP = f"""
+from spamnb.__main__ import main
+for words in (["--help"], ["--version"], *([name, "--help"] for name in {[*COMMANDS]})):
+    sys.argv = ["spamnb", *words]
+    try:
+        main()
+    except SystemExit as end:
+        assert end.code == 0, words
+"""
+VERBS = "import spamnb; spamnb.train, spamnb.evaluate, spamnb.words, spamnb.explain, spamnb.read"
+TOKENS = """
+from spamnb.message.parse import parse
+from spamnb.tokens.tokenizer import Tokenizer
+Tokenizer()(parse(b"\\n"))
+"""
+EMBEDDINGS = """
+import numpy as np
+from spamnb.learners.embeddings import embed, parse_embedding, shares_of
+embed(np.ones((1, 2)), np.array([1])); parse_embedding("lsa:2")
+"""
+FORMULAS = """
+import numpy as np
+import spamnb.counts.class_counts, spamnb.estimators, spamnb.formulas.mutual_information, spamnb.tokens.vocabulary
+from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
+from spamnb.formulas.priors import class_log_prior
+token_log_probability(np.ones((2, 1)), np.ones(2), 3.0, 1.0)
+token_log_odds(np.ones((2, 1)), np.ones(2), 1.0)
+all_absent_log_probability([{0: 1}, {1: 1}], np.ones(2), 1.0)
+class_log_prior([1, 2])
+"""
+GAUSSIAN = """
+import numpy as np
+from spamnb import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
+from spamnb.formulas.scatter import Scatter
+X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
+for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis():
+    model.fit_sums(Scatter.from_rows(X, y, 2, None, model.scatter_kind), [0, 1]).class_scores(X)
+LogisticRegression().set_weights([0, 1], np.ones((1, 2)), np.zeros(1), 20).class_scores(X)
+"""
+ESTIMATORS = """
+from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
+X, y = ["lunch", "pills", "tea", "offer"], ["ham", "spam", "ham", "spam"]
+SpamClassifier().fit(X, y).evaluate(X, y)
+MultinomialNB().fit(MailVectorizer().fit_transform(X), y), HashingMailVectorizer().transform(X)
+list(MessageFolds(2).split(X, y))
+"""
+LEAN = {
+    "every help": (EVERY_HELP, HEAVY | {"numpy", "sqlite3", "selectolax", "json"}),
+    "the verbs": (VERBS, {"scipy", "pandas", "polars", "rich", "jinja2", "click"}),
+    "tokens": (TOKENS, {"nltk", "scipy", "rich"}),
+    "embeddings": (EMBEDDINGS, {"scipy", "nltk", "rich", "sklearn", "model2vec"}),
+    "formulas": (FORMULAS, {"scipy"}),
+    "Gaussian models": (GAUSSIAN, {"scipy", "sklearn"}),
+    "estimators": (ESTIMATORS, {"sklearn"}),
+}
 
 
 THREADS = """
@@ -55,11 +110,16 @@ def bare() -> set[str]:
     return {name.partition(".")[0] for name in ran.stdout.decode().split()}
 
 
-def imported(*arguments: str, stdin: bytes = b"") -> set[str]:
-    """Top-level packages that a run has imported, beyond those that Python itself starts with."""
-    ran = subprocess.run([sys.executable, "-c", REPORT, *arguments], input=stdin, capture_output=True, timeout=120)
+def imported_by(program: str, *arguments: str, stdin: bytes = b"") -> set[str]:
+    """Top-level packages that a program has imported, beyond those that Python itself starts with."""
+    command = [sys.executable, "-c", REPORT + program, *arguments]
+    ran = subprocess.run(command, input=stdin, capture_output=True, timeout=120)
     assert ran.returncode == 0, ran.stderr.decode()
     return set(ran.stderr.decode().splitlines()[-1].split()) - bare()
+
+
+def imported(*arguments: str, stdin: bytes = b"") -> set[str]:
+    return imported_by(COMMAND, *arguments, stdin=stdin)
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +131,16 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids="-".join
-)
-def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
-    assert not imported(*arguments) & (HEAVY | {"numpy", "sqlite3", "selectolax", "json"})
+@pytest.mark.parametrize(("program", "never"), LEAN.values(), ids=LEAN)
+def test_a_program_imports_no_more_than_it_needs(program: str, never: set[str]) -> None:
+    assert not imported_by(program) & never
+
+
+def test_training_needs_no_scipy(tmp_path: Path) -> None:
+    folders(tmp_path, mail(4))
+    found = imported("train", "-m", str(tmp_path / "model"), *(f"{c}={tmp_path / c}" for c in ("ham", "spam")))
+    assert "numpy" in found
+    assert not found & {"scipy", "nltk", "rich"}
 
 
 @pytest.mark.parametrize("command", ["classify", "explain", "filter"])
@@ -92,14 +157,6 @@ def test_one_message_imports_of_the_standard_library_what_it_needs(model: str) -
     assert "numpy" in libraries
     found = imported("classify", "-m", model, stdin=message("spam", 77))
     assert not found & ({"gzip", "random", "secrets", "string", "_hashlib"} - libraries)
-
-
-def test_training_needs_no_scipy(tmp_path: Path) -> None:
-    folders(tmp_path, mail(4))
-    sources = [f"{label}={tmp_path / label}" for label in ("ham", "spam")]
-    found = imported("train", "-m", str(tmp_path / "model"), *sources)
-    assert "numpy" in found
-    assert not found & {"scipy", "nltk", "rich"}
 
 
 def test_a_page_imports_little(model: str) -> None:

@@ -23,11 +23,13 @@ from spamnb.api.evaluate import evaluate
 from spamnb.api.train import train
 from spamnb.classifier import Classifier
 from spamnb.engines import cluster as module
-from spamnb.engines import cluster_counting, parts
-from spamnb.engines.cluster import Cluster
+from spamnb.engines import cluster_counting
+from spamnb.engines.cluster import Cluster, rules
 from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
 from spamnb.store.jsonl import export
+
+pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed")
 
@@ -74,13 +76,13 @@ def test_workers_in_any_order_make_the_model_of_one_machine(
     folder: Path, scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = train(folder, tmp_path / "one", workers=1, model_type="boolean")
-    count = parts.count_part
+    count = cluster_counting.count_part
 
-    def in_any_order(*arguments: Any) -> parts.Counted:
+    def in_any_order(*arguments: Any) -> cluster_counting.Counted:
         time.sleep(random.uniform(0, 0.2))
         return count(*arguments)
 
-    monkeypatch.setattr(parts, "count_part", in_any_order)
+    monkeypatch.setattr(cluster_counting, "count_part", in_any_order)
     monkeypatch.setattr(cluster_counting, "FIRST_PART", 40)
     address = scheduler.cluster.scheduler_address
     other = train(folder, tmp_path / "parts", dask=address, tell=quiet, model_type="boolean")
@@ -103,17 +105,6 @@ def test_a_corrected_model_and_evaluations_are_those_of_one_machine(
         alone, shared = evaluate(folder, workers=1, **way), evaluate(folder, dask=address, tell=quiet, **way)
         assert shared.to_dict() == alone.to_dict()
         assert shared.mislabelled == alone.mislabelled
-
-
-def test_parts_and_ranges_follow_the_memory_of_the_smallest_worker(
-    scheduler: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    least = min(worker.memory_limit for worker in scheduler.cluster.scheduler.workers.values())
-    for room_bytes, room in ((2 * least, 1), (least // 3, 3), (least // 100, module.MOST_ROOM)):
-        monkeypatch.setattr(module, "ROOM_BYTES", room_bytes)
-        found = Cluster(scheduler.client, "here")
-        found.check_workers()
-        assert (found.workers, found.room) == (2, room)
 
 
 def test_a_scheduler_file_names_the_scheduler(folder: Path, scheduler: Any, tmp_path: Path) -> None:
@@ -176,8 +167,8 @@ def test_a_worker_by_other_rules_or_without_spamnb_is_named_before_the_mail_is_r
 ) -> None:
     found, worker = Cluster(scheduler.client, "here"), "tcp://10.0.0.7:4"
     for there, said in (
-        ({**parts.rules(), "tokens": "5"}, f"the worker {worker} has tokens 5, here it is"),
-        ({**parts.rules(), "PDF attachments": "?"}, f"the worker {worker} has PDF attachments"),
+        ({**rules(), "tokens": "5"}, f"the worker {worker} has tokens 5, here it is"),
+        ({**rules(), "PDF attachments": "?"}, f"the worker {worker} has PDF attachments"),
         (ModuleNotFoundError("No module named 'spamnb'"), f"the worker {worker} cannot run this spamnb \\(No module"),
         (RuntimeError("odd\nlines"), f"the worker {worker} cannot run this spamnb \\(odd\\); install the same"),
         (TimeoutError("late"), f"the worker {worker} does not answer: late"),
@@ -186,7 +177,7 @@ def test_a_worker_by_other_rules_or_without_spamnb_is_named_before_the_mail_is_r
         monkeypatch.setattr(scheduler.client, "run", lambda function, on_error, answers=answers: answers)
         with pytest.raises(SpamnbError, match=said):
             found.check_workers()
-    monkeypatch.setattr(scheduler.client, "run_on_scheduler", lambda function: {**parts.rules(), "tokens": "5"})
+    monkeypatch.setattr(scheduler.client, "run_on_scheduler", lambda function: {**rules(), "tokens": "5"})
     with pytest.raises(SpamnbError, match="the scheduler here has tokens 5"):
         found.check_workers()
 
@@ -215,7 +206,8 @@ def test_ctrl_c_leaves_the_cluster_nothing_to_do_and_the_old_model_whole(
     model = tmp_path / "model"
     train(folder, model, workers=1)
     before = model.read_bytes()
-    monkeypatch.setattr(parts, "count_part", lambda *arguments: time.sleep(1))
+    count = cluster_counting.count_part
+    monkeypatch.setattr(cluster_counting, "count_part", lambda *arguments: time.sleep(1) or count(*arguments))
     monkeypatch.setattr(cluster_counting, "FIRST_PART", 2)
     presser = Timer(1.5, signal.pthread_kill, (get_ident(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
@@ -239,7 +231,7 @@ def test_a_scheduler_that_dies_is_told_and_the_old_model_is_whole(
     with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        with ending(monkeypatch, "settle-1", process.kill), pytest.raises(SpamnbError, match=GONE.format(address)):
+        with ending(monkeypatch, "count-40", process.kill), pytest.raises(SpamnbError, match=GONE.format(address)):
             train(folder, model, dask=address, force=True, tell=quiet)
     assert model.read_bytes() == before and list(tmp_path.iterdir()) == [model]
 
@@ -269,7 +261,6 @@ def ending(monkeypatch: pytest.MonkeyPatch, name: str, end: Callable[[], Any]) -
         yield
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,18 +279,17 @@ def test_a_worker_that_is_killed_changes_nothing_and_a_part_that_kills_all_is_na
             killed.append(made.workers[0].pid)
             os.kill(killed[0], signal.SIGKILL)
 
-        with ending(monkeypatch, "settle-1", kill):
+        with ending(monkeypatch, "count-40", kill):
             train(folder, model, dask=made.scheduler_address, tell=quiet)
         assert killed and sums(model) == sums(tmp_path / "one")
         before = model.read_bytes()
-        monkeypatch.setattr(parts, "count_part", lambda *arguments: os._exit(1))
+        monkeypatch.setattr(cluster_counting, "count_part", lambda *arguments: os._exit(1))
         said = r"the part of the mail from \S+0000\.eml to \S+\.eml ended 2 workers that took it"
         with pytest.raises(SpamnbError, match=said):
             train(folder, model, dask=made.scheduler_address, force=True, tell=quiet)
         assert model.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_a_cluster_of_this_machine_makes_the_same_model(folder: Path, tmp_path: Path) -> None:
     train(folder, tmp_path / "one", workers=1)
     result = run("train", "--dask", "local", "--workers", "2", "-m", str(tmp_path / "local"), str(folder))

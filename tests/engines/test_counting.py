@@ -1,4 +1,4 @@
-"""engines/: the same training_set whatever the number of processes, and what happens when one of them fails."""
+"""engines/: the same training set whatever the number of processes and chunks, and what happens when one fails."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mail import folders, mail, message, never, same_counts
 
 from spamnb.counts import training_set as module
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines import counting
+from spamnb.engines.chunks import take_chunk
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.workers import parallel_map
 from spamnb.errors import SpamnbError
@@ -380,3 +383,35 @@ def test_memory_is_bounded_by_the_vocabulary(tmp_path: Path) -> None:
     peak(10)
     flushed = module.MAX_BUFFERED * (8 + 5 * 8)  # the list, and the arrays that it is sorted in
     assert peak(2000) < flushed + peak(10) + 2000 * 100  # where 2000 rows in memory would be 2000 · 300 · 36
+
+
+sizes = st.lists(st.none() | st.integers(0, 9), max_size=12)  # None: an entry that is a file
+
+
+def of_sizes(sizes: list[int | None]) -> list[Entry]:
+    return [Entry(None, str(n), "", content=None if size is None else b"x" * size) for n, size in enumerate(sizes)]
+
+
+@given(sizes, st.integers(1, 5), st.integers(0, 20))
+def test_chunks_are_the_entries_in_order_each_as_large_as_may_be(
+    sizes: list[int | None], most: int, most_bytes: int
+) -> None:
+    given = of_sizes(sizes)
+    source = iter(given)
+    taken: list[Entry] = []
+    more = True
+    while more:
+        found, size, more = take_chunk(source, most, most_bytes)
+        carried = [len(entry.content or b"") for entry in found]
+        assert size == sum(carried)
+        full = len(found) == most or size > most_bytes
+        assert len(found) <= most and sum(carried[:-1]) <= most_bytes
+        assert more == full, "a chunk that is not full is the last"
+        taken += found
+    assert taken == given
+
+
+def test_no_entry_is_read_ahead() -> None:
+    source = iter(of_sizes([None, 3, 2, 1]))
+    assert [len(take_chunk(source, 10, most_bytes).entries) for most_bytes in (2, 1, 0)] == [2, 1, 1]
+    assert take_chunk(source, 10, 0) == ([], 0, False)

@@ -145,7 +145,7 @@ def test_nothing_that_other_processes_teach_or_forget_meanwhile_is_lost(
     found = entries([str(tmp_path / "mail")], never)
     settings = Settings("boolean")  # of which what is learned later makes the same sums
     rebuild(taught, found, settings, lessons, {}, tmp_path / "scratch", never, lambda *_: None, workers, force=True)
-    assert lessons.waiting[0].wait(60) == 0
+    assert lessons.waiting[0].wait(120) == 0
     right = [*(pair for pair in mail(6) if pair[1] != message("ham", 3)), TAUGHT[2], *Taught.late]
     source = folders(tmp_path / "right", right)
     _, expected = made(tmp_path / "n", source, None, tmp_path / "scratch2", model_type="boolean")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,12 +11,7 @@ from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SklearnLDA
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as SklearnQDA
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import check_estimator
 
 from spamnb.estimators import discriminant
 from spamnb.estimators.gaussian import GaussianNB
@@ -82,18 +73,6 @@ def test_equals_the_twin(ours: Any, twin: Any, classes: int) -> None:
     if classes == 2 and isinstance(twin, SklearnLDA):
         np.testing.assert_allclose(ours.coef_, twin.coef_, atol=1e-8)
         np.testing.assert_allclose(ours.intercept_, twin.intercept_, atol=1e-8)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_gaussian_weights_equal_the_twin(weighted: bool) -> None:
-    X, y = data(4)
-    weight = np.random.default_rng(0).uniform(0, 3, len(y)) if weighted else None
-    ours = GaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
-    twin = SklearnGaussianNB(var_smoothing=0).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(ours.predict_joint_log_proba(X), twin.predict_joint_log_proba(X), atol=1e-8, rtol=1e-10)
-    np.testing.assert_allclose(ours.theta_, twin.theta_, atol=1e-12)
-    np.testing.assert_allclose(ours.var_, twin.var_, rtol=1e-12)
-    np.testing.assert_allclose(ours.class_count_, twin.class_count_)
 
 
 def test_joint_log_likelihood_is_the_density_scipy_computes() -> None:
@@ -323,23 +302,6 @@ def test_numbers_too_large_to_square_are_refused(model: Any) -> None:
     np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
 
 
-def test_predicting_imports_no_scipy() -> None:
-    code = """
-import sys, numpy as np
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.lda import LinearDiscriminantAnalysis
-from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
-from spamnb.estimators.logistic import LogisticRegression
-from spamnb.formulas.scatter import Scatter
-X, y = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20) % 2
-for model in GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis():
-    model.fit_sums(Scatter.from_rows(X, y, 2, None, model.scatter_kind), [0, 1]).class_scores(X)
-LogisticRegression().set_weights([0, 1], np.ones((1, 2)), np.zeros(1), 20).class_scores(X)
-sys.exit(any(name.split('.')[0] in ('scipy', 'sklearn') for name in sys.modules))
-"""
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 @by_name
 def test_quadratic_form_is_the_score(model: Any) -> None:
     X, y = data(18)
@@ -352,35 +314,6 @@ def test_quadratic_form_is_the_score(model: Any) -> None:
     score -= score[:, :1]
     joint = fitted.predict_joint_log_proba(X)
     np.testing.assert_allclose(score, joint - joint[:, :1], atol=1e-9)
-
-
-@by_name
-def test_scikit_learns_own_checks(model: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(clone(model), on_fail=None, on_skip=None)
-    failed = [result for result in results if result["status"] == "failed"]
-    assert not failed, [(result["check_name"], str(result["exception"])) for result in failed]
-    assert sum(result["status"] == "passed" for result in results) >= 55
-
-
-@by_name
-def test_works_in_scikit_learns_tools(model: Any) -> None:
-    texts = ["cheap watches cheap", "buy watches now", "meeting at noon", "notes of the meeting"] * 8
-    labels = ["spam", "spam", "ham", "ham"] * 8
-    pipeline = make_pipeline(CountVectorizer(), FunctionTransformer(_dense), clone(model))
-    assert cross_val_score(pipeline, texts, labels, cv=4).min() == 1
-    name = type(model).__name__.lower()
-    grid = {f"{name}__class_prior": ["mle", "uniform"]}
-    search = GridSearchCV(pipeline, grid, cv=2).fit(texts, labels)
-    assert search.best_score_ == 1
-    copy = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
-    np.testing.assert_array_equal(copy.predict(texts), labels)
-    assert clone(model).get_params().keys() == model.get_params().keys()
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray()
 
 
 def test_what_is_derived_is_no_attribute_before_the_fit() -> None:

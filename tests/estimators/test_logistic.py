@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from typing import Any
 
@@ -14,11 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
 
 from spamnb.estimators.cross_entropy import CrossEntropy, ManyClassCrossEntropy
 from spamnb.estimators.logistic import LogisticRegression
@@ -192,25 +187,6 @@ def test_quadratic_form_is_the_score(classes: int) -> None:
     score = X @ linear.T + constant
     score -= np.log(np.exp(score).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(score, model.predict_log_proba(X), atol=1e-12)
-
-
-def test_scikit_learns_own_checks() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(LogisticRegression(), on_fail=None, on_skip=None)
-    failed = [result for result in results if result["status"] == "failed"]
-    assert not failed, [(result["check_name"], str(result["exception"])) for result in failed]
-    assert sum(result["status"] == "passed" for result in results) >= 55
-
-
-def test_works_in_scikit_learns_tools() -> None:
-    texts = ["cheap watches cheap", "buy watches now", "meeting at noon", "notes of the meeting"] * 8
-    labels = ["spam", "spam", "ham", "ham"] * 8
-    pipeline: Any = make_pipeline(CountVectorizer(), LogisticRegression())
-    assert cross_val_score(pipeline, texts, labels, cv=4).min() == 1
-    search = GridSearchCV(pipeline, {"logisticregression__C": [0.1, 10]}, cv=2).fit(texts, labels)
-    copy = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
-    np.testing.assert_array_equal(copy.predict(texts), labels)
 
 
 @pytest.mark.parametrize("container", [np.asarray, csr_array])

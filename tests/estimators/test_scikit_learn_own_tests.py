@@ -25,7 +25,7 @@ from spamnb.estimators.multinomial import MultinomialNB
 
 EXCLUDED = {
     "test_alpha": "alpha = 0 is an error here, not a warning; there is no force_alpha",
-    "test_alpha_vector": "passes force_alpha; vectors of alpha are tested in test_multinomial.py",
+    "test_alpha_vector": "passes force_alpha; vectors of alpha are tested in test_discrete.py",
     "test_check_alpha": "tests the private _check_alpha and force_alpha",
     "test_gnb_check_update_with_no_data": "tests the private GaussianNB._update_mean_variance",
     "test_gnb_array_api_compliance": "arrays other than numpy's are not supported",

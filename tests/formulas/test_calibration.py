@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _logistic, margins
+from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _fit_curve, margins
 
 
 def binary(margin: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ def test_the_curve_is_the_likeliest(seed: int, ham: int, spam: int, distance: fl
     margin = np.concatenate([rng.normal(-1, spread, ham), rng.normal(1, spread, spam)]) * distance
     assume(margin[ham:].mean() > margin[:ham].mean())
     own, rest = (np.bincount(_bins(part), minlength=BINS) for part in (margin[ham:], margin[:ham]))
-    slope, intercept = _logistic(own, rest)
+    slope, intercept, *_ = _fit_curve(own, rest, min_gain=float("inf"))
     own[_bins(np.array(2.0))] += 1
     rest[_bins(np.array(-2.0))] += 1
     doubt = (100 + min(ham, spam) + 1) / 2 / (50 + min(ham, spam) + 1)  # an imagined message on each side
@@ -199,3 +199,24 @@ def test_scores_count_once_ten_messages_of_a_class_that_was_learned_without_them
         p = calibration.probabilities(binary(np.array([2.0, 6.0])))[:, 1]
         assert p[1] > 0.9
         assert (p[0] < 0.3) == border_is_known, (scored, p)
+
+
+@pytest.mark.parametrize(("missed", "foreign"), [(0.05, 0.05), (0.2, 0.2), (0.0, 0.1), (0.1, 0.0)])
+def test_wrong_labels_neither_flatten_the_curve_nor_pass_for_right_ones(missed: float, foreign: float) -> None:
+    margin, y = drawn(5000, 4, slope=3.0, shift=0.5)
+    flips = np.random.default_rng(5).random(5000) < np.where(y == 1, missed, foreign)
+    told = np.where(flips, 1 - y, y)
+    calibration = fitted(margin, told)
+    x = np.linspace(-2, 2, 41)
+    p = calibration.probabilities(binary(x))[:, 1]
+    np.testing.assert_allclose(p, expit(3.0 * x + 0.5), atol=0.1)
+    doubts = calibration.doubts(binary(margin), told)
+    assert doubts.mean() == pytest.approx(flips.mean(), abs=0.01)
+    clear = np.abs(margin) > 2
+    assert np.array_equal(doubts[clear] > 0.5, flips[clear])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_that_follow_the_curve_are_believed(seed: int) -> None:
+    margin, y = drawn(1000, seed)
+    assert not fitted(margin, y).doubts(binary(margin), y).any()

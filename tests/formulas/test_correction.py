@@ -86,7 +86,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     monkeypatch.setattr(correction, "NEGLIGIBLE", 0.0)
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes), np.int64), np.zeros((40, classes), np.int64)
-    passes = ascend(*given, np.arange(60), 20.0, 1000, brought, weights)
+    passes = ascend(*given, np.arange(60), 20.0, 0.0, 1000, brought, weights)
     assert passes < 1000
     scores = given.offsets.copy()  # with all of its tokens a row has length 1, whatever columns it has
     for i in range(60):
@@ -107,7 +107,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
 def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes), np.int64), np.zeros((40, classes), np.int64)
-    ascend(*given, np.arange(60), PENALTY, 4, brought, weights)
+    ascend(*given, np.arange(60), PENALTY, 0.0, 4, brought, weights)
     others = -brought[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
     small = (others > 0) & (others * UNIT / given.values[:, None] < NEGLIGIBLE - UNIT)
     assert small.any() == (classes == 2) and others.any() and (others >= 0).all()
@@ -122,7 +122,7 @@ def test_compiled_brings_the_same_to_the_last_unit(classes: int) -> None:
     results = []
     for solve in (source.ascend, ascend):
         brought, weights = np.zeros((80, classes), np.int64), np.zeros((50, classes), np.int64)
-        results.append((solve(*given, order, PENALTY, 4, brought, weights), brought, weights))
+        results.append((solve(*given, order, PENALTY, 0.05, 4, brought, weights), brought, weights))
     (passes, brought, weights), (same_passes, same, same_weights) = results
     assert passes == same_passes and np.array_equal(brought, same) and np.array_equal(weights, same_weights)
     some, rest, same_rest = order[:9], weights.copy(), weights.copy()

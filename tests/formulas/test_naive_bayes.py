@@ -1,12 +1,29 @@
-"""The formulas of naive Bayes against their definitions, computed with plain probabilities."""
+"""Naive Bayes: sums of classes, priors, likelihoods, decisions and mutual information against formulas written out."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from scipy.stats import beta, dirichlet
+from sklearn.feature_selection import mutual_info_classif
 
+from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.top_words import Word, top_words
+from spamnb.errors import SpamnbError
+from spamnb.estimators.bernoulli import BernoulliNB
+from spamnb.estimators.categorical import CategoricalNB
+from spamnb.estimators.complement import ComplementNB
+from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.formulas.class_sums import class_sums, presence, subtract
+from spamnb.formulas.decision import Loss
+from spamnb.formulas.mutual_information import mutual_information, top_columns
 from spamnb.formulas.naive_bayes import (
     all_absent_log_probability,
     for_each_count,
@@ -15,6 +32,7 @@ from spamnb.formulas.naive_bayes import (
     token_log_odds,
     token_log_probability,
 )
+from spamnb.formulas.priors import class_log_prior
 
 COUNTS = np.array([[3, 0, 5], [1, 2, 0]])
 DOCUMENTS = np.array([6, 4])
@@ -76,3 +94,217 @@ def test_leaving_one_out_is_counting_without_it(seed: int) -> None:
         rest = rest[:, rest.any(axis=0) | others]
         theta = (rest.sum(axis=0) + ALPHA) / (len(rest) + 2 * ALPHA)
         assert value == pytest.approx(-0.7 + np.log(1 - theta).sum(), rel=1e-12)
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.booleans())
+def test_class_sums_dense_and_sparse_with_weights(seed: int, whole: bool) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(9, 4))
+    codes = rng.integers(0, 5, size=9)
+    weight = None if whole else rng.random(9)
+    expected = np.array([((np.ones(9) if whole else weight)[:, None] * X)[codes == c].sum(axis=0) for c in range(5)])
+    np.testing.assert_allclose(class_sums(X, codes, 5, weight), expected, rtol=1e-12)
+    np.testing.assert_allclose(class_sums(csr_array(X), codes, 5, weight).toarray(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+def test_rounding_is_judged_cell_by_cell(container: Any) -> None:
+    a, b = container(np.array([[0.1 + 0.2 + 0.3, 1e9, 3e-7]])), container(np.array([[0.6, 1e9 - 1, 0.0]]))
+    found = subtract(a, b)
+    assert (found if container is np.asarray else found.toarray()).tolist() == [[0.0, 1.0, 3e-7]]
+
+
+def test_presence_leaves_the_matrix_alone() -> None:
+    X = csr_array((np.array([2, 0, 3]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    assert presence(X).toarray().tolist() == [[1, 0], [0, 1]]
+    assert X.data.tolist() == [2, 0, 3]
+
+
+def test_taking_out_what_was_not_there_is_refused() -> None:
+    one, other = csr_array(np.array([[1, 0, 0]])), csr_array(np.array([[0, 1, 0]]))
+    with pytest.raises(ValueError, match="more would be taken out than was learned"):
+        subtract(one, other)
+    with pytest.raises(ValueError, match="more would be taken out"):
+        subtract(one.toarray(), (one + one).toarray())
+
+
+costs = st.floats(0.1, 1000)
+
+
+@given(p=st.floats(0, 1), cost=costs, unsure=st.none() | st.floats(0.01, 10))
+def test_verdict_has_least_expected_loss(p: float, cost: float, unsure: float | None) -> None:
+    loss = Loss(cost, unsure)
+    expected = {"ham": p, "spam": cost * (1 - p)} | ({} if unsure is None else {"unsure": unsure})
+    verdict = loss.verdicts(["ham", "spam"], np.array([[1 - p, p]]), "spam")[0]
+    assert expected[verdict] <= min(expected.values()) + 1e-9
+    if abs(p - loss.threshold) > 1e-6:
+        assert (verdict == "spam") == (p > loss.threshold)
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=2, max_size=6))
+def test_without_a_class_of_spam_the_most_probable_class_wins(weights: list[float]) -> None:
+    p = np.array(weights) / sum(weights)
+    names = [f"group{i}" for i in range(len(p))]
+    (verdict,) = Loss(99).verdicts(names, p[None, :], "spam")
+    assert p[names.index(verdict)] >= p.max() - 1e-11  # closer ones are ties
+
+
+def test_threshold_is_the_cost_ratio_of_androutsopoulos() -> None:
+    assert [round(Loss(cost).threshold, 3) for cost in (1, 9, 999)] == [0.5, 0.9, 0.999]
+
+
+def test_the_cost_of_spam_holds_among_many_classes() -> None:
+    p = np.array([[0.05, 0.15, 0.8]])
+    assert Loss(1).verdicts(["ham", "lists", "spam"], p, "spam") == ["spam"]
+    assert Loss(9).verdicts(["ham", "lists", "spam"], p, "spam") == ["lists"]
+
+
+def test_a_tie_is_not_spam() -> None:
+    even = np.array([[0.5, 0.5]])
+    assert Loss(1).verdicts(["ham", "spam"], even, "spam") == ["ham"]
+    assert Loss(1).verdicts(["spam", "work"], even, "spam") == ["work"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [(0.0, None), (-1.0, None), (9.0, 0.0), (float("nan"), None), (1e300, None), (9.0, float("inf"))]
+)
+def test_costs_that_make_no_sense_are_refused(arguments: tuple[float, float | None]) -> None:
+    with pytest.raises(SpamnbError, match="must be above 0"):
+        Loss(*arguments)
+
+
+def test_nothing_is_called_spam_before_enough_was_seen_nor_anything_by_one_class() -> None:
+    p = np.array([[0.01, 0.99], [0.99, 0.01]])
+    assert Loss(9).verdicts(["ham", "spam"], p, "spam", enough=False) == ["unsure", "ham"]
+    assert Loss(9).verdicts(["spam"], np.ones((2, 1)), "spam") == ["unsure", "unsure"]
+
+
+counts = st.lists(st.integers(0, 50), min_size=2, max_size=5).filter(any)
+
+
+@given(counts, st.floats(0.5, 5))
+def test_dirichlet_is_the_posterior_mean(documents: list[int], a: float) -> None:
+    expected = dirichlet(np.array(documents) + a).mean()
+    np.testing.assert_allclose(np.exp(class_log_prior(documents, "dirichlet", a)), expected, rtol=1e-12)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.floats(1.1, 5))
+def test_map_is_the_posterior_mode(heads: int, tails: int, a: float) -> None:
+    posterior = beta(heads + a, tails + a)
+    mode = minimize_scalar(lambda p: -posterior.logpdf(p), bounds=(0, 1), method="bounded").x
+    np.testing.assert_allclose(np.exp(class_log_prior([heads, tails], "map", a))[0], mode, atol=1e-4)
+
+
+@given(counts)
+def test_mle_uniform_and_map_with_a_flat_prior(documents: list[int]) -> None:
+    mle = np.exp(class_log_prior(documents))
+    np.testing.assert_allclose(mle, np.array(documents) / sum(documents), rtol=1e-12)
+    np.testing.assert_array_equal(class_log_prior(documents, "map", 1.0), class_log_prior(documents))
+    np.testing.assert_allclose(np.exp(class_log_prior(documents, "uniform")), 1 / len(documents))
+
+
+def test_the_coin_that_fell_on_heads_four_times() -> None:
+    assert np.exp(class_log_prior([4, 0], "mle")).tolist() == [1.0, 0.0]
+    assert np.exp(class_log_prior([4, 0], "dirichlet", [2, 2])) == pytest.approx([6 / 8, 2 / 8])
+    assert np.exp(class_log_prior([4, 0], "map", [2, 2])) == pytest.approx([5 / 6, 1 / 6])
+
+
+@pytest.mark.parametrize(
+    ("documents", "prior", "concentration", "message"),
+    [
+        ([1, 2], "flat", 1.0, "'flat' is unknown: use one of mle, dirichlet, map, uniform or an array"),
+        ([1, 2], [1.0], 1.0, "Number of priors must match number of classes: 1 priors, 2 classes"),
+        ([1, 2], [1.5, -0.5], 1.0, "Priors must be non-negative"),
+        ([1, 2], [0.5, 0.4], 1.0, "The sum of the priors should be 1, not 0.9"),
+        ([1, 2], [0.5, float("nan")], 1.0, "non-negative"),
+        ([1, 2], "dirichlet", 0.0, "prior_concentration must be greater than 0"),
+        ([1, 2], "dirichlet", [1.0, 2.0, 3.0], "must be a number or hold 2 numbers"),
+        ([0, 2], "map", 0.5, "the MAP class prior does not exist.*prior_concentration >= 1"),
+        ([0, 0], "mle", 1.0, "no class has any weight"),
+        ([3, 1], "dirichlet", np.inf, "prior_concentration must be greater than 0 and finite"),
+    ],
+)
+def test_errors_say_what_to_do(documents: Any, prior: Any, concentration: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        class_log_prior(documents, prior, concentration)
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, BernoulliNB, ComplementNB, CategoricalNB])
+def test_the_same_choice_on_every_model(model: Any) -> None:
+    X, y = np.array([[0, 1], [1, 0], [1, 1], [1, 0]]), ["a", "b", "b", "b"]
+
+    def prior(**parameters: Any) -> np.ndarray:
+        return np.exp(model(**parameters).fit(X, y).class_log_prior_)
+
+    assert prior() == pytest.approx([1 / 4, 3 / 4])
+    assert prior(class_prior="mle", fit_prior=False) == pytest.approx([1 / 4, 3 / 4])  # the explicit one counts
+    assert prior(fit_prior=False) == pytest.approx([1 / 2, 1 / 2])
+    assert prior(class_prior="uniform") == pytest.approx([1 / 2, 1 / 2])
+    assert prior(class_prior="dirichlet", prior_concentration=[1, 3]) == pytest.approx([2 / 8, 6 / 8])
+    assert prior(class_prior="map", prior_concentration=2) == pytest.approx([2 / 6, 4 / 6])
+    assert prior(class_prior=[0.9, 0.1]) == pytest.approx([0.9, 0.1])
+
+
+def by_definition(N: np.ndarray, n: np.ndarray, alpha: float) -> list[float]:
+    """The formula, column by column and class by class."""
+    information = []
+    prior = n / n.sum()
+    for j in range(N.shape[1]):
+        total = 0.0
+        for count in (N[:, j], n - N[:, j]):  # there, and not there
+            theta = [(count[c] + alpha) / (n[c] + 2 * alpha) if n[c] else 0.0 for c in range(len(n))]
+            marginal = sum(p * t for p, t in zip(prior, theta))
+            total += sum(p * t * np.log2(t / marginal) for p, t in zip(prior, theta) if p * t > 0)
+        information.append(total)
+    return information
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.sampled_from([0.0, 0.01, 1.0, 3.5]), st.booleans())
+def test_equals_its_definition(seed: int, classes: int, alpha: float, sparse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n = rng.integers(0, 40, size=classes)
+    n[0] += 1
+    N = rng.binomial(n[:, None], rng.random((classes, 7)) * (rng.random((classes, 7)) < 0.5))
+    N[:, 0] = n  # in every document
+    found = mutual_information(csr_array(N) if sparse else N, n, alpha)
+    np.testing.assert_allclose(found, by_definition(N, n, alpha), rtol=0, atol=5e-15)
+    assert (found >= 0).all()
+
+
+def test_equals_scikit_learns_without_smoothing() -> None:
+    rng = np.random.default_rng(4)
+    X = csr_array((rng.random((300, 40)) < rng.random(40) * 0.4).astype(int))
+    y = rng.choice(["a", "b", "c"], size=300)
+    counts = ClassCounts.from_matrix(X, y.tolist())
+    nats = mutual_info_classif(X, y, discrete_features=True)
+    found = mutual_information(counts.document_counts, counts.documents, alpha=0) * np.log(2)
+    np.testing.assert_allclose(found, nats, atol=3e-15)
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match="alpha must be at least 0"):
+        mutual_information(csr_array((2, 3)), np.array([1, 1]), -1)
+    with pytest.raises(ValueError, match="no documents"):
+        mutual_information(csr_array((2, 3)), np.array([0, 0]))
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.text("xyz", min_size=1, max_size=3)), max_size=12))
+def test_top_columns_is_the_head_of_a_full_sort(pairs: list[tuple[float, str]]) -> None:
+    pairs = list({token: (value, token) for value, token in pairs}.values())
+    values, tokens = np.array([v for v, _ in pairs]), [t for _, t in pairs]
+    order = sorted(range(len(pairs)), key=lambda j: (-values[j], tokens[j]))
+    for k in range(len(pairs) + 2):
+        assert top_columns(values, k, tokens).tolist() == order[:k]
+
+
+def test_words_report_does_not_depend_on_the_order_of_columns() -> None:
+    X = csr_array(np.array([[1, 1, 0, 0], [2, 0, 1, 0], [1, 0, 0, 3], [1, 0, 0, 1]]))
+    y, tokens = ["ham", "ham", "spam", "spam"], ["the", "noon", "lunch", "pills"]
+    report = top_words(ClassCounts.from_matrix(X, y), tokens, n=3)
+    assert report.likeliest["ham"] == [Word("the", 0.75), Word("lunch", 0.5), Word("noon", 0.5)]
+    assert report.likeliest["spam"][:2] == [Word("pills", 0.75), Word("the", 0.75)]
+    assert report.informative[0].token == "pills"
+    turned = top_words(ClassCounts.from_matrix(X[:, [3, 1, 2, 0]], y), [tokens[j] for j in (3, 1, 2, 0)], n=3)
+    assert turned == report

@@ -173,6 +173,15 @@ def test_the_most_doubtful_come_first_and_what_was_corrected_does_not(tmp_path):
         assert sum(day.total for day in days(journal, 30)) == 6
 
 
+def test_the_errors_that_the_model_expects_are_summed_by_day():
+    with Journal.at(":memory:") as journal:  # log-odds of 1: the probability of spam is .73
+        journal.add([made_up(1_800_000_000, 6, "spam", 1), made_up(1_800_000_000, -3, "ham", 2)])
+        journal.add([made_up(1_800_000_000, 0.1, "unsure", 3)])
+        (today,) = days(journal, 1, now=1_800_000_000)
+    p = 1 / (1 + np.exp(-1))
+    assert today.total == 3 and today.expected == pytest.approx((1 - p) + p)
+
+
 def test_a_lesson_by_tokens_is_the_lesson_by_mail_and_undo_leaves_the_model_as_it_was(model, tmp_path):
     raw = message("spam", 950)
     untouched = exported(model)

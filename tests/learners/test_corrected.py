@@ -11,23 +11,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, message
+from mail import counted, exported, mail, message
 from uncompiled import uncompiled
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
 from spamnb.formulas import correction
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
+from spamnb.learners.learner import Screened
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 CORRECTED = Settings(model_type="corrected")
@@ -47,16 +46,6 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
     return found
 
 
-def counted(path: Path, messages: list[tuple[str, bytes]], first: int = 0) -> TrainingSet:
-    entries = enumerate((Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)), first)
-    return count_messages(entries, Tokenizer(), path, lambda name, error: pytest.fail(f"{name}: {error}"))
-
-
-def lines(path: Path) -> list[str]:
-    with Store.open(path) as store:
-        return list(export(store))
-
-
 @pytest.mark.skipif(
     correction.__file__.endswith(".py"), reason="not compiled: needs a C compiler when spamnb is installed"
 )
@@ -72,14 +61,14 @@ def test_compiled_or_not_real_mail_gives_the_same_model(
     for name in ("Problem", "ascend", "coefficients", "take_out", "units_of"):
         monkeypatch.setattr(corrected, name, getattr(source, name))
     train_file(tmp_path / "n", made, CORRECTED)
-    assert lines(tmp_path / "m") == lines(tmp_path / "n")
-    assert any('"correction"' in line for line in lines(tmp_path / "m"))
+    assert exported(tmp_path / "m") == exported(tmp_path / "n")
+    assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 
 def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
     made = counted(tmp_path / "rows", labelled(150))
-    plain = NaiveBayes(Settings(model_type="boolean")).train(made)
-    fitted = Corrected(CORRECTED).train(made)
+    plain = NaiveBayes(Settings(model_type="boolean")).train(Screened(made))
+    fitted = Corrected(CORRECTED).train(Screened(made))
     errors = [(found.scores.argmax(axis=1) != found.labels).sum() for found in (plain, fitted)]
     assert errors[1] < errors[0]
     assert fitted.n_folds == 10
@@ -87,11 +76,11 @@ def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
 
 def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = counted(tmp_path / "rows", labelled(150))
-    warm = Corrected(CORRECTED).train(made).scores
+    warm = Corrected(CORRECTED).train(Screened(made)).scores
     solved = Corrected.train
     monkeypatch.setattr(corrected, "PASSES", (10, 10, 60))
-    exact = solved(Corrected(CORRECTED), made).scores
-    plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).train(made).scores
+    exact = solved(Corrected(CORRECTED), Screened(made)).scores
+    plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).train(Screened(made)).scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
 
@@ -100,25 +89,25 @@ def test_left_out_scores_are_judged_by_the_whole_offset(tmp_path: Path, monkeypa
     """Without passes there is no correction, and the scores are naive Bayes' alone."""
     made = counted(tmp_path / "rows", labelled(30, ("a", "b", "c")))
     monkeypatch.setattr(corrected, "MANY_PASSES", (0, 2, 0))
-    plain = NaiveBayes(Settings(model_type="boolean")).train(made).scores
-    np.testing.assert_allclose(Corrected(CORRECTED).train(made).scores, offset_of(3) * plain)
+    plain = NaiveBayes(Settings(model_type="boolean")).train(Screened(made)).scores
+    np.testing.assert_allclose(Corrected(CORRECTED).train(Screened(made)).scores, offset_of(3) * plain)
 
 
 def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
-    parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], 13)]
+    parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], range(13, len(messages)))]
     for name, made in (("m", whole), ("n", TrainingSet.sum(parts)), ("o", TrainingSet.sum(parts[::-1]))):
         train_file(tmp_path / name, made, CORRECTED)
-    assert lines(tmp_path / "m") == lines(tmp_path / "n") == lines(tmp_path / "o")
-    assert any('"correction"' in line for line in lines(tmp_path / "m"))
+    assert exported(tmp_path / "m") == exported(tmp_path / "n") == exported(tmp_path / "o")
+    assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 
 @pytest.mark.parametrize("classes", [("ham", "spam"), ("ham", "list", "spam")])
 def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tuple[str, ...]) -> None:
     messages = labelled(30, classes)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[: 20 * len(classes)]), CORRECTED)
-    before = lines(tmp_path / "m")
+    before = exported(tmp_path / "m")
     rest = messages[20 * len(classes) :]
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in rest:
@@ -126,7 +115,7 @@ def test_what_was_learned_is_forgotten_line_for_line(tmp_path: Path, classes: tu
         assert any("brought" in line for line in export(classifier.store) if line not in before)
         for label, raw in [*rest[::2], *rest[1::2]]:
             assert classifier.forget(label, raw)
-    assert lines(tmp_path / "m") == before
+    assert exported(tmp_path / "m") == before
 
 
 LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham", "spam", "list"]))
@@ -171,7 +160,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
         corrections = classifier.store.corrections
-        before, exported = corrections.all_brought(), list(export(classifier.store))
+        before, lines = corrections.all_brought(), list(export(classifier.store))
         assert corrections.hard.pick(bytes(16)) is not None
         label, raw = messages[60]
         classifier.learn(label, raw)
@@ -179,7 +168,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
         moved = [digest for digest, units in zip(*before) if (after[digest] != units).any()]
         assert len(moved) == 1, "one of those before it"
         classifier.forget(label, raw)
-        assert list(export(classifier.store)) == exported
+        assert list(export(classifier.store)) == lines
 
 
 def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,45 +187,17 @@ def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monk
             assert other.corrections.hard.get(rows[-1][0]) is None
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE hard SET offsets = '[NaN, 1.0]'",
-        "UPDATE hard SET offsets = '[null, null]'",
-        "UPDATE hard SET tokens = '[1]'",
-        "UPDATE hard SET class = 7",
-        "UPDATE brought SET changed = x'00'",
-        "UPDATE brought SET units = x'0000'",
-        "UPDATE corrected SET keys = x'00'",
-        "UPDATE corrected SET units = 'text'",
-        "UPDATE correcting SET merged = 'text'",
-        "DELETE FROM correcting",
-    ],
-)
-def test_a_damaged_correction_is_one_line(tmp_path: Path, statement: str) -> None:
-    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
-        messages = labelled(20)
-        for label, raw in messages:
-            classifier.learn(label, raw)
-        with classifier.store.writing():
-            classifier.store.execute(statement)
-    with pytest.raises(SpamnbError, match="damaged"), Classifier.open(tmp_path / "m", writable=True) as classifier:
-        classifier.learn("spam", b"Subject: new\n\none that is new")
-        for label, raw in messages[::-1]:
-            classifier.forget(label, raw)
-
-
 def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
     messages = labelled(24)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
-    before = lines(tmp_path / "m")
+    before = exported(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for i, (label, raw) in enumerate(messages[40:]):
             classifier.learn("new" if i % 2 else label, raw)
         assert any('"new": -' in line for line in export(classifier.store)), "others push the new class away"
         for _, raw in messages[40:]:
             classifier.forget(classifier.learned(raw) or "", raw)
-    assert lines(tmp_path / "m") == before
+    assert exported(tmp_path / "m") == before
 
 
 def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path: Path) -> None:
@@ -256,15 +217,15 @@ def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
         for label, raw in messages[40:]:
             classifier.learn(label, raw)
         asked = classifier.classify(messages[0][1]).scores
-    exported = lines(tmp_path / "m")
+    lines = exported(tmp_path / "m")
     with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
-        write_snapshot(store, parse_export(exported, "x"))
+        write_snapshot(store, parse_export(lines, "x"))
         np.testing.assert_allclose(Classifier(store).classify(messages[0][1]).scores, asked, atol=1e-12)
-    assert lines(tmp_path / "n") == exported
-    wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in exported]
+    assert exported(tmp_path / "n") == lines
+    wrong = [re.sub(r'"correction": {"ham": -?', r"\g<0>1", line) for line in lines]
     with pytest.raises(SpamnbError, match="does not sum to 0"):
         parse_export(wrong, "x")
-    plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in exported]
+    plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in lines]
     with pytest.raises(SpamnbError, match="a correction in a model of another type"):
         parse_export(plain, "x")
 
@@ -273,8 +234,8 @@ def test_a_model_without_any_correction_is_imported_too(tmp_path: Path) -> None:
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         classifier.learn("ham", b"Subject: lunch\n\nat noon")
     with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
-        write_snapshot(store, parse_export(lines(tmp_path / "m"), "x"))
-    assert lines(tmp_path / "n") == lines(tmp_path / "m")
+        write_snapshot(store, parse_export(exported(tmp_path / "m"), "x"))
+    assert exported(tmp_path / "n") == exported(tmp_path / "m")
 
 
 def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
@@ -313,7 +274,7 @@ def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
     messages = labelled(40)
     settings = Settings(model_type="corrected", top_words=40)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), settings)
-    before = lines(tmp_path / "m")
+    before = exported(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert len(classifier.store.corrections.whole().weights.keys) <= 40
         for label, raw in messages[60:]:
@@ -321,7 +282,7 @@ def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
         assert len(classifier.store.corrections.whole().weights.keys) <= 40
         for label, raw in messages[60:]:
             classifier.forget(label, raw)
-    assert lines(tmp_path / "m") == before
+    assert exported(tmp_path / "m") == before
 
 
 def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> None:

@@ -10,28 +10,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mail import mail, message, sums
+from mail import counted, mail, message, sums
 from sklearn.linear_model import LogisticRegression
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.errors import SpamnbError
-from spamnb.learners.learner import learner_for
+from spamnb.learners.learner import Screened, learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
-from spamnb.message.parse import parse
+from spamnb.learners.without_message import WithoutMessage
+from spamnb.message.parse import digest, parse
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import MessageReader
+from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.training import train_file
 
 counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
-
-
-def counted(folder: Path, messages: list[tuple[str, bytes]]) -> TrainingSet:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages))
-    return count_messages(entries, Tokenizer(), folder / "rows", lambda name, error: pytest.fail(f"{name}: {error}"))
 
 
 @given(counters, st.sets(st.sampled_from("abcdef")))
@@ -176,7 +172,7 @@ def test_classes_that_come_in_step_with_the_folds_are_left_out_like_any_others(t
         for n in range(12)
         for label in "abcdefghij"
     ]
-    trained = learner_for(Settings(**{"model_type": "logistic", **chosen})).train(counted(tmp_path, in_turn))
+    trained = learner_for(Settings(**{"model_type": "logistic", **chosen})).train(Screened(counted(tmp_path, in_turn)))
     assert trained.n_folds is not None
     assert (trained.scores.argmax(axis=1) == trained.labels).mean() > 0.95
 
@@ -261,3 +257,54 @@ def test_directions_are_as_many_as_the_embedding_has(tmp_path: Path) -> None:
         classifier.store.put_meta({"dense_directions": classifier.store.meta()["dense_directions"][:1]})
         with pytest.raises(SpamnbError, match="dense_directions in table meta are not as many"):
             classifier.directions(message("ham", 1))
+
+
+MAIL = mail(12)
+
+
+def counts(raw: bytes) -> dict[str, int]:
+    return MessageReader(Tokenizer()).read(raw, Vocabulary()).counts
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli", "corrected"])
+@pytest.mark.parametrize("number", [0, 1, 9])
+def test_what_is_asked_is_as_if_the_message_was_forgotten(model_type: str, number: int) -> None:
+    label, raw = MAIL[number]
+    counted = counts(raw)
+    tokens, row = CsrRows.of([counted])
+    others = [*(counts(MAIL[2][1]) | counts(MAIL[3][1]))]
+    with Classifier.create(":memory:", Settings(model_type=model_type)) as classifier:
+        for each in MAIL:
+            classifier.learn(*each)
+        store, learner = classifier.store, classifier.learner
+        before = store.totals()
+        without = WithoutMessage(store, before.classes.index(label), counted, digest(raw))
+        totals, found = without.totals(before), without.look_up([*tokens, "never seen"])
+        elsewhere = without.look_up(others)
+        scored = learner.score(without, totals, tokens, row)
+        assert store.totals() == before, "the file stays as it is"
+        assert classifier.forget(label, raw)
+        for ours, theirs in zip(totals, store.totals()):
+            assert np.array_equal(ours, theirs)
+        for ours, theirs in [(found, store.look_up([*tokens, "never seen"])), (elsewhere, store.look_up(others))]:
+            assert all(np.array_equal(one, other) for one, other in zip(ours, theirs))
+        forgotten = learner.score(store, store.totals(), tokens, row)
+        assert np.array_equal(scored.scores, forgotten.scores) and np.array_equal(scored.weights, forgotten.weights)
+
+
+def test_nothing_can_be_written() -> None:
+    with Classifier.create(":memory:") as classifier:
+        for each in MAIL:
+            classifier.learn(*each)
+        without = WithoutMessage(classifier.store, 0, {}, b"")
+        assert without.meta() == classifier.store.meta() and without.frequencies() == classifier.store.frequencies()
+        assert not without.arrays() and not without.look_up_vectors(["lunch"])
+        for write, arguments in (
+            (without.put_meta, [{}]),
+            (without.put_arrays, [{}]),
+            (without.put_vectors, [[], np.zeros(0)]),
+            (without.corrections.add, [[], {}]),
+            (without.corrections.put_brought, [b"", {}]),
+        ):
+            with pytest.raises(TypeError, match="for asking"):
+                write(*arguments)

@@ -16,21 +16,16 @@ from click.testing import CliRunner
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import spamnb
 from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
 from spamnb.cli import cli
 from spamnb.library import cores, model
 from spamnb.library.given import entries_of
-from spamnb.sources.entries import message_of_text, messages
-from spamnb.sources.spec import entries
+from spamnb.sources.entries import message_of_text
 
 UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
-
-
-def unread(name: str, error: Exception) -> None:
-    raise AssertionError(f"{name}: {error}")
 
 
 def run(*arguments: str) -> str:
@@ -72,9 +67,9 @@ def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list
     given, classes = [*texts, *texts[:9], "lunch"], [*labels, *labels[:9], "spam"]
     scores, source = tmp_path / "scores", lines_of(tmp_path / "lines", given, classes)
     told = json.loads(
-        run("evaluate", "--folds", "4", "--seed", "5", "--format", "json", "--scores", str(scores), str(source))
+        run("evaluate", "--folds", "4", "--format", "json", "--scores", str(scores), str(source))
     )
-    folds = MessageFolds(4, seed=5)
+    folds = MessageFolds(4)
     predicted = cross_val_predict(SpamClassifier(), given, classes, cv=folds)
     assert 100 * np.mean(predicted == np.array(classes)) == pytest.approx(told["accuracy"]["value"])
     ranked = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="decision_function")
@@ -83,24 +78,6 @@ def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list
     p = cross_val_predict(SpamClassifier(), given, classes, cv=folds, method="predict_proba")
     right = p[np.arange(len(p)), (np.array(classes) == "spam").astype(int)]
     assert -np.log(right).mean() == pytest.approx(told["calibration"]["log_loss"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sms", "spamassassin", "20news"])
-def test_cross_val_score_of_real_mail_is_that_of_evaluate(corpora: Path, name: str) -> None:
-    folder = corpora / "spamassassin"
-    specs = {
-        "sms": [str(corpora / "sms_spam_collection" / "SMSSpamCollection")],
-        "spamassassin": [f"ham={folder}/hard_ham", f"spam={folder}/spam"],
-        "20news": [f"{kind}={corpora}/20news-bydate/test/{kind}" for kind in ("sci.med", "sci.space", "rec.autos")],
-    }[name]
-    found = list(messages(entries(specs, unread), unread))
-    X, y = [raw for _, raw in found], [str(entry.label) for entry, _ in found]
-    told = json.loads(run("evaluate", "--folds", "2", "--format", "json", *specs))
-    folds = MessageFolds(2)
-    sizes = [len(test) for _, test in folds.split(X, y)]
-    by_fold = cross_val_score(SpamClassifier(), X, y, cv=folds)
-    assert 100 * np.average(by_fold, weights=sizes) == pytest.approx(told["accuracy"]["value"])
 
 
 def test_labels_keep_their_kind(tmp_path: Path, texts: list[str], labels: list[str]) -> None:

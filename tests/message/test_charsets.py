@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import shutil
-import subprocess
 import time
 
 import pytest
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 from spamnb.message.charsets import decode, is_ascii, resolve, shown
 from spamnb.message.encodings import decode_words
-from spamnb.message.euc_tw import decode_euc_tw
 from spamnb.message.parse import header_of, parse
 
 LETTER = "Dear friend, cheap pills and watches await you at our shop, today only.\n"
@@ -39,6 +36,15 @@ def text_of(octets: bytes, charset: str = "", kind: str = "text/plain") -> str:
         ("windows-936", "gb18030", "免费"),
         ("x-windows-950", "cp950", "中文"),
         ("koi8-ru", "koi8-u", "Привіт"),
+        ("koi8-r", "koi8-r", "Привет"),
+        ("windows-1251", "cp1251", "Привет"),
+        ("iso-8859-2", "iso8859-2", "łódź"),
+        ("shift_jis", "shift_jis", "日本語"),
+        ("iso-2022-jp", "iso2022_jp", "日本語"),
+        ("euc-kr", "euc_kr", "한국어"),
+        ("gb2312", "gb2312", "中文"),
+        ("hz", "hz", "中文"),
+        ("utf-7", "utf-7", "日本"),
         ("x-x-big5", "big5", "中文"),
         ("x-x-x-gbk", "gbk", "免费"),
         ("ks_c_5601-1989", "cp949", "무료"),
@@ -53,27 +59,6 @@ def test_charsets_by_the_names_that_mail_uses(charset: str, codec: str, text: st
     assert text_of(text.encode(codec), charset) == text
     word = base64.b64encode(text.encode(codec)).decode()
     assert parse(f"Subject: =?{charset}?B?{word}?=\n\n".encode()).header("subject") == text
-
-
-def test_euc_tw_of_both_planes() -> None:
-    assert text_of(b"\xc4\xe3\xc5\xc6 \x8e\xa1\xe7\xd9\xe6\xaa, \x8e\xa2\xa1\xa1", "euc-tw") == "中文 電腦, 乂"
-    assert text_of(FRENCH.encode(), "x-euc-tw") == FRENCH  # is UTF-8, whatever it claims
-    assert "\ufffd" in decode(b"\xc4\xe3\xfe\xfe\xff", "euc-tw")
-
-
-@pytest.mark.skipif(not shutil.which("iconv"), reason="iconv is the oracle")
-def test_euc_tw_is_what_iconv_reads() -> None:
-    columns = range(0xA1, 0xFF)
-    pairs = [bytes((row, column)) for row in range(0xC4, 0xFE) for column in columns]
-    pairs += [bytes((0x8E, 0xA2, row, column)) for row in range(0xA1, 0xF2) for column in columns]
-    octets = b"\n".join(pairs)
-    wanted = subprocess.run(["iconv", "-c", "-f", "EUC-TW", "-t", "UTF-8"], input=octets, capture_output=True)
-    if wanted.stderr and not wanted.stdout:
-        pytest.skip("this iconv does not know EUC-TW")
-    both = list(zip(wanted.stdout.decode().split("\n"), decode_euc_tw(octets).split("\n"), strict=True))
-    assert sum(len(one) == 1 for one, _ in both) > 12_000
-    assert [(one, other) for one, other in both if one != other and other != "\ufffd"] == []
-    assert [one for one, other in both if one and other == "\ufffd"] == ["\u5f5e"]  # which Big5 lacks
 
 
 @pytest.mark.parametrize("charset", ["", "us-ascii", "iso-8859-1", "utf-8", "windows-1251", "utf-16"])
@@ -176,7 +161,7 @@ def test_words_that_never_end_take_linear_time(piece: str) -> None:
     value = "=?a?Q?" + piece * (250_000 // len(piece))
     started = time.process_time()
     decode_words(value)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 5
 
 
 def test_nul_is_not_seen() -> None:

@@ -40,20 +40,20 @@ OWN = [
 pieces = st.one_of(st.binary(max_size=60), st.sampled_from(fuzz.HURTFUL))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join))
 def test_any_bytes_are_a_message(raw):
     assert fuzz.broken_promise(parse(raw)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_spoilt_messages(seed):
     raw = fuzz.mutated(random.Random(seed), OWN)
     assert fuzz.broken_promise(parse(raw)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join), st.integers(0, 2**32))
 def test_a_digest_is_that_of_the_message(raw, seed):
     for each in (raw, fuzz.mutated(random.Random(seed), OWN)):
@@ -68,7 +68,7 @@ def test_a_header_is_read_without_its_message(seed):
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=60).map(b"".join))
 def test_line_ends_do_not_matter(raw):
     raw = raw.replace(b"\r", b"")
@@ -106,31 +106,6 @@ def test_base64_and_quoted_printable_come_back(octets):
     assert base64(binascii.b2a_base64(octets)) == octets
     if b"\r" not in octets:
         assert transfer_decode(binascii.b2a_qp(octets), "quoted-printable") == octets
-
-
-def test_every_file_of_the_mime_corpus_gives_a_message(corpora):
-    messages = fuzz.corpus([str(corpora / "mime")])
-    assert len(messages) >= 470
-    for raw in messages:
-        assert fuzz.broken_promise(parse(raw)) is None
-        assert digest(raw) == parse(raw).digest
-
-
-def test_line_ends_do_not_matter_to_real_messages(corpora):
-    folders = [str(corpora / "mime"), str(corpora / "spamassassin/spam"), str(corpora / "spamassassin/hard_ham")]
-    compared = 0
-    for raw in fuzz.corpus(folders):
-        if b"\r" in raw.replace(b"\r\n", b""):
-            continue  # a lone CR is a line end to us, but what becomes of it in the conversion is another message
-        raw = raw.replace(b"\r\n", b"\n")
-        message = parse(raw)
-        assert digest(raw) == message.digest
-        assert parse(raw.replace(b"\n", b"\r\n")) == message
-        assert parse(raw.replace(b"\n", b"\r")) == message
-        if not raw.startswith(b"From "):
-            assert parse(b"From x@y.example Mon Jan  5 10:00:00 2004\n" + raw).digest == message.digest
-        compared += 1
-    assert compared > 1000
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from uncompiled import uncompiled
 
-from spamnb.message import elements, html, scanner, stack
+from spamnb.message import elements, html, references, scanner, stack
 from spamnb.message.html import read_html
 from spamnb.message.parse import parse
-from spamnb.message.references import resolve_references
+from spamnb.message.references import KNOWN, MAX_PIECES, resolve_references
 from spamnb.sources.spec import entries
 
 with uncompiled("spamnb.message.html") as (source,):
@@ -40,7 +41,7 @@ def page_of(pieces: list[str]) -> bytes:
     return "".join(pieces).encode()
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(st.lists(PIECES | ODD, max_size=40).map(page_of) | st.binary(max_size=80))
 @example(b"<b><div><i>x</b>y</div>z")
 @example(b"<table>a<b>c<tr>d<td>e</table>f")
@@ -59,7 +60,7 @@ def test_the_other_one_is_not_compiled() -> None:
 UNLIKE = ("svg", "select", "form", "button", "object", "caption", "body", "html", "x", "script", "style", "textarea")
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=25).map(page_of).filter(lambda page: not any(n.encode() in page for n in UNLIKE)))
 @example(b"<p><font><p>x</font>y")
 @example(b"<table>a<tr>b<td>c<table>d</table>e</table>f")
@@ -78,7 +79,7 @@ STYLED = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(st.lists(STYLED, max_size=16).map(page_of))
 def test_hidden_is_what_a_whole_parser_puts_inside_of_hidden_elements(page: bytes) -> None:
     tree = LexborHTMLParser(page)
@@ -90,7 +91,7 @@ def test_hidden_is_what_a_whole_parser_puts_inside_of_hidden_elements(page: byte
 REFERENCES = st.sampled_from([*"&#;x1aA=z ", "&amp", "&copy", "&#x41", "&#128;", "&nosuch;", "&lt;", "&notit;"])
 
 
-@settings(max_examples=800)
+@settings(max_examples=200)
 @given(st.lists(REFERENCES).map(page_of))
 def test_references_are_those_of_a_whole_parser(text: bytes) -> None:
     assert resolve_references(text).decode() == (LexborHTMLParser(b"<p>." + text).css_first("p").text())[1:]
@@ -111,3 +112,26 @@ def test_compiled_or_not_real_mail_is_read_the_same(corpora: Path, monkeypatch: 
     assert len(pages) > 200
     for page in pages:
         assert tuple(read_html(page, [])) == tuple(read_source(page, []))
+
+
+WRITTEN = st.sampled_from([
+    b"&", b"&amp", b"&amp;", b"&nbsp;", b"nbsp;", b"&lt;b&gt;", b"&copy2", b"&copy=", b"#39;", b"&#39;", b"&#xa0;",
+    b"&NBSP;", b"&zwnj;=", b"&;", b"&nosuch;", b"&#", b"&#x110000;", b"a", b";", b"=", b"&amp;lt;",
+])  # fmt: skip
+
+
+@given(st.lists(WRITTEN, max_size=20).map(b"".join), st.booleans())
+def test_looking_up_changes_nothing(octets: bytes, in_attribute: bool) -> None:
+    by_pattern = references.REFERENCE.sub(references._in_attribute if in_attribute else references._in_text, octets)
+    assert resolve_references(octets, in_attribute) == by_pattern
+
+
+def test_what_is_looked_up_is_what_the_standard_says() -> None:
+    for name, octets in KNOWN.items():
+        assert unescape("&" + name.decode()) == octets.decode()
+
+
+@pytest.mark.parametrize("octets", [b"&nbsp;", b"&", b"&nosuch;"])
+def test_as_many_as_there_may_be_are_resolved(octets: bytes) -> None:
+    expected = {b"&nbsp;": "\xa0"}.get(octets, octets.decode())
+    assert resolve_references(octets * (3 * MAX_PIECES)).decode() == expected * (3 * MAX_PIECES)

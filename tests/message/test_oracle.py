@@ -185,7 +185,10 @@ def compare(folder: Path) -> tuple[int, Counter[str], list[str]]:
     return compared, seen, unexplained
 
 
-@pytest.mark.parametrize("folder", ["spamassassin", "mime", "enron-spam/enron1", "20news-bydate/test"])
+MIME, ENRON, NEWS = "mime", "enron-spam/enron1", "20news-bydate/test"
+
+
+@pytest.mark.parametrize("folder", [MIME, ENRON, NEWS, pytest.param("spamassassin", marks=pytest.mark.slow)])
 def test_same_texts_as_the_standard_library(corpora, folder):
     compared, seen, unexplained = compare(corpora / folder)
     print(folder, compared, dict(seen))

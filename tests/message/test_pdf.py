@@ -108,10 +108,11 @@ def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_bef
     truncations: list[str] = []
     begin = time.process_time()
     text, links = pdf.read_pdf(slow, truncations)
-    assert text.startswith("first") and links and len(truncations) == 1 and time.process_time() - begin < 1
+    assert text.startswith("first") and links and len(truncations) == 1 and time.process_time() - begin < 5
     assert pdf.read_pdf(made([page(b"again")]), [])[0].strip() == "again"
 
 
+@pytest.mark.slow
 def test_a_document_that_takes_memory_is_no_harm() -> None:
     bomb = zlib.compress(zlib.compress(b"\0" * (1 << 28), 9), 9)
     stream = b"<</Filter[/FlateDecode/FlateDecode]/Length %d>>stream\n%s\nendstream" % (len(bomb), bomb)

@@ -6,7 +6,7 @@ import pytest
 from uncompiled import uncompiled
 
 from spamnb.message.html import read_html
-from spamnb.message.sheets import MAX_ALL, MAX_AROUND, MAX_RULES, MAX_SHEET, sheet_rules
+from spamnb.message.sheets import MAX_ALL, MAX_RULES, MAX_SHEET, sheet_rules
 
 with uncompiled("spamnb.message.html") as (source,):
     read_source = source.read_html
@@ -16,23 +16,20 @@ HIDE = "{display: none}"
 @pytest.mark.parametrize(
     ("nested", "flat"),
     [
-        (".a {& b {display: none}}", ".a b {display: none}"),
-        (".a {b, > i {display: none}}", ".a b, .a > i {display: none}"),
-        (".a, p {&.b, b & {display: none}}", ".a.b, b .a, p.b, b p {display: none}"),
-        (".a {color: red; & b {color: white} opacity: 0}", ".a {color: red} .a b {color: white} .a {opacity: 0}"),
-        (".a {@media screen {color: red; & b {color: white}}}", ".a {color: red} .a b {color: white}"),
-        (".a {@media print {color: red; & b {color: white}} & b {opacity: 0}}", ".a b {opacity: 0}"),
-        ("@media screen {.a {& b {display: none}} .b {display: none}}", ".a b {display: none} .b {display: none}"),
-        (".a {& .b {& i {display: none}} color: red}", ".a .b i {display: none} .a {color: red}"),
+        (".a {color: red; & b {display: none} opacity: 0}", ".a {color: red} .a {opacity: 0}"),
+        (".a {@media screen {display: none}}", ""),
+        (".a {@media print {color: red} opacity: 0}", ".a {opacity: 0}"),
+        ("@media screen {.a {color: red} .b {display: none}}", ".a {color: red} .b {display: none}"),
         (".a {color: red} } .b {color: red} .c {color: red}", ".a {color: red} } .b {color: red} .c {color: red}"),
         (".a {--x: {color: red}; opacity: 0}", ".a {opacity: 0}"),
     ],
 )
-def test_rules_in_rules_are_those_that_they_stand_for(nested: str, flat: str) -> None:
+def test_rules_in_rules_hide_nothing(nested: str, flat: str) -> None:
     def told(sheet: str) -> list[tuple[object, str]]:
-        return [(rule[:2], rule[2].strip(" ;")) for rule in sheet_rules(sheet.encode())[0]]
+        rules = sheet_rules(sheet.encode())[0]
+        return [(weight, declared.strip(" ;")) for weight, _, declared in rules if weight < (1000, 0, 0)]
 
-    assert sorted(told(nested)) == sorted(told(flat)) and told(flat)
+    assert told(nested) == told(flat)
 
 
 @pytest.mark.parametrize(
@@ -60,15 +57,6 @@ def test_hostile_sheets_are_read(sheet: str) -> None:
     truncations: list[str] = []
     assert read_html(octets, truncations).text.strip() == "w"
     assert truncations == [] or truncations == ["HTML's style sheets beyond their bounds"]
-
-
-def test_rules_deep_within_others_do_not_count() -> None:
-    for depth in (MAX_AROUND - 1, MAX_AROUND + 1):
-        sheet = "p{" + "&{" * depth + "display:none" + "}" * depth + "} b{display:none}"
-        octets = f"<style>{sheet}</style><p>w1</p><b>w2</b>".encode()
-        found = read_html(octets, [])
-        assert found.hidden.split() == (["w1", "w2"] if depth < MAX_AROUND else ["w2"])
-        assert read_source(octets, []) == tuple(found)
 
 
 def test_beyond_their_bounds_sheets_are_cut() -> None:

@@ -15,7 +15,9 @@ from spamnb.report.evaluation import headline, tables
 from spamnb.report.numbers import percent
 
 
-def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4) -> tuple[Result, str]:
+def printed(
+    classes: tuple[str, ...], n: int = 500, sure: float = 0.4, verbose: bool = False
+) -> tuple[Result, str]:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, len(classes), n)
     log_p = log_softmax(rng.normal(size=(n, len(classes))) + 2 * np.eye(len(classes))[truth], axis=1)
@@ -24,19 +26,23 @@ def printed(classes: tuple[str, ...], n: int = 500, sure: float = 0.4) -> tuple[
     result = Result("[red]made up[/red]", classes, names, truth, log_p, np.exp(log_p), verdicts)
     out = io.StringIO()
     console = Console(file=out, width=120)
-    for table in tables(figures(result, replicates=20)):
+    for table in tables(figures(result, replicates=20), verbose):
         console.print(table)
     return result, out.getvalue()
 
 
 def test_two_classes():
-    result, text = printed(("ham", "spam"))
+    result, text = printed(("ham", "spam"), verbose=True)
     found = figures(result, replicates=20)
     assert found.spam is not None
     assert "[red]made up[/red]: 500 messages" in text
-    for name, value, bounds in headline(found):
+    for name, value, bounds in headline(found, verbose=True):
         assert any(name in line and value in line and bounds in line for line in text.splitlines())
-    assert {name.split("%")[0] for name, *_ in headline(found)} >= {"hm", "sm", "lam", "1-ROCA"}
+    assert {name.split("%")[0] for name, *_ in headline(found, verbose=True)} >= {"hm", "sm", "lam", "1-ROCA"}
+    names = [name.partition("  ")[0] for name, *_ in headline(found)]
+    assert names == ["hm%", "sm%", "1-ROCA%", "sm% at hm% ≤ 0.1", "accuracy %", "expected calibration error %"]
+    brief = printed(("ham", "spam"))[1]
+    assert "lam%" not in brief and "precision" not in brief and "precision" in text
     assert all(str(n) in text for row in found.confusion for n in row[:2])
 
 

@@ -17,11 +17,11 @@ from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 
-def told(classifier: Classifier, raw: bytes, top: int) -> list[str]:
+def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) -> list[str]:
     judgement = classifier.classify(raw)
     found = classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]])
     settings, totals = classifier.settings, classifier.store.totals()
-    return explanation(judgement, settings, totals, found, classifier.directions(raw), top).split("\n")
+    return explanation(judgement, settings, totals, found, classifier.directions(raw), top, verbose).split("\n")
 
 
 def learned(messages: list[tuple[str, bytes]]) -> Classifier:
@@ -38,7 +38,7 @@ def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> No
     raw = message("spam", 70)
     judged = classifier.classify(raw)
     evidence, corrections = judged.evidence, judged.corrections
-    lines = told(classifier, raw, 7)
+    lines = told(classifier, raw, 7, verbose=True)
     at = next(i for i, line in enumerate(lines) if line.startswith("weight in nats for spam (+) against "))
     assert lines[at + 1].split()[:2] == ["nats", "correction"]
     columns = [column.split(" /") for column in lines[at + 1].removesuffix("  token").split("  ") if " /" in column]
@@ -53,6 +53,8 @@ def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> No
         holders = [label for label, other in messages if token in Tokenizer()(parse(other))]
         assert list(map(int, counts)) == [holders.count(name) for name in names]
     assert lines[at + 9 :] == [f"… and {len(evidence) - 7} lighter ones"]
+    brief = "\n".join(told(classifier, raw, 7))
+    assert "correction" not in brief and "calibration" not in brief and "textbook" not in brief
 
 
 def test_few_messages_are_told_and_enough_are_not() -> None:

@@ -19,6 +19,8 @@ from spite import MADE, SPITE, TWENTY, TWO, made_up
 from spamnb.evaluation.figures import figures
 from spamnb.report.page import write_page
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server():

@@ -20,19 +20,15 @@ if which("chromium") is None:
 
 import uvicorn
 from commands import done
-from mail import learned_model, message
+from mail import learned, message, note
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
 from chromium import Chromium, Page
 
-from spamnb.classifier import Classifier
-from spamnb.journal.entries import entry_of
-from spamnb.journal.journal import Journal
 from spamnb.review.app import Review
-from spamnb.review.lessons import Teacher
-from spamnb.review.passwords import Passwords, set_password
-from spamnb.serve.score import score_message
 from spamnb.sources import maildir
+
+pytestmark = pytest.mark.slow
 
 PASSWORD = "correct horse"
 SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned=1'>\" onfocus='window.pwned=1' autofocus"
@@ -46,18 +42,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
-
-
-@pytest.fixture
-def url(tmp_path: Path, model: Path) -> Iterator[str]:
+def url(review: Review) -> Iterator[str]:
     """The address of the pages, of a server on loopback."""
-    for user in ("admin", "ann", "bob"):
-        set_password(tmp_path / "passwords", user, PASSWORD + user)
-    Journal.at(tmp_path / "journal").close()
-    (tmp_path / "users").mkdir()
-    review = Review(tmp_path / "journal", Teacher(model, tmp_path / "users"), Passwords(tmp_path / "passwords"))
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(review.app(), log_level="critical", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -72,14 +58,6 @@ def url(tmp_path: Path, model: Path) -> Iterator[str]:
     listening.close()
 
 
-def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", place: str = "") -> None:
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
-        for raw in raws:
-            read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user, place=place)
-            journal.add([entry._replace(points=5.5, verdict="spam")])
-
-
 def logged_in(browser: Chromium, url: str, user: str = "admin") -> Page:
     page = browser.new_page()
     page.go(url)
@@ -89,11 +67,6 @@ def logged_in(browser: Chromium, url: str, user: str = "admin") -> Page:
     page.click("button.main")
     assert page.text("h1") == "Doubtful mail"
     return page
-
-
-def learned(model: Path, raw: bytes) -> str | None:
-    with Classifier.open(model) as classifier:
-        return classifier.learned(raw)
 
 
 def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, url, tmp_path, model):
@@ -129,19 +102,6 @@ def test_a_person_teaches_with_keys_and_buttons_undoes_and_moves_back(browser, u
     assert page.text("h1") == "Log in"
 
 
-def test_two_users_see_and_teach_their_own(browser, url, tmp_path, model):
-    of = {user: message("spam", 910 + number) for number, user in enumerate(("ann", "bob"))}
-    for user, raw in of.items():
-        note(tmp_path, model, raw, user=user)
-    ann, bob = logged_in(browser, url, "ann"), logged_in(browser, url, "bob")
-    assert ann.texts("a.subject") != bob.texts("a.subject") and len(ann.texts("a.subject")) == 1
-    ann.click(".row button.good")
-    assert len(bob.texts("a.subject")) == 1 and learned(tmp_path / "users" / "ann.spamnb", of["ann"]) == "ham"
-    assert not (tmp_path / "users" / "bob.spamnb").exists() and learned(model, of["ann"]) is None
-    ann.go(url + bob.run("new URL(document.querySelector('a.subject').href).pathname"))
-    assert ann.text("h1") == "That was not done"
-
-
 def test_hostile_mail_changes_nothing(browser, url, tmp_path, model):
     box = maildir.made(tmp_path / "Mail")
     bidi = "\u202e\u2066evil\u0301\u0301\u0301\u0301\u0301".encode()
@@ -171,7 +131,6 @@ def test_hostile_mail_changes_nothing(browser, url, tmp_path, model):
     assert [each for each in page.told("Log.entryAdded") if each["entry"]["source"] == "security"] == []
 
 
-@pytest.mark.slow
 def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     axe_file = Path(pytest.importorskip("axe_core_python", reason="axe-core is not installed").__file__)
     axe = (axe_file.parent / "axe.min.js").read_text("utf-8")
@@ -184,7 +143,7 @@ def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
     page.click("button.main")
     page.click(".row button.good")
     message_page = page.run("new URL(document.querySelector('a.subject').href).pathname")
-    for path in ("/", message_page, "/words?begin=p&word=prize", "/figures", "/message/999999"):
+    for path in ("/", message_page, "/words?begin=p", "/figures", "/message/999999"):
         for width, dark in ((390, False), (1280, True)):
             page.look(width, dark)
             page.go(url + path)

@@ -78,7 +78,7 @@ def test_behind_a_proxy_it_answers_on_a_unix_socket(tmp_path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o660
     finally:
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=120)
     assert "Traceback" not in told
 
 

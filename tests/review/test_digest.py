@@ -1,4 +1,4 @@
-"""The digest: what was filtered since the last one, escaped, in the user's mailbox; never judged and never learned."""
+"""The digest of filtered mail, and passwords of the review's pages."""
 
 from __future__ import annotations
 
@@ -13,33 +13,21 @@ from pathlib import Path
 
 import pytest
 from commands import done, run
-from mail import learned_model, message
+from mail import message, note
 from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
 from spamnb.journal.digests import MOST, filtered_since_digest
-from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Journal
 from spamnb.journal.teaching import noted
 from spamnb.review import delivery
+from spamnb.review.passwords import Passwords, set_password
 from spamnb.serve.own_mail import is_own, learn_unless_own, signature
 from spamnb.serve.score import score_message
 from spamnb.sources import maildir
 
 SCRIPT = "<script>alert(1)</script>\" onload='x' &lt;"
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
-
-
-def note(tmp_path: Path, model: Path, *raws: bytes, user: str = "", verdict: str = "spam") -> None:
-    with Journal.at(tmp_path / "journal") as journal, Classifier.open(model) as classifier:
-        for raw in raws:
-            read = classifier.read(raw)
-            entry = entry_of(read, score_message(classifier, read), classifier.settings, user=user)
-            journal.add([entry._replace(points=5.5 if verdict == "spam" else 1.0, verdict=verdict)])
 
 
 def digest(tmp_path: Path, model: Path, *more: object, to: object = "-") -> bytes:
@@ -60,8 +48,8 @@ def test_it_tells_what_was_filtered_once_and_nothing_where_there_is_nothing(tmp_
     Journal.at(tmp_path / "journal").close()
     assert digest(tmp_path, model) == b""
     note(tmp_path, model, *(message("spam", 900 + k) for k in range(3)))
-    note(tmp_path, model, message("ham", 900), verdict="ham")
-    note(tmp_path, model, message("spam", 910), verdict="unsure")
+    note(tmp_path, model, message("ham", 900), points=1)
+    note(tmp_path, model, message("spam", 910), points=1, verdict="unsure")
     head, text, page = parts(digest(tmp_path, model, "--url", "https://mail.example.org:8765/"))
     assert head["subject"] == "4 messages filtered" and head["auto-submitted"] == "auto-generated"
     links = [node.attributes["href"] for node in LexborHTMLParser(page).css("a")]
@@ -194,3 +182,42 @@ def test_options_that_do_not_belong_together_are_usage_errors(tmp_path, model):
     given = ("review", "--journal", tmp_path / "journal", "-m", model)
     for wrong in (["--digest"], ["--to", "-"], ["--url", "http://x"]):
         assert run(*given, *wrong).exit_code == 2
+
+
+def test_a_password_is_kept_as_a_hash_that_only_it_fits(tmp_path):
+    path = tmp_path / "folder" / "passwords"
+    set_password(path, "ann", "correct horse")
+    set_password(path, "bob", "correct horse")
+    assert "correct" not in path.read_text() and path.stat().st_mode & 0o777 == 0o600
+    known = Passwords(path)
+    assert known.check("ann", "correct horse") and not known.check("ann", "correct hors")
+    assert not known.check("eve", "correct horse") and not known.check("ann", "")
+    set_password(path, "ann", "battery staple")
+    assert known.check("ann", "battery staple") and known.check("bob", "correct horse")
+
+
+def test_a_file_that_others_read_is_refused(tmp_path):
+    path = tmp_path / "passwords"
+    set_password(path, "ann", "correct horse")
+    path.chmod(0o640)
+    with pytest.raises(SpamnbError, match="chmod 600"):
+        Passwords(path)
+    path.chmod(0o600)
+    path.write_text('{"ann": {"salt": "x"}}')
+    with pytest.raises(SpamnbError, match="no file of passwords"):
+        Passwords(path)
+
+
+def test_the_command_sets_one_and_refuses_what_would_not_be_safe(tmp_path):
+    path = tmp_path / "passwords"
+    journal = ("review", "--journal", tmp_path / "journal", "--passwords", path)
+    assert "--set-password" in run(*journal).stderr
+    assert run("review", "--set-password", "--passwords", path, stdin=b"short\n").exit_code == 1
+    assert run("review", "--set-password", "--user", "../x", "--passwords", path, stdin=b"long enough\n").exit_code == 1
+    assert not path.exists()
+    assert run("review", "--set-password", "--passwords", path, stdin=b"long enough\n").exit_code == 0
+    assert Passwords(path).check("admin", "long enough")
+    for wrong in (["--host", "0.0.0.0"], ["--key", "x"], ["--user", "ann"]):
+        assert run(*journal, *wrong).exit_code == 2
+    assert run("review").exit_code == 2
+    assert run(*journal, "-m", tmp_path / "none").exit_code == 1

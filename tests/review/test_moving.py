@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import done
-from mail import learned_model, message
+from mail import learned, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -16,14 +16,8 @@ from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
 from spamnb.review.lessons import Teacher
 from spamnb.review.moving import Moving
 from spamnb.sources import maildir
-from spamnb.sources.imap_login import Login
 
 SPAM, HAM = message("spam", 900), message("ham", 900)
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return learned_model(tmp_path / "model.spamnb")
 
 
 @pytest.fixture
@@ -54,11 +48,6 @@ def position(journal: Journal, model: Path, raw: bytes) -> int:
         row = journal.of_message(classifier.read(raw).digest)
     assert row is not None
     return row.position
-
-
-def learned(model: Path, raw: bytes) -> str | None:
-    with Classifier.open(model) as classifier:
-        return classifier.learned(raw)
 
 
 def test_a_lesson_moves_the_mail_and_undo_puts_it_back(tmp_path, model, box):
@@ -112,7 +101,7 @@ def test_mail_that_is_gone_is_said_in_one_line_and_taught_all_the_same(tmp_path,
 def test_only_the_very_message_is_moved(tmp_path, model, box):
     (path,) = maildir.files(box / ".Junk" / "new")
     path.write_bytes(HAM)
-    with Journal.at(tmp_path / "journal") as journal, Moving(journal, Login()) as moving:
+    with Journal.at(tmp_path / "journal") as journal, Moving(journal) as moving:
         row = journal.row(position(journal, model, SPAM))
         assert row is not None and moving.mail(row) is None
         with pytest.raises(SpamnbError, match="no longer"):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from spamnb.classifier import Classifier
 from spamnb.cli import cli
 from spamnb.sources import maildir
 
@@ -29,11 +28,6 @@ def made(box: Path, name: str) -> Path:
 
 def path_of(box: mailbox.Maildir) -> Path:
     return Path(box._path)  # type: ignore[attr-defined]
-
-
-def learned(model: Path, raw: bytes) -> str | None:
-    with Classifier.open(model) as classifier:
-        return classifier.learned(raw)
 
 
 def put(box: mailbox.Maildir, source: mailbox.Maildir, target: mailbox.Maildir, raw: bytes) -> None:

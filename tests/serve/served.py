@@ -13,52 +13,10 @@ import time
 from pathlib import Path
 
 WORDS = {
-    "spam": [
-        "prize",
-        "winner",
-        "offer",
-        "cheap",
-        "pills",
-        "casino",
-        "credit",
-        "loan",
-        "free",
-        "click",
-        "million",
-        "guarantee",
-    ],
-    "ham": [
-        "meeting",
-        "minutes",
-        "report",
-        "agenda",
-        "draft",
-        "patch",
-        "review",
-        "lunch",
-        "schedule",
-        "budget",
-        "kernel",
-        "thesis",
-    ],
+    "spam": "prize winner offer cheap pills casino credit loan free click million guarantee".split(),
+    "ham": "meeting minutes report agenda draft patch review lunch schedule budget kernel thesis".split(),
 }
-COMMON = [
-    "the",
-    "of",
-    "and",
-    "to",
-    "in",
-    "you",
-    "for",
-    "please",
-    "from",
-    "with",
-    "this",
-    "that",
-    "have",
-    "will",
-    "your",
-]
+COMMON = "the of and to in you for please from with this that have will your".split()
 
 
 def mail(label: str, seed: int, words: int = 30, newline: str = "\n") -> bytes:

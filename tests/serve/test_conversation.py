@@ -1,24 +1,192 @@
-"""One conversation at a time, in this process, with models that misbehave as no real one does."""
+"""The parts of the server in this process: users' models, points, and conversations with models that misbehave."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import sqlite3
 import struct
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from served import mail
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
+from spamnb.serve import users
 from spamnb.serve.metrics import Metrics
 from spamnb.serve.reception import Limits
-from spamnb.serve.score import Score, score_message
+from spamnb.serve.score import _MAX_REPORT_ROWS, Score, name_of, points_of, score_message
 from spamnb.serve.spamd import Autolearn, Spamd
-from spamnb.serve.users import Models
+from spamnb.serve.users import Models, class_of_label, is_name
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "users").mkdir()
+    return tmp_path / "users"
+
+
+def test_names_are_those_of_files_in_the_folder_and_of_no_others():
+    good = ["a", "_", "ann@example.org", "a.b-c+d", "A" * 128]
+    bad = ["", ".", "..", ".a", "-a", "@a", "a/b", "../a", "a\0", "a\n", "ä", "A" * 129]
+    assert [is_name(name) for name in good + bad] == [True] * len(good) + [False] * len(bad)
+
+
+def test_without_a_folder_everybody_has_the_shared_model(model):
+    models = Models(model, None, 1, writable=True)
+    for user in ("", "ann", "../ann"):
+        assert models.for_classifying(user) is models.taught(user) is models.for_learning(user)
+        assert models.may_teach(user)
+    models.close()
+
+
+def test_a_model_answers_once_it_has_learned_enough_of_both_classes(model, folder):
+    models = Models(model, folder, 2, writable=True)
+    shared = models.for_classifying("")
+    assert models.for_classifying("ann") is models.for_learning("") is models.taught("") is shared
+    assert models.taught("ann") is None and list(folder.iterdir()) == []
+    assert models.may_teach("ann") and models.may_teach("") and not models.may_teach("../ann")
+    own = models.for_learning("ann")
+    assert own is models.for_learning("ann") is models.taught("ann") and own is not shared
+    assert own.settings == shared.settings
+    for label, seed in (("spam", 1), ("spam", 2), ("ham", 1), ("ham", 2)):
+        assert models.for_classifying("ann") is shared
+        own.learn(label, mail(label, seed))
+    assert models.for_classifying("ann") is own
+    assert models.for_classifying("bob") is shared
+    models.close()
+
+
+def test_few_models_are_open_at_once_and_a_closed_one_is_opened_again(model, folder, monkeypatch):
+    monkeypatch.setattr(users, "MAX_OPEN_MODELS", 2)
+    models = Models(model, folder, 1, writable=True)
+    ann, bob = models.for_learning("ann"), models.for_learning("bob")
+    ann.learn("spam", mail("spam", 1))
+    assert models.taught("ann") is ann  # and so bob's is the one that was not asked for longest
+    cy = models.for_learning("cy")
+    assert ann.learned(mail("spam", 1)) == "spam" and cy.learned(mail("spam", 1)) is None
+    with pytest.raises(sqlite3.ProgrammingError):
+        bob.store._connection.execute("SELECT 1")
+    again = models.taught("bob")
+    assert again is not None and again.learned(mail("spam", 1)) is None
+    models.close()
+    for one in (ann, cy, again):
+        with pytest.raises(sqlite3.ProgrammingError):
+            one.store._connection.execute("SELECT 1")
+
+
+def test_what_was_replaced_is_opened_anew(model, folder):
+    models = Models(model, folder, 1, writable=True)
+    before, own = models.for_classifying(""), models.for_learning("ann")
+    models.reopen()
+    assert models.for_classifying("") is not before and models.taught("ann") is not own
+    model.write_bytes(b"no model " * 100)
+    kept = models.for_classifying("")
+    with pytest.raises(SpamnbError, match="not a spamnb model"):
+        models.reopen()
+    assert models.for_classifying("") is kept
+    models.close()
+
+
+@pytest.mark.parametrize(
+    ("classes", "called"), [(["work", "spam"], "work"), (["ham", "b", "spam"], "ham"), ([], "ham")]
+)
+def test_ham_is_the_other_class_where_there_is_one(classes, called):
+    with Classifier.create(":memory:") as classifier:
+        for name in classes:
+            classifier.learn(name, mail("ham", len(name)) + name.encode())
+        assert (class_of_label(classifier, "ham"), class_of_label(classifier, "spam")) == (called, "spam")
+
+
+nats = st.floats(-1e6, 1e6)
+thresholds = st.floats(-10, 20)
+
+
+@given(nats, nats, thresholds)
+def test_points_rise_with_the_log_odds(a, b, threshold):
+    low, high = sorted((a, b))
+    assert points_of(low, threshold) <= points_of(high, threshold)
+    assert points_of(threshold, threshold) == 5.0
+
+
+@given(st.floats(1, 20))
+def test_zero_is_even_odds(threshold):
+    assert points_of(0.0, threshold) == 0.0
+
+
+@given(nats, thresholds, st.sampled_from(["spam", "ham", "unsure"]))
+def test_printed_points_never_contradict_the_verdict(log_odds, threshold, verdict):
+    score = Score.of(verdict, log_odds, threshold)
+    assert (float(score.text) >= 5.0) == score.spam == (verdict == "spam")
+    assert "." in score.text and score.text != "-0.0"
+    if verdict == ("spam" if log_odds >= threshold else "ham"):
+        assert abs(score.points - points_of(log_odds, threshold)) < 0.11  # its own points
+
+
+def test_infinite_odds_have_finite_points():
+    assert Score.of("spam", float("inf"), 2.0).text == "99.9"
+    assert Score.of("ham", float("-inf"), 2.0).text == "-99.9"
+    with pytest.raises(ValueError):
+        points_of(float("nan"), 2.0)
+
+
+@given(st.text())
+def test_names_are_one_printable_word(token):
+    name = name_of(token)
+    assert name and all("!" <= c <= "~" and c != "," for c in name) and len(name) <= 480
+
+
+def test_fields_of_spam_and_ham():
+    evidence = [("subject:win", 2.5), ("meeting", -1.0), ("free", 0.5)]
+    fields = dict(Score.of("spam", 4.6, 2.3, tuple(evidence)).fields())
+    assert fields["X-Spam-Flag"] == "YES" and fields["X-Spam-Level"] == "*" * 10
+    assert fields["X-Spam-Status"].startswith(
+        "Yes, score=10.0 required=5.0 verdict=spam tests=subject:win, meeting, free autolearn=no"
+    )
+    fields = dict(Score.of("unsure", 0.0, 2.3).fields())
+    assert "X-Spam-Flag" not in fields and "X-Spam-Level" not in fields
+    assert fields["X-Spam-Status"].startswith("No, score=0.0 required=5.0 verdict=unsure tests=none")
+
+
+@pytest.mark.parametrize(("log_odds", "stars"), [(1e9, 50), (2.3, 5), (0.46, 1), (0.4, 0), (-1e9, 0)])
+def test_a_star_for_each_point_and_no_more_than_fit_a_line(log_odds, stars):
+    verdict = "spam" if log_odds >= 2.3 else "ham"
+    assert dict(Score.of(verdict, log_odds, 2.3).fields()).get("X-Spam-Level", "") == "*" * stars
+
+
+def test_evidence_is_for_spam_whatever_is_likeliest():
+    with Classifier.create(":memory:") as classifier:
+        for number in range(20):
+            for label in ("work", "spam"):
+                classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
+        for label, sign in (("spam", 1), ("ham", -1)):
+            raw = mail(label, 99)
+            found, judgement = score_message(classifier, raw), classifier.classify(raw)
+            assert found.spam == (label == "spam") and found.log_odds == judgement.score
+            strongest = judgement.evidence[:_MAX_REPORT_ROWS]
+            assert found.evidence == tuple((token, sign * weight) for token, weight in strongest)
+            assert sign * sum(weight for _, weight in found.evidence) > 0
+
+
+def test_evidence_is_for_spam_where_two_classes_of_good_mail_are_alike():
+    with Classifier.create(":memory:") as classifier:
+        for number in range(20):
+            for label in ("spam", "home", "work"):
+                classifier.learn(label, mail("spam" if label == "spam" else "ham", number) + label.encode())
+        found = score_message(classifier, mail("ham", 99))
+        assert sum(weight for _, weight in found.evidence) < -0.1, "home and work tell nothing of each other"
+        assert sum(weight for _, weight in score_message(classifier, mail("spam", 99)).evidence) > 0.1
+
+
+def test_the_longest_report_fits_exim():
+    evidence = [("\U0001f4b0" * 100, float(n)) for n in range(_MAX_REPORT_ROWS)]
+    assert len(Score.of("spam", 9.0, 2.3, tuple(evidence)).report()) < 32_000
 
 
 class Stub:
@@ -43,8 +211,10 @@ class Stub:
         pass
 
 
-def converse(request: bytes, judge: Callable[[bytes], object], **limits: float) -> tuple[bytes, list[dict]]:
-    """The reply to a request, and what was logged."""
+def converse(
+    request: bytes, judge: Callable[[bytes], object], ends: bool = True, **limits: float
+) -> tuple[bytes, list[dict]]:
+    """The reply to a request, and what was logged. A client that does not end sends a byte now and then."""
     logged: list[dict] = []
 
     async def talk() -> bytes:
@@ -59,7 +229,11 @@ def converse(request: bytes, judge: Callable[[bytes], object], **limits: float) 
         served = asyncio.create_task(spamd.converse(*await asyncio.open_connection(sock=ours)))
         reader, writer = await asyncio.open_connection(sock=theirs)
         writer.write(request)
-        writer.write_eof()
+        if ends:
+            writer.write_eof()
+        while not ends and not served.done():
+            writer.write(b"x")
+            await asyncio.sleep(0.02)
         reply = await reader.read()
         writer.close()
         await served
@@ -88,6 +262,19 @@ def test_a_message_that_takes_too_long_is_given_up():
     reply, logged = converse(CHECK, hang, classify_time=0.1)
     assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: classifying the message took too long\r\n"
     assert logged[-1]["code"] == 79
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (b"", b"the request's headers took too long"),
+        (b"CHECK SPAMC/1.5\r\nX", b"the request's headers took too long"),
+        (b"CHECK SPAMC/1.5\r\nContent-length: 999999\r\n\r\nX", b"the message took too long"),
+    ],
+)
+def test_a_client_that_sends_a_byte_now_and_then_is_cut_off(request_: bytes, said: bytes):
+    reply, _ = converse(request_, hang, ends=False, head_time=0.2, message_time=0.2)
+    assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: " + said + b"\r\n"
 
 
 def test_a_model_that_cannot_be_read_is_a_temporary_failure():

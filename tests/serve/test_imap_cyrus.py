@@ -9,9 +9,11 @@ import pytest
 from cyrus_account import Cyrus
 from imap_account import Server, deliver, key, sides, sort
 from imap_programs import keeps_all_through_kills, watching
-from maildirs import learned
+from mail import learned
 from served import mail
 from unpacked import wait_until
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -44,7 +46,6 @@ def test_new_mail_is_sorted_and_moves_are_learned(cyrus: Server, model: Path, tm
         assert person.where()[key("spam", 500)] == "INBOX"
 
 
-@pytest.mark.slow
 def test_no_message_is_lost_or_doubled_when_the_server_is_killed(cyrus: Server, model: Path):
     def arrive(seeds: range) -> None:
         with cyrus.person() as person:

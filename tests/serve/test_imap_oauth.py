@@ -14,6 +14,8 @@ from imap_account import Server, deliver, key, sides, sort
 from imap_programs import watching
 from unpacked import wait_until
 
+pytestmark = pytest.mark.slow
+
 CONF = """
 auth_mechanisms = plain {mechanisms}
 passdb {{
@@ -73,6 +75,14 @@ def with_oauth(made: Callable[..., Server], place: Path, tokens: Tokens, mechani
     return made(CONF.format(mechanisms=mechanisms, file=file))
 
 
+def describe(server: Server, home: Path, command: str) -> None:
+    """The file of accounts, where the account has a token."""
+    file = home / "spamnb" / "accounts.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f'[account]\nurl = "{server.url}"\ntoken-command = {json.dumps(command)}\n')
+    file.chmod(0o600)
+
+
 @pytest.mark.parametrize("mechanisms", ["xoauth2", "oauthbearer"])
 def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     made, place, tokens, model, tmp_path, monkeypatch, mechanisms
@@ -80,22 +90,22 @@ def test_a_token_is_asked_for_anew_and_one_that_is_no_longer_good_is_said(
     server = with_oauth(made, place, tokens, mechanisms)
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
     file = tmp_path / "token"
-    by_token = ["--token-command", f"cat '{file}'"]
+    describe(server, tmp_path, f"cat '{file}'")
     tokens.good = {"first": "ann", "of-bob": "bob"}
     file.write_text("first\n")
     with server.person() as person:
         deliver(person, range(500, 502))
-        assert sort(server, model, *by_token).exit_code == 0
+        assert sort(server, model).exit_code == 0
         assert person.where() == sides(range(500, 502)) and tokens.asked == ["first"]
         deliver(person, range(502, 503))
         tokens.good = {"second": "ann", "of-bob": "bob"}
         for bad in ("first", "of-bob"):
             file.write_text(bad)
-            refused = sort(server, model, *by_token)
+            refused = sort(server, model)
             assert refused.exit_code == 1 and "the server refused the login" in refused.stderr
             assert refused.stderr.count("\n") == 1 and bad not in refused.stderr
         file.write_text("second\n")
-        assert sort(server, model, *by_token).exit_code == 0
+        assert sort(server, model).exit_code == 0
         assert person.where() == sides(range(500, 503)) and tokens.asked[-1] == "second"
 
 
@@ -105,8 +115,9 @@ def test_watch_logs_in_again_with_a_new_token(made, place, tokens, model, tmp_pa
     file = tmp_path / "token"
     # As a helper program does: each call prints a token of its own, and the one before is good no longer.
     command = f"echo x >> '{file}'; wc -l < '{file}' | sed 's/^ */token-/'"
+    describe(server, tmp_path, command)
     tokens.good = {"token-1": "ann"}
-    with watching(tmp_path, "--sort", "--token-command", command, "-m", str(model), server.url) as watch:
+    with watching(tmp_path, "--sort", "-m", str(model), server.url) as watch:
         wait_until(lambda: "noted" in watch.said, watch.process)
         server.kill()
         tokens.good = {f"token-{number}": "ann" for number in range(2, 100)}

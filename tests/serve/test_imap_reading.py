@@ -17,6 +17,8 @@ from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import parsed
 
+pytestmark = pytest.mark.slow
+
 LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000))
 
 
@@ -180,7 +182,7 @@ def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Pat
         ("imap://ann@mail.example.org", "imap:// sends mail and password in the clear"),
         ("imaps://ann@localhost:1", "Connection refused"),
         ("imaps://ann@127.0.0.2:{port}", "its certificate is not trusted"),
-        ("imaps://ann@localhost:{plain}", "--starttls encrypts it"),
+        ("imaps://ann@localhost:{plain}", "starttls = true in the file of accounts encrypts them"),
         ("imaps://ann@localhost:{port}/Nowhere", "no folder 'Nowhere'; there are INBOX, "),
         ("imaps://bob@localhost:{port}", "the server refused the login"),
     ],
@@ -192,43 +194,52 @@ def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, 
     assert done.stderr.count("\n") == 1 and "secret" not in done.output
 
 
-def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, monkeypatch):
+def describe(folder: Path, url: str, **settings: str | Path | bool) -> Path:
+    """The file of accounts, with this one."""
+    file = folder / "spamnb" / "accounts.toml"
+    file.parent.mkdir(exist_ok=True)
+    lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]
+    file.write_text("\n".join(["[account]", f'url = "{url}"', *lines]))
+    file.chmod(0o600)
+    return file
+
+
+def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, tmp_path: Path, monkeypatch):
     monkeypatch.delenv("SSL_CERT_FILE")
     refused = spamnb("learn", "ham", f"{server.url}/Work/Plans", "-m", "/dev/null/m")
-    assert refused.exit_code == 1 and "not trusted" in refused.stderr and "--ca-file" in refused.stderr
-    named = spamnb("train", "--one-class", "-m", "m", "--ca-file", server.place / "cert.pem", f"ham={server.url}")
+    assert refused.exit_code == 1 and "not trusted" in refused.stderr and "ca-file" in refused.stderr
+    describe(tmp_path, server.url, ca_file=server.place / "cert.pem")
+    named = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert named.exit_code == 0, named.output
-    Path("m").unlink()
-    wrong = spamnb("classify", "--ca-file", "/nonexistent", "-m", "m", server.url)
-    assert wrong.exit_code == 1
+    describe(tmp_path, server.url, ca_file="/nonexistent")
+    wrong = spamnb("classify", "-m", tmp_path / "m", server.url)
+    assert wrong.exit_code == 1 and "ca-file /nonexistent: cannot be read" in wrong.stderr
 
 
 def test_starttls_encrypts_what_begins_in_the_clear(server: Server, tmp_path: Path):
     url = f"imaps://ann@localhost:{server.plain}"
-    assert spamnb("train", "--one-class", "-m", tmp_path / "m", "--starttls", f"ham={url}").exit_code == 0
+    describe(tmp_path, url, starttls=True)
+    assert spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={url}").exit_code == 0
     clear = url.replace("imaps", "imap")  # to this machine, where Dovecot takes a password in the clear
     assert spamnb("train", "--one-class", "-m", tmp_path / "m2", f"ham={clear}").exit_code == 0
 
 
-def test_a_password_may_come_from_a_command_or_the_file_of_accounts(server: Server, tmp_path: Path, monkeypatch):
+def test_a_password_may_come_from_a_command(server: Server, tmp_path: Path, monkeypatch):
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     none = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert none.exit_code == 1 and "no password found; 'keyring set localhost ann'" in none.stderr
     (tmp_path / "secret").write_text(PASSWORD + "\n")
-    command = f"cat {tmp_path}/secret"
-    read = spamnb("train", "--one-class", "-m", tmp_path / "m", "--password-command", command, f"ham={server.url}")
+    accounts = describe(tmp_path, server.url, password_command=f"cat {tmp_path}/secret")
+    read = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert read.exit_code == 0, read.output
-    (tmp_path / "spamnb").mkdir()
-    accounts = tmp_path / "spamnb" / "accounts.toml"
-    accounts.write_text(f'[home]\nurl = "{server.url}"\npassword-command = "{command}"\n')
-    accounts.chmod(0o600)
     assert spamnb("classify", "-m", tmp_path / "m", f"{server.url}/Work/Plans").exit_code == 0
-    failing = spamnb("classify", "-m", tmp_path / "m", "--password-command", "echo locked >&2; exit 3", server.url)
-    assert failing.exit_code == 1 and "--password-command: ended with 3: locked" in failing.stderr
     accounts.chmod(0o666)
     refused = spamnb("classify", "-m", tmp_path / "m", server.url)
     assert refused.exit_code == 1 and "others can write it" in refused.stderr
+    describe(tmp_path, server.url, password_command="echo locked >&2; exit 3")
+    failing = spamnb("classify", "-m", tmp_path / "m", server.url)
+    assert failing.exit_code == 1 and "password-command: ended with 3: locked" in failing.stderr
 
 
 def test_one_folder_is_not_two_classes_and_an_account_has_no_class(server: Server, tmp_path: Path):
@@ -241,12 +252,8 @@ def test_one_folder_is_not_two_classes_and_an_account_has_no_class(server: Serve
 def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_path: Path, folders: Path):
     import sqlite3
 
-    made = spamnb("train", "-m", tmp_path / "m", "--password-command", "cat /dev/null; echo x", "--force",
-                  f"ham={folders}/ham", f"spam={folders}/spam")
-    assert made.exit_code == 0
+    assert spamnb("train", "-m", tmp_path / "m", f"ham={folders}/ham", f"spam={folders}/spam").exit_code == 0
     with sqlite3.connect(tmp_path / "m") as connection:
-        kept = dict(connection.execute("SELECT * FROM meta"))
-        assert "password" not in kept.get("read_options", "")
         connection.execute("UPDATE meta SET value = ? WHERE key = 'trained_from'", (json.dumps([f"ham={server.url}"]),))
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'tokens_version'")
     connection.close()

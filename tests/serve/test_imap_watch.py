@@ -10,14 +10,15 @@ import pytest
 from click.testing import CliRunner, Result
 from imap_account import Server, deliver, key, sides, sort
 from imap_programs import watching
-from maildirs import learned
+from mail import learned
 from served import mail
 from unpacked import wait_until
 
 from spamnb.cli import cli
 from spamnb.journal.journal import Journal
 from spamnb.message.parse import digest
-from spamnb.sources import maildir
+
+pytestmark = pytest.mark.slow
 
 
 def once(server: Server, model: Path, *options: str) -> Result:
@@ -117,20 +118,6 @@ def test_what_is_put_into_the_folder_for_teaching_is_learned_and_goes_on(made, m
         assert person.where() == {key("spam", 900): "Junk", key("ham", 900): "INBOX"}
         assert learned(model, mail("spam", 900)) == "spam" and learned(model, mail("ham", 900)) == "ham"
         assert once(server, model, "--learn-folder", "Learn").output == ""
-
-
-def test_the_same_folder_in_a_maildir(model, box):
-    path = Path(box._path)
-    command = ["watch", "--once", "--learn-folder", "Learn", "-m", str(model), str(path)]
-    assert CliRunner().invoke(cli, command).exit_code == 0
-    (path / ".Learn.spam" / "cur" / "1:2,S").write_bytes(mail("spam", 900))
-    (path / ".Learn.ham" / "new" / "2").write_bytes(mail("ham", 900))
-    told = CliRunner().invoke(cli, command)
-    assert told.exit_code == 0 and told.stdout.count("learned\t") == 2
-    assert learned(model, mail("spam", 900)) == "spam" and learned(model, mail("ham", 900)) == "ham"
-    assert [each.read_bytes() for each in maildir.files(path / ".Junk" / "cur")] == [mail("spam", 900)]
-    assert [each.read_bytes() for each in maildir.files(path / "new")] == [mail("ham", 900)]
-    assert CliRunner().invoke(cli, command).output == ""
 
 
 def test_new_mail_is_sorted_as_it_comes_and_moves_are_learned(made, model, tmp_path):

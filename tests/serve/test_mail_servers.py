@@ -19,6 +19,8 @@ from unpacked import command_of_unpacked, dovecot, free_port, running, wait_unti
 
 from spamnb.classifier import Classifier
 
+pytestmark = pytest.mark.slow
+
 SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 

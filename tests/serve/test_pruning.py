@@ -136,20 +136,6 @@ def test_prune_asks_and_says_what_leaves(model: Path) -> None:
     assert model.read_bytes() == before
 
 
-def test_what_pruning_costs_is_told_of_labelled_mail(model: Path, tmp_path: Path) -> None:
-    grown(model, 10)
-    for label in ("ham", "spam"):
-        (tmp_path / "mail" / label).mkdir(parents=True)
-        for seed in (1000, 7000):
-            (tmp_path / "mail" / label / f"{seed}").write_bytes(with_rare_words(label, seed))
-    dry = subprocess.run(
-        [*PRUNE, "--dry-run", "--months", "0", "-m", str(model), str(tmp_path / "mail")], capture_output=True, text=True
-    )
-    assert dry.returncode == 0, dry.stderr
-    assert "on 4 messages, 2 of them learned and left out" in dry.stdout
-    assert dry.stdout.count("0 wrong") == 2
-
-
 def test_forget_says_that_a_pruned_model_cannot_forget_all(model: Path, tmp_path: Path) -> None:
     grown(model, 5)
     subprocess.run([*PRUNE, "--yes", "--months", "0", "-m", str(model)], check=True, capture_output=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from imap_account import Person, key, sort
-from maildirs import learned
+from mail import learned
 from served import mail
 
 from spamnb.cli import cli
@@ -16,6 +16,8 @@ from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
 from spamnb.message.parse import digest
 from spamnb.review.lessons import Teacher
+
+pytestmark = pytest.mark.slow
 
 
 def row_of(journal: Journal, raw: bytes) -> int:

@@ -6,7 +6,8 @@ import gzip
 import os
 
 from click.testing import CliRunner
-from maildirs import learned, path_of, run, subjects
+from mail import learned
+from maildirs import path_of, run, subjects
 from served import mail
 
 from spamnb.cli import cli
@@ -92,7 +93,7 @@ def test_names_of_the_folder_of_spam(box, model, tmp_path):
         (tmp_path / "mail" / label).mkdir(parents=True)
         for seed in range(20):
             (tmp_path / "mail" / label / str(seed)).write_bytes(mail(label, seed))
-    run("train", "-m", tmp_path / "unsure", "--unsure-cost", "0.000001", tmp_path / "mail")
+    run("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", tmp_path / "mail")
     box.add(mail("spam", 670))
     assert "to .Junk\t" in run("sort", "-m", model, "--junk", ".Junk", path_of(box))
     box.add(mail("ham", 670))

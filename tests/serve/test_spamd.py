@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import select
 import socket
 import time
 import zlib
@@ -13,6 +12,7 @@ from served import Server, mail, receive
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
+from spamnb.journal.journal import Journal
 from spamnb.message.headers import section_length
 from spamnb.serve import protocol
 from spamnb.serve.score import score_message
@@ -38,13 +38,8 @@ def test_replies_are_exact(server: Server, method: str, raw: bytes):
         assert set(headers) == {"Spam"} and not body
         return
     assert int(headers["Content-length"]) == len(body)
-    old = server.about(method, raw, "1.2")
-    if method in ("HEADERS", "PROCESS"):
-        assert old == b"SPAMD/1.1 0 EX_OK\r\nContent-length: %d\r\n\r\n" % len(body) + body
-        assert server.about(method, raw, "1.1") == b"SPAMD/1.0 0 EX_OK\r\n" + body
+    if method in ("HEADERS", "PROCESS"):  # older versions are in test_protocol.py
         assert body.endswith(raw if method == "PROCESS" else raw[: section_length(raw)])
-    else:
-        assert old.startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: " + headers["Spam"].encode() + b"\r\n\r\n" + body)
     if method == "REPORT_IFSPAM":
         assert bool(body) == (raw == SPAM)
 
@@ -198,20 +193,12 @@ def test_autolearn(serve, model):
         assert classifier.learned(sure) == "ham" and classifier.learned(taught) == "ham"
 
 
-def test_slow_clients_are_cut_off_and_hinder_nobody(serve, model):
-    server = serve(model, "--head-timeout", "3", "--message-timeout", "3", "--max-connections", "60")
+def test_slow_clients_hinder_nobody(server: Server):
     slow = [server.connect() for _ in range(50)]
     for number, client in enumerate(slow):
         client.sendall([b"CHECK SPAMC/1.5\r\nX", b"CHECK SPAMC/1.5\r\nContent-length: 999\r\n\r\nX", b""][number % 3])
-    for turn in range(4):  # a byte now and then keeps no connection alive
-        assert server.verdict(SPAM).startswith("Spam: True")
-        if turn < 3:
-            answered = select.select(slow, [], [], 0.2)[0]  # on a slow machine; what is sent then would undo it
-            for client in slow:
-                if client not in answered:
-                    client.sendall(b"x")
+    assert server.verdict(SPAM).startswith("Spam: True")
     for client in slow:
-        assert receive(client).startswith(b"SPAMD/1.0 79 EX_TIMEOUT Timeout: ")
         client.close()
 
 
@@ -272,6 +259,7 @@ def batter(server: Server, count: int, seed: int) -> None:
         assert not reply or reply.startswith(b"SPAMD/1.")
 
 
+@pytest.mark.slow
 def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
     server = serve(model, "--allow-tell", "--workers", "2")
     batter(server, 500, seed=1)
@@ -283,12 +271,28 @@ def test_mutated_requests_leave_the_server_up_and_its_memory_flat(serve, model):
     assert not [line for line in server.lines() if line["event"] == "fault"]
 
 
-@pytest.mark.slow
-def test_ten_thousand_mutated_requests(serve, model):
-    server = serve(model, "--allow-tell", "--workers", "2")
-    batter(server, 1000, seed=3)
-    before, workers = server.memory(), server.workers()
-    batter(server, 9000, seed=4)
-    assert server.workers() == workers
-    assert server.memory() < before + 16_000_000
-    assert not [line for line in server.lines() if line["event"] == "fault"]
+def test_verdicts_and_lessons_of_clients_are_noted(model, tmp_path):
+    journal = tmp_path / "journal"
+    server = Server(tmp_path, model, "--port", "0", "--allow-tell", "--workers", "2", "--journal", str(journal))
+    try:
+        for seed in range(20):
+            server.about("CHECK", mail("spam", 700 + seed), "1.5", "User: ann")
+        server.about("TELL", mail("spam", 700), "1.5", "User: ann", "Message-class: ham", "Set: local")
+    finally:
+        assert server.stop() == 0
+    with Journal.at(journal) as kept:
+        rows = kept.doubtful(0)
+        assert kept.count() == 20 and len(rows) == 19, "what was corrected is no longer doubtful"
+        assert {row.entry.user for row in rows} == {"ann"} and kept.doubtful(0, "bob") == []
+        (made,) = kept.corrections(0)
+        assert (made.label, made.verdict, made.source, made.user) == ("ham", "spam", "client", "ann")
+
+
+def test_a_server_starts_and_answers_whatever_its_journal_is(serve, model, tmp_path):
+    journal = tmp_path / "journal"
+    journal.write_bytes(b"no database at all" * 100)
+    server = serve(model, "--journal", str(journal))
+    assert server.verdict(mail("spam", 900)).startswith("Spam: True")
+    assert server.stop() == 0  # all that waited was written by then, or told
+    told = [line["error"] for line in server.lines() if line["event"] == "journal"]
+    assert len(told) == 2 and all("not a journal of verdicts" in line for line in told) and "(1 verdict" in told[1]

@@ -25,6 +25,8 @@ from unpacked import command_of_unpacked, dovecot
 from spamnb.classifier import Classifier
 from spamnb.sources import maildir
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = ("INBOX", "Junk", "Archive")
 FLAGS = {"S": r"\Seen", "F": r"\Flagged", "R": r"\Answered"}
 MBSYNC_CONF = """
@@ -217,7 +219,6 @@ class Synchronised:
 PROGRAMS = ["mbsync, folders beside INBOX", "mbsync, Maildir++", "offlineimap"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_no_message_is_lost_or_doubled(program: str, server: tuple[Server, int], place: Path, model: Path):
     synchronised = Synchronised(program, server, place, model)
@@ -284,7 +285,6 @@ def test_no_message_is_lost_or_doubled(program: str, server: tuple[Server, int],
     assert sorted(path.name for folder in FOLDERS for path in near.paths(folder)) == files
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_sort_and_watch_while_mail_is_synchronised(program: str, server: tuple[Server, int], place: Path, model: Path):
     synchronised = Synchronised(program, server, place, model)

@@ -44,14 +44,11 @@ def test_accounts_in_their_order(accounts: Path, tmp_path: Path):
     assert home.model == tmp_path / "home.spamnb" and not home.sort
 
 
-def test_a_url_finds_its_account_and_the_command_line_goes_before_the_file(accounts: Path):
-    url = parsed("imaps://ann@mail.example.org/Junk")
-    found = account_of(url, Login())
+def test_a_url_finds_its_account(accounts: Path):
+    found = account_of(parsed("imaps://ann@mail.example.org/Junk"))
     assert found.login.password_command == "pass show mail" and found.url.folder == "Junk"
-    assert account_of(url, Login(token_command="t")).login == Login(token_command="t")
-    assert account_of(url, Login(ca_file="x")).login == Login("pass show mail", ca_file="x")
     other = parsed("imaps://ann@mail.example.org:1993")
-    assert account_of(other, Login()) == Account(other.account, other)  # another port, another server
+    assert account_of(other) == Account(other.account, other)  # another port, another server
 
 
 def test_no_file_is_no_account(accounts: Path):

@@ -81,7 +81,7 @@ def test_a_netrc_that_others_can_read_is_refused(tmp_path: Path):
     [("exit 7", "ended with 7"), ("true", "printed nothing"), ("no-such-program", "ended with 127: .*not found")],
 )
 def test_a_command_that_fails_is_told(command: str, said: str):
-    with pytest.raises(SpamnbError, match=f"--password-command: {said}"):
+    with pytest.raises(SpamnbError, match=f"^password-command: {said}"):
         password(URL, Login(password_command=command))
 
 

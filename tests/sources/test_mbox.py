@@ -21,7 +21,7 @@ def split(raw: bytes, keep: bool = True) -> list[tuple[int, int, bytes | None, b
     return list(mbox.split_mbox(io.BytesIO(raw), keep))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     bodies=st.lists(BODIES, min_size=1, max_size=5), chunk=st.integers(50, 200), crlf=st.booleans(), end=st.booleans()
 )

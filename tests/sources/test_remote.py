@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import re
 import shutil
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from mail import folders, mail, message
 from reading import read
+from web_server import web_server
 
 from spamnb.api.train import train
 from spamnb.cli import cli
@@ -60,43 +58,8 @@ def memory(root: Path) -> Iterator[str]:
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[str]:
-    """A web server of the files in ``tmp_path``, which gives parts of them."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_HEAD(self) -> None:
-            self.answer(body=False)
-
-        def do_GET(self) -> None:
-            self.answer(body=True)
-
-        def answer(self, body: bool) -> None:
-            path = tmp_path / self.path.lstrip("/")
-            if not path.is_file():
-                self.send_error(404)
-                return
-            content = path.read_bytes()
-            asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-            begin, end = (int(asked[1]), int(asked[2] or len(content)) + 1) if asked else (0, len(content))
-            self.send_response(206 if asked else 200)
-            part = content[begin:end]
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Length", str(len(part)))
-            if asked:
-                self.send_header("Content-Range", f"bytes {begin}-{begin + len(part) - 1}/{len(content)}")
-            self.end_headers()
-            if body:
-                self.wfile.write(part)
-
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with web_server(tmp_path) as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)

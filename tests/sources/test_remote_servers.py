@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import socket
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import pytest
 from mail import folders, mail
+from web_server import web_server
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("fsspec")
 
@@ -48,42 +49,14 @@ def web(root: Path) -> Iterator[str]:
     if not shutil.which("openssl"):
         pytest.skip("no openssl: it makes the certificate")
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_HEAD(self) -> None:
-            self.do_GET()
-
-        def do_GET(self) -> None:
-            secret, _, name = self.path.rpartition("/")
-            if secret and self.headers.get("Authorization") != "Basic YW5uOnB3":  # ann:pw
-                self.send_error(401)
-                return
-            content = (root / name).read_bytes()
-            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-            part = content[int(asked[1]) : int(asked[2]) + 1] if asked else content
-            self.send_response(206 if asked else 200)
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Length", str(len(part)))
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(part)
-
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
     made = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost".split()
     key, certificate = root / "key.pem", root / "cert.pem"
     files = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
     subprocess.run(["openssl", *made, *files], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield f"https://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with web_server(root, context) as url:
+        yield url
 
 
 def test_a_web_server_is_read_with_its_certificate_and_the_password_of_netrc(

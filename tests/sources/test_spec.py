@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import collections
 import errno
 import gzip
 import lzma
@@ -468,30 +467,6 @@ def test_memory_stays_flat_over_a_big_mbox(tmp_path: Path, name: str) -> None:
     tracemalloc.stop()
     assert seen == count
     assert len(one) * count > 30 << 20 > 6 << 20 > peak  # 35 MB of mail; three buffers of a mebibyte
-
-
-def test_counts_of_the_public_corpora(corpora: Path) -> None:
-    """What the corpora's own descriptions state."""
-    stated = {
-        "spamassassin": [2500, 1400, 250, 500, 1397],
-        "enron-spam/enron1": [3672, 1500],
-        "enron-spam/enron2": [4361, 1496],
-        "enron-spam/enron3": [4012, 1500],
-        "lingspam": [2412, 481],
-        "sms_spam_collection/SMSSpamCollection": [4827, 747],
-    }
-    for name, counts in stated.items():
-        if not (corpora / name).exists():
-            pytest.skip(f"{name} is not among the corpora")
-        beside: Unreadable = []
-        found = collections.Counter(label for label, _, _ in read(corpora / name, unreadable=beside))
-        assert [found[label] for label in sorted(found, key=str)] == counts, name
-        assert all("beside the class folders" in str(error) for _, error in beside)  # readme.txt, Summary.txt
-    for part, count in (("train", 11_314), ("test", 7_532)):
-        found = collections.Counter(
-            entry.label for entry in entries([str(corpora / "20news-bydate" / part)], lambda *report: None)
-        )
-        assert found.total() == count and len(found) == 20
 
 
 def test_an_empty_file_as_a_source_is_an_error(tmp_path: Path) -> None:

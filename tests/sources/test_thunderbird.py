@@ -1,14 +1,20 @@
-"""Thunderbird's folders on a profile as Thunderbird makes it."""
+"""Mailboxes of Thunderbird, Google Takeout and Apple Mail as sources."""
 
 from __future__ import annotations
 
+import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from spamnb.errors import SpamnbError
+from spamnb.message.parse import parse
+from spamnb.sources.emlx import message_in
+from spamnb.sources.gmail import labels
 from spamnb.sources.spec import entries
 from spamnb.sources.thunderbird import class_of_folder
+from spamnb.tokens.tokenizer import Tokenizer
 
 MORK = '// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
 
@@ -122,3 +128,116 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
 )
 def test_class_of_a_folder(parts: tuple[str, ...], label: str | None) -> None:
     assert class_of_folder(parts) == label
+
+
+def gmail_message(subject: str, gmail: str) -> str:
+    return (
+        f"From 1786112233445566778@xxx Mon Jan 01 10:00:00 +0000 2024\nX-GM-THRID: 1786112233445566778\n{gmail}"
+        f"Delivered-To: me@gmail.com\nSubject: {subject}\n\n>From here on\n\n"
+    )
+
+
+TAKEOUT = [
+    gmail_message("in", 'X-Gmail-Labels: Inbox,Important,Opened,"Category promotions"\n'),
+    gmail_message("junk", "X-Gmail-Labels: Spam,Unread\n"),
+    gmail_message("trash", "X-Gmail-Labels: Trash,Opened\n"),
+    gmail_message("draft", "X-Gmail-Labels: Drafts\n"),
+    gmail_message("sent", "X-Gmail-Labels: Sent,Inbox\n"),
+    gmail_message("chat", "X-Gmail-Labels: Chat\n"),
+    gmail_message("Entwurf", "X-Gmail-Labels: =?UTF-8?Q?Entw=C3=BCrfe,Ge=C3=B6ffnet?=\n"),
+    gmail_message("folded", "X-Gmail-Labels: =?UTF-8?Q?Ge=C3=B6ffnet,?=\n =?UTF-8?Q?Spam?=\n"),
+    gmail_message("comma", 'X-Gmail-Labels: "Trash, sorted",Archived\n'),
+    gmail_message("bare", ""),
+    gmail_message("forged", "X-Gmail-Labels: Spam\n").replace("Subject", "X-Gmail-Labels: Sent\nSubject"),
+]
+
+
+def read_takeout(spec: str) -> tuple[list[tuple[str | None, str]], list[str]]:
+    told: list[str] = []
+    found = list(entries([spec], lambda name, error: told.append(f"{name}: {error}")))
+    for entry in found:
+        assert entry.read().endswith(b"\nFrom here on\n")
+    return [(entry.label, entry.read().decode().split("Subject: ")[1].splitlines()[0]) for entry in found], told
+
+
+@pytest.mark.parametrize("name", ["All mail.mbox", "All mail.mbox.gz"])
+def test_classes_go_by_labels(tmp_path: Path, name: str) -> None:
+    raw = "".join(TAKEOUT).encode()
+    folder = tmp_path / "Takeout" / "Mail"
+    folder.mkdir(parents=True)
+    (folder / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    for spec in (f"gmail:{folder}/{name}", f"gmail:{folder}", f"gmail:{tmp_path}/Takeout", f"gmail:{tmp_path}"):
+        found, [told] = read_takeout(spec)
+        ham, spam = ["in", "comma"], ["junk", "folded", "forged"]
+        assert [subject for label, subject in found if label == "ham"] == ham
+        assert [subject for label, subject in found if label == "spam"] == spam
+        assert "#10: no X-Gmail-Labels on top" in told
+
+
+def test_what_is_no_takeout(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "takeout.zip", "w") as archive:
+        archive.writestr("Takeout/Mail/All mail.mbox", "".join(TAKEOUT))
+    with pytest.raises(SpamnbError, match=r"a ZIP archive, not mail; unpack it, and name the folder or mailbox that"):
+        read_takeout(f"gmail:{tmp_path}/takeout.zip")
+    (tmp_path / "inbox").write_text("From a 1:00\nSubject: x\n\n.\n")
+    with pytest.raises(SpamnbError, match="no X-Gmail-Labels"):
+        read_takeout(f"gmail:{tmp_path}/inbox")
+    with pytest.raises(SpamnbError, match="no such file"):
+        entries([f"gmail:{tmp_path}/missing"], lambda name, error: None)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", '"', '"a', "=?", "=?x?q?=FF?=", "=?utf-8?b?A?=", "=?utf-8?b?" + "A" * 7000, "=?a?q?" * 1200, "a," * 4000],
+)
+def test_any_labels_are_read_in_no_time(value: str) -> None:
+    from time import process_time
+
+    start = process_time()
+    assert labels(b"From 1\nX-Gmail-Labels: " + value.encode()) is not None
+    assert process_time() - start < 5
+
+
+def test_the_labels_are_no_evidence_of_what_they_say() -> None:
+    raw = b"X-GM-THRID: 1\nX-Gmail-Labels: Spam,Unread\nSubject: lunch\n\nnoon\n"
+    assert not [token for token in Tokenizer()(parse(raw)) if "gm" in token or "label" in token]
+    assert parse(raw).digest == parse(raw[raw.index(b"Subject") :]).digest
+
+
+PLIST = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" '
+    b'"http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n<plist version="1.0">\n<dict>\n\t<key>flags</key>\n'
+    b"\t<integer>8590195713</integer>\n</dict>\n</plist>\n"
+)
+MAIL = b"Subject: tea\n\nAt four?\n"
+
+
+def emlx(message: bytes) -> bytes:
+    return b"%-10d\n" % len(message) + message + PLIST
+
+
+def test_a_mailbox_of_apple_mail_is_its_messages_without_attachments(tmp_path: Path) -> None:
+    data = tmp_path / "V10/INBOX.mbox/4F2A/Data"
+    (data / "Messages").mkdir(parents=True)
+    (data / "Attachments/7/2").mkdir(parents=True)
+    (data / "Messages/7.emlx").write_bytes(emlx(MAIL))
+    (data / "Messages/8.partial.emlx").write_bytes(emlx(b"Subject: 8\n\n"))
+    (data / "Attachments/7/2/notes.txt").write_text("no message")
+    found = list(entries([f"ham={tmp_path}/V10"], lambda name, error: pytest.fail(f"{name}: {error}")))
+    assert [entry.read() for entry in found] == [MAIL, b"Subject: 8\n\n"]
+    single = entries([f"ham={data}/Messages/7.emlx"], lambda name, error: pytest.fail(f"{name}: {error}"))
+    assert [entry.read() for entry in single] == [MAIL]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", MAIL, b"99\nshort", b"-1\nx", b"1" * 5000 + b"\nx", "٣\nabc".encode(), b"1e3\nx", b"12", b"\xb2\nab"],
+)
+def test_what_is_no_emlx_is_an_error_and_nothing_else(raw: bytes) -> None:
+    with pytest.raises(OSError, match="first line"):
+        message_in(raw, "x.emlx")
+
+
+def test_the_message_is_what_the_line_counts() -> None:
+    assert message_in(emlx(b"5 bytes\n\nare not enough"), "x") == b"5 bytes\n\nare not enough"
+    assert message_in(b"0\n" + PLIST, "x") == b""

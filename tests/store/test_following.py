@@ -1,4 +1,4 @@
-"""following.py: who keeps a model in memory while others change it answers as who opens it anew."""
+"""Several connections to one file see one another's lessons, whenever it is compacted."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mail import mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.settings import Settings
 from spamnb.store import following
+from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
+from spamnb.store.jsonl import export
+from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
 
@@ -117,3 +122,64 @@ def test_a_model_that_outgrows_the_memory_is_looked_up_in_its_file(tmp_path: Pat
 
 def test_what_is_followed_is_bounded() -> None:
     assert following.MAX_FOLLOWED >= following.MAX_LOG  # or each lesson would read all anew
+
+
+WORDS = list("abcdefgh")
+LESSON = st.tuples(st.sampled_from(["ham", "spam", "list"]), st.dictionaries(st.sampled_from(WORDS), st.integers(1, 3)))
+STEPS = st.lists(st.tuples(st.integers(0, 2), LESSON, st.booleans()), max_size=12)
+
+
+def counts(store: Store) -> list:
+    found = store.look_up(WORDS)
+    return [found.positions.tolist(), found.document_counts.tolist(), found.occurrences.tolist()]
+
+
+@settings(max_examples=30, deadline=None)
+@given(STEPS, st.sampled_from([0, 5, 20, 1000]), st.sampled_from([0, 4, 128]))
+def test_connections_that_write_in_turn_agree_with_one_that_reads_anew(steps: list, log: int, share: int) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spamnb.store.store.MAX_LOG", log)
+        patch.setattr("spamnb.store.compaction._STEPS", share)  # with 0 a lesson adds one part at most
+        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
+        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
+        path = Path(folder, "m")
+        oracle = Store.create(":memory:", Settings().as_meta())
+        Store.create(path, Settings().as_meta()).close()
+        open_ones = [Store.open(path, writable=True) for _ in range(3)]
+        for who, (label, tokens), asks in steps:
+            open_ones[who].add(label, tokens)
+            oracle.add(label, tokens)
+            if asks:
+                assert counts(open_ones[who - 1]) == counts(oracle)
+        for store in open_ones:
+            assert counts(store) == counts(oracle)
+            assert list(export(store)) == list(export(oracle))
+            store.close()
+
+
+def test_a_model_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with Store.create(path, Settings().as_meta()) as writer, Store.open(path) as reader:
+        writer.add("ham", {"a": 1})
+        writer.add("spam", {"a": 2})
+        assert counts(reader) == [[0], [[1], [1]], [[1], [2]]]
+        content = read_snapshot(writer)
+        writer.add("spam", {"a": 2, "b": 1})
+        assert counts(reader)[0] == [0, 1]
+        with atomic_replace(path, content.meta, force=True) as fresh:
+            write_snapshot(fresh, content)
+        assert counts(reader) == counts(writer) == [[0], [[1], [1]], [[1], [2]]]
+        writer.add("ham", {"h": 4})
+        assert counts(reader) == [[0, 7], [[1, 1], [1, 0]], [[1, 4], [2, 0]]]
+
+
+def test_a_file_gets_its_log_with_its_first_lesson(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with Store.create(path, Settings("boolean").as_meta()) as store:
+        assert store.execute("PRAGMA user_version").fetchone() == (FORMAT_OF_TRAINING,)
+        store.add("ham", {"a": 1})
+        assert store.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+    with Store.open(path) as store:
+        assert counts(store)[0] == [0]

@@ -9,18 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never
+from mail import counted, mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import count_messages
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.pages import MAX_TOKEN_BYTES
 from spamnb.store.snapshot import atomic_replace, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 
@@ -51,12 +48,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", "lsa:4"), ("logistic", None)])
 def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
-    train_file(
-        tmp_path / "m",
-        count_messages(entries, Tokenizer(), tmp_path / "rows", never),
-        Settings(kind, embedding=embedding),
-    )
+    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(kind, embedding=embedding))
     with Classifier.open(tmp_path / "m") as first:
         lines = list(export(first.store))
         told = [first.classify(raw).probabilities for _, raw in mail(24)]

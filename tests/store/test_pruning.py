@@ -39,7 +39,7 @@ def sums_of(store: Store) -> list[str]:
     return [line for line in export(store) if '"meta"' not in line]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3), st.sampled_from([0, 5, 1000]))
 def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
     first: list, then: list, messages: int, log: int
@@ -56,14 +56,10 @@ def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
         rare = {token for token, n in held.items() if n <= messages}
         without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
         told = survey(store, Rule(messages, 0))
-        totals = told.totals(store.totals(), store.class_ids())
         assert prune(store, Rule(messages, 0)) == told.pruned == len(rare)
         oracle = filled(without)
         assert sums_of(store) == sums_of(oracle)
         assert store.frequencies() == oracle.frequencies()
-        assert [list(map(str, figure)) for figure in totals[1:4]] == [
-            list(map(str, figure)) for figure in store.totals()[1:4]
-        ]
         assert store.look_up(WORDS).positions.tolist() == oracle.look_up(WORDS).positions.tolist()
 
 
@@ -92,7 +88,7 @@ def test_lessons_that_are_not_in_the_sums_yet_keep_their_tokens(monkeypatch: pyt
     assert list(read_snapshot(store).tokens) == ["d"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(LESSON, min_size=1, max_size=6), st.lists(LESSON, max_size=4), st.data())
 def test_forgetting_in_a_pruned_model_leaves_sums_that_can_be(first: list, then: list, data: st.DataObject) -> None:
     store = trained(first)

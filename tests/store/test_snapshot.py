@@ -1,8 +1,10 @@
-"""content.py: a model appears whole or not at all, whoever else makes one, and whatever stands in its way."""
+"""Whole models that appear or do not, and what a file and its connection hold."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 from mail import mail, message
 
 from spamnb.classifier import Classifier
-from spamnb.errors import InTheWay, SpamnbError
+from spamnb.errors import Damaged, InTheWay, SpamnbError
 from spamnb.settings import Settings
+from spamnb.store import database as checks
 from spamnb.store.pages import MAX_COUNT
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store
@@ -98,13 +101,6 @@ def test_many_processes_that_begin_one_model_lose_nothing(tmp_path: Path) -> Non
         assert store.totals().documents.tolist() == [4, 4]
 
 
-def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    for name in ("file/m", "file/below/m"):
-        with pytest.raises(SpamnbError, match=r"m: cannot be written .its folder is a file"):
-            create_empty(tmp_path / name, Settings().as_meta())
-
-
 def test_what_the_killed_left_is_removed_a_day_later(tmp_path: Path) -> None:
     old = [".m.17.new", ".m.17.new-wal", ".m.17.new-shm"]
     kept = [".m.18.new", ".other.17.new", ".m.x.new", ".m.17.newer", "m.17.new"]  # the first is still being written
@@ -128,3 +124,80 @@ def test_a_full_disk_leaves_nothing_and_is_told(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(SpamnbError, match=r"m: cannot be written .the disk is full."):
         create_empty(tmp_path / "m", Settings().as_meta())
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_told_is_short_and_printable() -> None:
+    with pytest.raises(Damaged) as error:
+        checks.checked_rows("t", [("\x1b[2J" * 100,)], name=checks.is_class_name)
+    assert str(error.value).isprintable() and len(str(error.value)) < 80
+
+
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    with Classifier.create(tmp_path / "model") as classifier:
+        for label, raw in mail(3):
+            classifier.learn(label, raw)
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("others", [[], [False], [True], [False, True]])
+def test_the_last_to_close_takes_the_log_away(model: Path, others: list[bool]) -> None:
+    opened = [Store.open(model, writable=writable) for writable in (*others, False)]
+    for store in opened:
+        assert store.look_up(["offer"]) is not None
+        assert Path(f"{model}-wal").exists()  # or this test sees nothing
+        store.close()
+    assert list(model.parent.iterdir()) == [model]
+
+
+def test_a_model_is_read_on_a_full_disk_and_says_so_when_it_is_to_learn(model: Path) -> None:
+    program = """
+import resource, sys
+from spamnb.errors import SpamnbError
+from spamnb.store.store import Store
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+for writable in (False, True):
+    try:
+        with Store.open(sys.argv[1], writable=writable) as store:
+            print(store.totals().documents)
+    except SpamnbError as error:
+        print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", program, str(model)], capture_output=True, text=True, check=True)
+    full = f"{model}: the disk is full, or your quota; this change was not made"
+    assert run.stdout.splitlines() == ["[3 3]", full]
+    with Store.open(model, writable=True) as store:  # what SQLite left beside the file does no harm
+        assert store.totals().documents.tolist() == [3, 3]
+    assert list(model.parent.iterdir()) == [model]
+
+
+def test_a_reader_cannot_write(model: Path) -> None:
+    before = model.read_bytes()
+    with Store.open(model) as store, pytest.raises(SpamnbError, match="cannot be written"):
+        store.put_meta({"spam": "x"})
+    assert model.read_bytes() == before
+
+
+def test_what_was_killed_after_a_lesson_loses_nothing_to_a_reader(model: Path, tmp_path: Path) -> None:
+    with Store.open(model, writable=True) as store:
+        store.put_meta({"note": 1})
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        for end in ("", "-wal"):  # as they lie there after a crash
+            (copy / f"model{end}").write_bytes(Path(f"{model}{end}").read_bytes())
+    for _ in range(2):
+        with Store.open(copy / "model") as store:
+            assert store.meta()["note"] == 1
+        assert list(copy.iterdir()) == [copy / "model"]
+
+
+def test_the_url_of_a_server_makes_no_folder_and_its_password_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpamnbError, match="'spamnb serve'") as refused:
+        create_empty(Path("postgresql://ann:secret@db/mail"), {})
+    assert "secret" not in str(refused.value)
+    assert not any(tmp_path.iterdir())

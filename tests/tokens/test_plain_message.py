@@ -55,7 +55,7 @@ STARTS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(STARTS, FIELDS, EMPTY, BODIES, BODIES), min_size=1, max_size=4), st.booleans())
 def test_bytes_are_read_as_their_message(mail: list[Any], crlf: bool) -> None:
     raws = [

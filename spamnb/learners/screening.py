@@ -1,0 +1,74 @@
+"""Wrong labels: training messages that all others say are of another class are not learned.
+
+People file mail wrongly. A model that learns such a message gives its words to the wrong class, and a correction that
+is fitted to it undoes what the right ones taught. Naive Bayes judges each message by all others; from these scores
+formulas/calibration.py estimates how many labels are wrong, and how likely each of them is. Messages whose labels are
+more likely wrong than right are left out. Then all messages are judged once more by those that stay, and the second
+estimate counts: wrong labels no longer blur it.
+
+Where labels are clean the share of wrong ones is 0, and every message is learned (docs/experiments.md#wrong-labels).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.formulas.calibration import MIN_GAIN, Calibration
+from spamnb.learners.learner import Screened
+from spamnb.learners.leave_one_out import leave_one_out_scores, scores_by_others
+
+if TYPE_CHECKING:
+    from spamnb.counts.training_set import TrainingSet
+    from spamnb.settings import Settings
+
+MAX_DOUBT = 0.5  # P(its label is wrong) above which a message is not learned
+MIN_TRUSTED = 0.25  # of the messages of each class: where fewer seem right, this cannot tell which are wrong
+
+
+def screen(settings: Settings, training_set: TrainingSet) -> Screened:
+    """What to learn of a training set, by naive Bayes of these ``settings``."""
+    labels, scores = leave_one_out_scores(settings, training_set)
+    everything = Screened(training_set, labels=labels, scores=scores)
+    if not len(scores):
+        return everything
+    noise, wrong = _wrong_labels(scores, labels, MIN_GAIN)
+    parts = _parted(training_set, wrong)
+    if parts.doubted is None:
+        return everything._replace(noise=noise if not wrong.any() else 0.0)
+    row = np.zeros(1 + training_set.included_positions().max(), np.intp)
+    row[training_set.included_positions()] = np.arange(len(labels))
+    by_trusted = np.empty_like(scores)
+    _, own = leave_one_out_scores(settings, parts.training_set)
+    _, others = scores_by_others(settings, parts.training_set, parts.doubted)
+    by_trusted[row[parts.training_set.included_positions()]] = own
+    by_trusted[row[parts.doubted.included_positions()]] = others
+    second_noise, wrong = _wrong_labels(by_trusted, labels, 0.0)  # that some are wrong is known by now
+    if second_noise < noise / 2:  # clear verdicts alone, which a curve without wrong labels describes as well
+        return parts._replace(noise=noise)
+    return _parted(training_set, wrong)._replace(noise=second_noise)
+
+
+def _wrong_labels(scores: np.ndarray, labels: np.ndarray, min_gain: float) -> tuple[float, np.ndarray]:
+    """The share of labels that are wrong, and which (n,) are more likely wrong than right."""
+    calibration = Calibration(scores.shape[1], min_gain=min_gain)
+    calibration.add(scores, labels)
+    doubts = calibration.doubts(scores, labels)
+    return float(doubts.mean()), doubts > MAX_DOUBT
+
+
+def _parted(training_set: TrainingSet, wrong: np.ndarray) -> Screened:
+    """The training set without the messages that are ``wrong`` (n,), and these, over the same columns."""
+    labels = training_set.included_labels()
+    trusted = np.bincount(labels[~wrong], minlength=len(training_set.counts.classes))
+    if not wrong.any() or (trusted < MIN_TRUSTED * training_set.counts.documents).any():
+        return Screened(training_set)
+    positions = training_set.included_positions()
+    places = np.zeros(1 + max(int(own.positions.max(initial=-1)) for own in training_set.shards), bool)
+    places[positions[wrong]] = True
+    learned = training_set.minus(places)
+    columns = np.flatnonzero(learned.counts.document_frequency())
+    learned = learned.select_columns(columns)
+    doubted = training_set.select(places).select_columns(columns)
+    return Screened(learned, doubted=doubted._replace(counts=learned.counts))

@@ -1,0 +1,159 @@
+"""Wrong labels: what training leaves out, and what a lesson moves that all others contradict."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import counted
+
+from spamnb.classifier import Classifier
+from spamnb.learners.corrected import Corrected
+from spamnb.settings import Settings
+from spamnb.store.jsonl import export
+from spamnb.training import leave_one_out_estimate, prepare, train_file
+
+N = 400  # messages of each class
+MAIL = {"ham": ("spamassassin/easy_ham",), "spam": ("spamassassin/spam_2",)}
+NEWS = {group: (f"20news-bydate/train/{group}",) for group in ("rec.autos", "sci.space", "talk.politics.guns")}
+Labelled = list[tuple[str, bytes]]
+
+
+def letters(where: dict[str, tuple[str, ...]], first: int = 0, n: int = N) -> Labelled:
+    """Real messages, ``n`` of each class from number ``first`` on, the classes in turn."""
+    if "SPAMNB_CORPORA" not in os.environ:
+        pytest.skip("SPAMNB_CORPORA is not set: see corpora/README.md for the public corpora")
+    root, of_class = Path(os.environ["SPAMNB_CORPORA"]), []
+    for label, folders in where.items():
+        files = sorted(path for folder in folders for path in (root / folder).iterdir())
+        random.Random(1).shuffle(files)
+        of_class.append([(label, path.read_bytes()) for path in files[first : first + n]])
+    return [each for row in zip(*of_class) for each in row]
+
+
+def wrongly_filed(right: Labelled, share: float) -> tuple[Labelled, set[int]]:
+    """The messages, of which every so many are labelled as the next class, and where these are."""
+    wrong = set(range(0, len(right), round(1 / share)))
+    classes = sorted({label for label, _ in right})
+    following = dict(zip(classes, (*classes[1:], classes[0])))
+    return [(following[c] if i in wrong else c, raw) for i, (c, raw) in enumerate(right)], wrong
+
+
+@pytest.mark.parametrize(("where", "share"), [(MAIL, 0.02), (MAIL, 0.05), (MAIL, 0.2), (NEWS, 0.05)])
+def test_messages_in_the_wrong_folder_are_not_learned(
+    tmp_path: Path, where: dict[str, tuple[str, ...]], share: float
+) -> None:
+    mail, wrong = wrongly_filed(letters(where), share)
+    found = Corrected(Settings()).screen(prepare(counted(tmp_path / "rows", mail)))
+    assert found.doubted is not None
+    doubted = set(found.doubted.included_positions().tolist())
+    assert len(doubted & wrong) >= 0.75 * len(wrong) and len(doubted - wrong) <= 0.02 * len(mail)
+    assert not doubted & set(found.training_set.included_positions().tolist())
+    clean = prepare(counted(tmp_path / "clean", [each for i, each in enumerate(mail) if i not in doubted]))
+    assert list(found.training_set.tokens) == list(clean.tokens)
+    assert np.array_equal(found.training_set.counts.documents, clean.counts.documents)
+
+
+def test_where_labels_are_clean_every_message_is_learned(tmp_path: Path) -> None:
+    found = Corrected(Settings()).screen(prepare(counted(tmp_path / "rows", letters(MAIL))))
+    assert found.doubted is None and found.noise == 0
+
+
+@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
+def test_the_models_of_the_textbook_learn_what_they_are_given(tmp_path: Path, model_type: str) -> None:
+    training_set = prepare(counted(tmp_path / "rows", wrongly_filed(letters(MAIL), 0.05)[0]))
+    estimate = leave_one_out_estimate(training_set, Settings(model_type=model_type))
+    assert estimate.doubted == 0 and estimate.documents.sum() == len(training_set.included_positions())
+
+
+def test_what_was_left_out_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
+    mail, wrong = wrongly_filed(letters(MAIL), 0.05)
+    estimate = train_file(tmp_path / "m", counted(tmp_path / "rows", mail), Settings())
+    rows = np.flatnonzero(np.isin(estimate.positions, list(wrong)))
+    assert estimate.doubted >= 0.75 * len(wrong)
+    assert estimate.documents.sum() == len(estimate.positions) - estimate.doubted
+    said = np.array(estimate.verdicts)[rows] != np.array(estimate.classes)[estimate.labels[rows]]
+    assert said.mean() >= 0.75, "a wrong label is judged as what the message is"
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        label, raw = mail[int(estimate.positions[-1])]
+        assert classifier.learned(raw) is None and classifier.contradicts(label, raw)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    train_file(tmp_path / "model", counted(tmp_path / "rows", letters(MAIL)), Settings())
+    return tmp_path / "model"
+
+
+def spam(first: int, n: int) -> list[bytes]:
+    return [raw for label, raw in letters(MAIL, first, n) if label == "spam"]
+
+
+def caught(classifier: Classifier) -> int:
+    return [judgement.verdict for judgement in classifier.classify_all(spam(N, 100))].count("spam")
+
+
+def test_eight_wrong_lessons_leave_the_filter_as_it_was(model: Path) -> None:
+    lessons = spam(N + 100, 8)
+    with Classifier.open(model, writable=True) as classifier:
+        before, content = caught(classifier), list(export(classifier.store))
+        for raw in lessons:
+            assert not classifier.contradicts("spam", raw)
+            assert classifier.learn("ham", raw)
+            assert classifier.classify(raw).verdict == "ham", "judged as taught"
+        assert before >= 95 and caught(classifier) >= before - 4
+        for raw in random.Random(1).sample(lessons, len(lessons)):
+            assert classifier.forget("ham", raw)
+        assert list(export(classifier.store)) == content
+
+
+def test_three_lessons_of_a_sender_are_enough_for_that_sender(model: Path) -> None:
+    head = b"From: News <news@shop.example>\nReceived: from out.shop.example (10.1.2.3)\nReply-To: ask@shop.example\n"
+    bodies = [raw.partition(b"\n\n")[2] for raw in spam(N + 200, 40)]
+    of_sender = [head + b"Subject: our offer\n\n" + body for body in bodies]
+    with Classifier.open(model, writable=True) as classifier:
+        before = [judgement.verdict for judgement in classifier.classify_all(of_sender[3:])].count("spam")
+        for raw in of_sender[:3]:
+            classifier.learn("ham", raw)
+        after = [judgement.verdict for judgement in classifier.classify_all(of_sender[3:])].count("spam")
+        assert after <= before // 10, (before, after)
+        assert caught(classifier) >= 93
+
+
+def test_a_small_model_doubts_nobody(tmp_path: Path) -> None:
+    train_file(tmp_path / "m", counted(tmp_path / "rows", letters(MAIL, n=30)), Settings())
+    with Classifier.open(tmp_path / "m") as classifier:
+        assert not classifier.contradicts("ham", spam(N, 1)[0])
+
+
+def test_a_lesson_that_training_doubts_is_taught_again(tmp_path: Path) -> None:
+    import spamnb
+
+    for label, raw in letters(MAIL):
+        folder = tmp_path / "mail" / label
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{len(list(folder.iterdir())):04}").write_bytes(raw)
+    wrong = spam(N, 40)
+    for n, raw in enumerate(wrong[1:]):
+        (tmp_path / "mail" / "ham" / f"wrong{n}").write_bytes(raw)
+    spamnb.train(tmp_path / "mail", tmp_path / "m", progress=False)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert classifier.learn("ham", wrong[0])
+    report = spamnb.train(tmp_path / "mail", tmp_path / "m", force=True, progress=False, tell=lambda line: None)
+    assert report.left_out.doubted >= 25 and "were not learned" in str(report)
+    with Classifier.open(tmp_path / "m", writable=True) as classifier:
+        assert classifier.learned(wrong[0]) == "ham" and classifier.classify(wrong[0]).verdict == "ham"
+        assert classifier.forget("ham", wrong[0])
+
+
+def test_entries_of_the_same_mail_are_doubted_alike_whoever_counted_them(tmp_path: Path) -> None:
+    mail, _ = wrongly_filed(letters(MAIL), 0.05)
+    whole = counted(tmp_path / "whole", mail)
+    parts = [counted(tmp_path / "a", mail[:200]), counted(tmp_path / "b", mail[200:], range(200, len(mail)))]
+    first, second = (Corrected(Settings()).screen(prepare(each)) for each in (whole, parts[1] + parts[0]))
+    assert first.doubted is not None and second.doubted is not None
+    assert set(first.doubted.included_positions()) == set(second.doubted.included_positions())
+    assert first.noise == pytest.approx(second.noise)
