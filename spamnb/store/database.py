@@ -52,11 +52,7 @@ class Database:
     def connect(cls, path: str | Path, *, writable: bool) -> Self:
         """An open database, new where there was none and ``writable``."""
         name = str(path)
-        connection = cls._connect(name, writable)
-        if writable:  # the write-ahead log is emptied when lessons are added to the sums (compaction.py), not before
-            connection.execute("PRAGMA wal_autocheckpoint = 4000")
-            connection.execute("PRAGMA journal_size_limit = 4000000")
-        return cls(name, connection)
+        return cls(name, cls._connect(name, writable))
 
     def close(self) -> None:
         self._connection.close()
@@ -131,6 +127,7 @@ class Database:
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
+            self._follow_file(begin)
             self._connection.execute(begin)
             self._busy = True
             try:
@@ -141,6 +138,7 @@ class Database:
                 yield
                 self._before_commit()
                 self._connection.execute("COMMIT")
+                self._follow_file(begin)
             except BaseException:
                 self._drop_cache()
                 if self._connection.in_transaction:
@@ -148,6 +146,9 @@ class Database:
                 raise
             finally:
                 self._busy = False
+
+    def _follow_file(self, begin: str) -> None:
+        """Before and after a transaction: is the file at the path the one that is open?"""
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -182,6 +183,9 @@ class Database:
             connection = _opened(name, f"mode={'rwc' if writable else 'rw'}")
             if not writable:
                 connection.execute("PRAGMA query_only = ON")
+            else:  # the write-ahead log is emptied when lessons are added to the sums (compaction.py), not before
+                connection.execute("PRAGMA wal_autocheckpoint = 4000")
+                connection.execute("PRAGMA journal_size_limit = 4000000")
             return connection
         except sqlite3.OperationalError as error:
             # A reader needs the write-ahead index beside the file. Where there is no place for it, in another's folder

@@ -33,8 +33,19 @@ MAX_LESSONS = 10_000  # some 4 kB each
 MAX_CLASSES = 900  # two columns a class in one row of ``learned``; SQLite allows 2,000
 
 
+def _identity(name: str) -> tuple[int, int] | None:
+    """What tells a file from another one at the same path; None in memory, and where there is none."""
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
 class ModelTables(Database):
     """A model file, open; ``store.Store`` adds the sums."""
+
+    _identity: tuple[int, int] | None = None  # of the open file
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
@@ -68,13 +79,41 @@ class ModelTables(Database):
             raise SpamnbError(f"{path}: an empty file and no model; remove it, 'spamnb train' makes one")
         store = cls.connect(path, writable=writable)
         try:
-            store._check_format()
-            store._check_tables()
-            store.meta()
+            store._check()
         except BaseException:
             store.close()
             raise
         return store
+
+    def _follow_file(self, begin: str) -> None:
+        """Go over to the file that is at the path now. Whoever removes a model and trains another there would otherwise
+        have lessons acknowledged that nobody ever reads: a change that was made to the other file is an error.
+
+        The open file keeps its number on the disk, so another file has another one."""
+        identity = _identity(self.file)
+        if self._identity is None:  # the first transaction
+            self._identity = identity
+        if identity == self._identity:
+            return
+        if self._busy:  # the transaction has ended
+            if begin == "BEGIN":
+                return
+            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
+        if identity is None:
+            if begin == "BEGIN":  # what was read before is still right, and mail is waiting
+                return
+            raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
+        writable = not self._connection.execute("PRAGMA query_only").fetchone()[0]
+        connection = self._connect(self.file, writable)
+        self._connection.close()
+        self._connection, self._identity, self._data_version = connection, identity, None
+        self._drop_cache()
+        self._check()
+
+    def _check(self) -> None:
+        self._check_format()
+        self._check_tables()
+        self.meta()
 
     def _check_tables(self) -> None:
         """Our tables and nothing else: what a view, a trigger or an index of somebody else's computes may never end."""

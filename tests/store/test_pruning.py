@@ -177,7 +177,7 @@ def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:
 
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:
-    refused = {"logistic model": {"model_type": "logistic"}, "chosen words": {"top_words": 5}}
+    refused = {"logistic model": {"model_type": "logistic"}, "a model with top_words": {"top_words": 5}}
     for says, chosen in refused.items():
         with pytest.raises(SpamnbError, match=says):
             survey(filled([], Settings(**chosen).as_meta()), Rule(1, 0))  # type: ignore[arg-type]

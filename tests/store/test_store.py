@@ -195,7 +195,7 @@ def foreign(path: Path) -> None:
         (lambda path: path.write_text("From me to you, not a database at all\n" * 50), "not a spamnb model"),
         (foreign, "not a spamnb model"),
         (lambda path: of_format(path, FORMAT + 1), "newer spamnb"),
-        (damaged_page, "a damaged one .pages"),
+        (damaged_page, "or damaged .pages"),
         (lambda path: of_format(path, FORMAT_OF_TRAINING - 1), "older spamnb"),
         (damaged, "damaged|not a spamnb model"),
     ],

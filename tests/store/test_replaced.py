@@ -1,0 +1,78 @@
+"""A model file that is removed, and another trained at its path, while programs have it open."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from mail import counted, mail, message
+
+from spamnb.classifier import Classifier
+from spamnb.errors import SpamnbError
+from spamnb.settings import Settings
+from spamnb.training import train_file
+
+
+def train(path: Path, each: int) -> None:
+    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        name.unlink(missing_ok=True)
+    train_file(path, counted(path.parent / "rows", mail(each)), Settings(), force=True)
+
+
+def test_lessons_go_to_the_file_that_is_there_now(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    train(path, 20)
+    with Classifier.open(path, writable=True) as writer, Classifier.open(path) as reader:
+        assert writer.learn("spam", message("spam", 500)) and reader.learned(message("spam", 500)) == "spam"
+        train(path, 30)
+        assert writer.learned(message("spam", 500)) is None and reader.learned(message("spam", 25)) == "spam"
+        assert writer.learn("spam", message("spam", 600))
+        assert reader.learned(message("spam", 600)) == "spam"
+        with Classifier.open(path) as fresh:
+            assert fresh.learned(message("spam", 600)) == "spam"
+            raw = message("ham", 700)
+            assert fresh.classify(raw).scores.tolist() == reader.classify(raw).scores.tolist()
+
+
+def test_without_a_file_mail_is_judged_and_nothing_learned(tmp_path: Path) -> None:
+    train(tmp_path / "model", 20)
+    with Classifier.open(tmp_path / "model", writable=True) as classifier:
+        before = classifier.classify(message("spam", 500)).verdict
+        os.remove(tmp_path / "model")
+        assert classifier.classify(message("spam", 500)).verdict == before
+        with pytest.raises(SpamnbError, match="model: the file is gone, so nothing can be learned"):
+            classifier.learn("spam", message("spam", 500))
+
+
+def test_a_change_to_a_file_that_was_replaced_meanwhile_is_an_error(tmp_path: Path) -> None:
+    train(tmp_path / "model", 20)
+    with Classifier.open(tmp_path / "model", writable=True) as classifier:
+        replaced = pytest.raises(SpamnbError, match="another file took its place while it was being changed")
+        with replaced, classifier.store.writing():
+            classifier.learn("spam", message("spam", 500))
+            train(tmp_path / "model", 10)
+        assert classifier.learned(message("spam", 500)) is None
+        assert classifier.learn("spam", message("spam", 500))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_acknowledged_lesson_is_lost_whenever_the_file_is_replaced(tmp_path: Path, seed: int) -> None:
+    chance, path = random.Random(seed), tmp_path / "model"
+    train(path, 15)
+    kept: set[int] = set()
+    with Classifier.open(path, writable=True) as classifier:
+        for number in range(1000, 1060):
+            if chance.random() < 0.1:
+                train(path, 15)
+                kept = set()
+            elif chance.random() < 0.2 and kept:
+                gone = chance.choice(sorted(kept))
+                assert classifier.forget("ham", message("spam", gone))
+                kept.discard(gone)
+            else:
+                assert classifier.learn("ham", message("spam", number))
+                kept.add(number)
+            with Classifier.open(path) as fresh:
+                assert {n for n in range(1000, 1060) if fresh.learned(message("spam", n)) == "ham"} == kept
