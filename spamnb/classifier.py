@@ -17,7 +17,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import SpamnbError
-from spamnb.formulas.calibration import Calibration, bins_by_class
+from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, learner_for
 from spamnb.message.parse import digest
@@ -32,7 +32,7 @@ from spamnb.tokens.vectorizer import MessageReader, ReadMessage
 from spamnb.tokens.vocabulary import Vocabulary
 
 CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
-MIN_CONTRADICTING = 50  # messages of the class and of all others: fewer are often wrong themselves
+FEW = 20  # messages of the smaller side with which it must be half of that: few messages are often wrong themselves
 
 
 class Classifier:
@@ -43,10 +43,12 @@ class Classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
     ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes])), classifier.directions(minutes)
+    ...     classifier.contradicts("ham", offer)
     ...     classifier.check_spam(), classifier.charge(9.0), list(classifier.scores_without("ham", {"tea": 1}))
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
     ('ham', 1, [])
+    False
     (None, None, ['ham', 'spam'])
     True
     """
@@ -64,7 +66,7 @@ class Classifier:
         self._kept = own.as_meta().keys()  # those of the file's meta that are settings
         try:
             self._reader = MessageReader(Tokenizer(self.settings.tokens))
-        except ValueError as error:
+        except (ValueError, SpamnbError) as error:
             raise SpamnbError(f"{self.store.path}: {error}; train again") from None
         self.learner = learner_for(self.settings)
 
@@ -233,10 +235,11 @@ class Classifier:
         if not scores:
             return False
         own = totals.classes.index(label)
-        if min(totals.documents[own], totals.documents.sum() - totals.documents[own]) < MIN_CONTRADICTING:
+        smaller = min(totals.documents[own], totals.documents.sum() - totals.documents[own])
+        if smaller < MIN_MESSAGES:
             return False
         p = self._calibration(totals).probabilities(np.array([list(scores.values())]))[0]
-        return bool(p[own] < CONTRADICTED * (p[own] + np.delete(p, own).max()))
+        return bool(p[own] < CONTRADICTED * smaller / (smaller + FEW) * (p[own] + np.delete(p, own).max()))
 
     def learn(self, label: str, message: bytes | str | ReadMessage, *, taught: bool = True) -> bool:
         """Add one message to a class, or move it there from another; False when it is part of the class already.

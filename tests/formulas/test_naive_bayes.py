@@ -170,7 +170,7 @@ def test_a_tie_is_not_spam() -> None:
     "arguments", [(0.0, None), (-1.0, None), (9.0, 0.0), (float("nan"), None), (1e300, None), (9.0, float("inf"))]
 )
 def test_costs_that_make_no_sense_are_refused(arguments: tuple[float, float | None]) -> None:
-    with pytest.raises(SpamnbError, match="must be above 0"):
+    with pytest.raises(SpamnbError, match="it must be a number, above 0"):
         Loss(*arguments)
 
 

@@ -26,7 +26,9 @@ def report(
     verdicts = [verdict for (_, verdict), n in judged.items() for _ in range(n)]
     nothing = np.zeros((len(truth), len(names)))
     documents = np.bincount(truth, minlength=len(names))
-    left_out = LeaveOneOutResult(names, documents, 1234, parts, np.array(truth), nothing, nothing, verdicts, newest)
+    places, labels = np.arange(len(truth)), np.array(truth, np.intp)
+    judged = places, labels, nothing, nothing, verdicts
+    left_out = LeaveOneOutResult(names, documents, 1234, parts, *judged, newest=newest)
     return training_report(Path("m"), left_out, spam, len(truth) + copies, unreadable).split("\n")
 
 
@@ -51,7 +53,8 @@ def test_how_many_look_mislabelled_is_said_where_they_are_not_named(wrong: int, 
     labels = np.array([0] * 60 + [1] * 60)
     labels[:wrong] = 1
     verdicts = ["ham"] * 60 + ["spam"] * 60
-    left_out = LeaveOneOutResult(("ham", "spam"), np.bincount(labels), 9, None, labels, np.log(p), p, verdicts)
+    made = ("ham", "spam"), np.bincount(labels), 9, None, np.arange(120)
+    left_out = LeaveOneOutResult(*made, labels, np.log(p), p, verdicts)
     lines = training_report(Path("m"), left_out, "spam", 120, 0).split("\n")
     hints = [line for line in lines if "--doubtful" in line]
     assert hints == ([f"  {told} mislabelled: --doubtful {wrong} says which and why"] if wrong else [])
@@ -117,3 +120,12 @@ def test_columns_stand_below_one_another(names: tuple[str, ...]) -> None:
     header, *rows = lines[2 : 3 + len(names)]
     assert {cell_len(row) for row in rows} == {cell_len(header)}
     assert all(f"→ {name}" in header for name in (*names, "unsure"))
+
+
+def test_messages_that_were_not_learned_are_told() -> None:
+    labels, p = np.array([0, 0, 1, 1]), np.array([[0.9, 0.1]] * 4)
+    made = ("ham", "spam"), np.array([2, 1]), 9, None, np.arange(4)
+    left_out = LeaveOneOutResult(*made, labels, np.log(p), p, ["ham"] * 4, doubted=1)
+    lines = training_report(Path("m"), left_out, "spam", 4, 0).split("\n")
+    assert "  The labels of 1 message contradict all the others: it was not learned." in lines
+    assert lines[0].startswith("m: 3 messages") and not any(line.startswith("copies") for line in lines)
