@@ -66,11 +66,6 @@ def test_soft_line_breaks_with_blanks_behind_them_join_lines() -> None:
     assert transfer_decode(b"a cheap p= \nill and= \t\nmore=\n!", "quoted-printable") == b"a cheap pill andmore!"
 
 
-def test_a_uuencoded_file_is_taken_out_and_text_around_it_stays() -> None:
-    text, [(name, content, _)] = take_uuencoded("before\n" + uuencoded(TEXT) + "after\n", 9)
-    assert (text, name, content) == ("before\n\nafter\n", "a.bin", TEXT)
-
-
 @pytest.mark.parametrize(
     "text",
     [

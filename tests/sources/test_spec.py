@@ -49,9 +49,6 @@ def short(result: Iterable[tuple[str | None, str, bytes]], root: Path) -> list[t
     return [(label, os.path.relpath(name, root)) for label, name, _ in result]
 
 
-# A directory with a folder per class
-
-
 def test_folder_per_class_in_order_with_nested_folders(tmp_path: Path) -> None:
     for name in ("spam/b", "spam/a", "spam/2001/may/c", "ham/z", "ham/2002/y", "ham/10"):
         write(tmp_path / name, name.encode())
@@ -160,9 +157,6 @@ def test_names_fit_a_terminal_and_paths_open(tmp_path: Path) -> None:
     for _, name, _ in result:
         assert name.isprintable()
         name.encode("utf-8")
-
-
-# CLASS=PATH
 
 
 def test_class_equals_folder_file_and_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,18 +353,12 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
         assert isinstance(error, OSError) and error.errno == errno.EFBIG
 
 
-# index:PATH and label TAB text
-
-
 def test_files_that_list_messages(tmp_path: Path) -> None:
     write(tmp_path / "data/1", b"Subject: 1\n\n")
     index = write(tmp_path / "full/index", b"spam ../data/1\n")
     assert [(label, raw) for label, _, raw in read(f"index:{index}")] == [("spam", b"Subject: 1\n\n")]
     path = write(tmp_path / "sms.txt", b"ham\tSubject: tea\n")  # text, though it looks like a header
     assert read(path) == [("ham", f"{path}:1", b"\nSubject: tea\n")]
-
-
-# One too high
 
 
 @pytest.mark.parametrize(
@@ -398,9 +386,6 @@ def test_a_folder_of_corpora_is_told_and_nothing_else(tmp_path: Path, names: lis
     note = one_too_high(str(tmp_path))
     assert (told in note) if told and note else note is told
     assert one_too_high(f"ham={tmp_path}") is one_too_high(str(tmp_path / "missing")) is None
-
-
-# Mistakes
 
 
 @pytest.mark.parametrize(
@@ -432,9 +417,6 @@ def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, 
     with pytest.raises(SpamnbError) as caught:
         entries([f"ham={tmp_path}/loose", spec], lambda name, error: None)  # not iterated
     assert what in str(caught.value) and str(caught.value).isprintable()
-
-
-# Unlabelled, memory, real corpora
 
 
 def test_unlabelled_takes_every_form(tmp_path: Path) -> None:
