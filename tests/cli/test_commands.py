@@ -179,13 +179,6 @@ def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
-def test_learn_begins_a_model(tmp_path: Path) -> None:
-    path = tmp_path / "sub" / "new.spamnb"
-    assert run("learn", "spam", "-m", path, stdin=message("spam", 1)).exit_code == 0
-    assert run("learn", "ham", "-m", path, stdin=message("ham", 1)).exit_code == 0
-    assert json.loads(run("info", "-m", path, "--format", "json").output)["messages"] == {"ham": 1, "spam": 1}
-
-
 def test_one_message_is_no_messages(tmp_path: Path) -> None:
     model, copy, one = tmp_path / "one", tmp_path / "copy", tmp_path / "one.eml"
     one.write_bytes(message("ham", 1))

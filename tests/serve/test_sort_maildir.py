@@ -6,8 +6,9 @@ import gzip
 import os
 
 from click.testing import CliRunner
+from commands import printed
 from mail import learned
-from maildirs import path_of, run, subjects
+from maildirs import path_of, subjects
 from served import mail
 
 from spamnb.cli import cli
@@ -20,22 +21,22 @@ def test_sort_moves_spam_and_nothing_else(box, model):
         box.add(mail("ham", 500 + seed))
     before = {message["Message-ID"] for message in box}
     files = sorted(path_of(box).rglob("*"))
-    assert "to Junk" in run("sort", "--dry-run", "-m", model, path_of(box))
+    assert "to Junk" in printed("sort", "--dry-run", "-m", model, path_of(box))
     assert sorted(path_of(box).rglob("*")) == files and len(box) == 10
-    run("sort", "-m", model, path_of(box))
+    printed("sort", "-m", model, path_of(box))
     assert subjects(box.get_folder("Junk")) == [f"<{500 + seed}.spam@example.org>" for seed in range(5)]
     assert subjects(box) == [f"<{500 + seed}.ham@example.org>" for seed in range(5)]
     assert {message["Message-ID"] for place in (box, box.get_folder("Junk")) for message in place} == before
     raw = next(iter(box.get_folder("Junk").itervalues())).as_bytes()
     assert raw in {mail("spam", 500 + seed) for seed in range(5)}  # moved, not altered
-    run("sort", "-m", model, path_of(box))
+    printed("sort", "-m", model, path_of(box))
     assert len(box) == 5
 
 
 def test_mail_that_was_looked_at_is_sorted_only_when_told(box, model):
     (path_of(box) / "cur" / "1:2,S").write_bytes(mail("spam", 650))
-    assert run("sort", "-m", model, path_of(box)) == ""
-    assert "to Junk" in run("sort", "--all", "-m", model, path_of(box))
+    assert printed("sort", "-m", model, path_of(box)) == ""
+    assert "to Junk" in printed("sort", "--all", "-m", model, path_of(box))
     (moved,) = maildir.files(path_of(box) / ".Junk" / "cur")
     assert moved.name.endswith(":2,S") and moved.name != "1:2,S"
 
@@ -58,11 +59,11 @@ def test_sort_tags_and_keeps_date_flags_and_body(box, model):
     box[key] = message
     path = maildir.files(path_of(box) / "cur")[0]
     os.utime(path, (1_000_000_000, 1_000_000_000))
-    assert "tagged" in run("sort", "--all", "--tag", "-m", model, path_of(box))
+    assert "tagged" in printed("sort", "--all", "--tag", "-m", model, path_of(box))
     (tagged,) = maildir.files(path_of(box) / "cur")
     assert tagged.name != path.name and tagged.name.endswith(":2,F") and tagged.stat().st_mtime == 1_000_000_000
     assert tagged.read_bytes().startswith(b"X-Spam-Flag: YES\n") and tagged.read_bytes().endswith(mail("spam", 600))
-    run("sort", "--all", "--tag", "-m", model, path_of(box))
+    printed("sort", "--all", "--tag", "-m", model, path_of(box))
     assert maildir.files(path_of(box) / "cur") == [tagged]  # nothing new to say, nothing written
     assert not maildir.files(path_of(box) / "tmp")
 
@@ -77,13 +78,13 @@ def test_mail_that_dovecot_keeps_compressed(box, model):
     assert told.stderr == "spamnb: 2 messages: 1 tagged ham, 1 tagged spam\n"
     tagged = sorted(gzip.decompress(path.read_bytes()) for path in maildir.files(new))  # X-Spam-Flag stands first
     assert tagged[0].startswith(b"X-Spam-Flag: YES\n") and [raw[-80:] for raw in tagged] == [spam[-80:], ham[-80:]]
-    assert run("sort", "-m", model, path_of(box)) == ""  # judged once
-    run("sort", "--all", "-m", model, path_of(box))
+    assert printed("sort", "-m", model, path_of(box)) == ""  # judged once
+    printed("sort", "--all", "-m", model, path_of(box))
     (moved,), (kept,) = maildir.files(path_of(box) / ".Junk" / "new"), maildir.files(new)
     assert gzip.decompress(moved.read_bytes()) == tagged[0] and gzip.decompress(kept.read_bytes()) == tagged[1]
-    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    assert printed("watch", "--once", "-m", model, path_of(box)) == ""
     maildir.move(moved, path_of(box))
-    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
+    assert printed("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
     assert learned(model, spam) == "ham"
 
 
@@ -93,13 +94,13 @@ def test_names_of_the_folder_of_spam(box, model, tmp_path):
         (tmp_path / "mail" / label).mkdir(parents=True)
         for seed in range(20):
             (tmp_path / "mail" / label / str(seed)).write_bytes(mail(label, seed))
-    run("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", tmp_path / "mail")
+    printed("train", "-m", tmp_path / "unsure", "--set", "unsure_cost=0.000001", tmp_path / "mail")
     box.add(mail("spam", 670))
-    assert "to .Junk\t" in run("sort", "-m", model, "--junk", ".Junk", path_of(box))
+    assert "to .Junk\t" in printed("sort", "-m", model, "--junk", ".Junk", path_of(box))
     box.add(mail("ham", 670))
-    assert "to Junk.Maybe" in run("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", path_of(box))
+    assert "to Junk.Maybe" in printed("sort", "-m", tmp_path / "unsure", "--unsure", "Junk.Maybe", path_of(box))
     for name in (".Junk", "junk", "Junk"):  # all was sort's doing
-        assert run("watch", "--once", "--junk", name, "-m", model, path_of(box)) == ""
+        assert printed("watch", "--once", "--junk", name, "-m", model, path_of(box)) == ""
     for name in ("", ".", ".."):
         for command in ("sort", "watch"):
             result = CliRunner().invoke(cli, [command, "-m", str(model), "--junk", name, str(path_of(box))])
@@ -145,5 +146,5 @@ def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(box, model, monkeypatch)
     monkeypatch.chdir(path_of(box) / ".Work")
     assert CliRunner().invoke(cli, ["sort", "-m", str(model), "."]).exit_code == 1
     assert sorted(path_of(box).rglob("*")) == before
-    assert "to ../.Junk\t" in run("sort", "--junk", "../.Junk", "-m", model, ".")
+    assert "to ../.Junk\t" in printed("sort", "--junk", "../.Junk", "-m", model, ".")
     assert [path.read_bytes() for path in maildir.files(path_of(box) / ".Junk" / "new")] == [raw, raw]

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from mail import write
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry, messages, unquoted
@@ -22,12 +23,6 @@ from spamnb.sources.one_class import ReadOptions, unlabelled
 from spamnb.sources.spec import entries
 
 Unreadable = list[tuple[str, Exception]]
-
-
-def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
 
 
 def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
