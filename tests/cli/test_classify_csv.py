@@ -38,7 +38,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(path: Path, rows: list[dict[str, object]]) -> Path:
-    """The rows as the kind of table that the name says."""
     names = list(rows[0])
     if path.suffix == ".jsonl":
         path.write_text("\n".join(map(json.dumps, rows)))

@@ -62,7 +62,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def box(tmp_path: Path) -> Path:
-    """Seven new messages, one Chinese and one that would paint the screen."""
     box = maildir.made(tmp_path / "Maildir")
     for number in range(5):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))

@@ -28,7 +28,6 @@ BEGIN = 1_600_000_000
 
 
 def dated(raw: bytes, hour: int | None) -> bytes:
-    """The message as received at this hour, with a forged Date."""
     if hour is None:
         return raw
     forged = formatdate(BEGIN - hour * HOUR).encode()

@@ -39,8 +39,6 @@ PICTURE = "<a href='http://offer.example/'><img src='http://pictures.example/1.g
 
 
 class Filter(NamedTuple):
-    """Sums of a few messages, and the scores of good messages it has not seen."""
-
     vocabulary: Vocabulary
     table: np.ndarray  # (2, V) log p(token | ham, spam)
     groups: np.ndarray  # (V,)
@@ -101,7 +99,6 @@ def visible(raw: bytes) -> str:
 
 
 def with_body(raw: bytes, content_type: str, body: bytes, encoding: str = "8bit") -> bytes:
-    """The message with its own header but another body."""
     head = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[0] + b"\n"
     fields = f"Content-Type: {content_type}\nContent-Transfer-Encoding: {encoding}\n\n"
     return b"".join(KEPT.findall(head)) + fields.encode() + body

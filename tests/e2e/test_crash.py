@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from commands import SPAMNB, killed_after
-from mail import folders, mail, message, same_counts, sums
+from mail import folders, mail, message, model_of, same_counts, sums
 
 from spamnb.classifier import Classifier
 from spamnb.store.jsonl import export
@@ -23,7 +23,6 @@ from spamnb.store.store import Store
 pytestmark = pytest.mark.slow
 
 def whole(path: Path) -> list[str]:
-    """The export, after SQLite itself has found the file sound."""
     with Store.open(path) as store:
         lines = list(export(store))
     connection = sqlite3.connect(path)
@@ -84,9 +83,7 @@ def test_learn_killed_at_any_moment_keeps_whole_messages_only(tmp_path: Path) ->
             "ham": 3,
             "spam": 250,
         }
-    straight = Classifier.create(":memory:")
-    for label, raw in [*mail(3), *[("spam", message("spam", n)) for n in range(250)]]:
-        straight.learn(label, raw)
+    straight = model_of([*mail(3), *[("spam", message("spam", n)) for n in range(250)]])
     assert sums(whole(model)) == sums(export(straight.store))
 
 

@@ -35,8 +35,6 @@ distributed = pytest.importorskip("distributed")
 
 
 class Running(NamedTuple):
-    """A scheduler in this process, and a client that asks it beside the training."""
-
     cluster: Any
     client: Any
 
@@ -49,7 +47,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[Running]:
-    """A scheduler with two workers, all in this process."""
     cluster: Any = distributed.LocalCluster
     client: Any = distributed.Client
     how = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}

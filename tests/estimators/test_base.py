@@ -30,7 +30,6 @@ def rows(seed: int, n: int, columns: int = 5) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbers(model: Any) -> list[np.ndarray]:
-    """The sums of a model, dense."""
     sums = model.sums_
     cells = sums.cells if isinstance(model, CategoricalNB) else sums.columns
     return [sums.documents, cells.toarray() if issparse(cells) else cells]

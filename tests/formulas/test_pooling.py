@@ -16,8 +16,6 @@ from spamnb.tokens.groups import GROUPS
 
 
 class Ragged(NamedTuple):
-    """Messages of some tokens each."""
-
     contributions: np.ndarray
     occurrences: np.ndarray
     indptr: np.ndarray

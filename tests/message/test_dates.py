@@ -18,7 +18,6 @@ WHEN = 1030015585
 
 
 def standard(value: str) -> int | None:
-    """The same by the standard library."""
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -7,7 +7,6 @@ from spamnb.report.worst import TOKENS, WORST, worst
 
 
 def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
-    """Rows of (true class, verdict, probability of the true class)."""
     recorder = Recorder()
     for n, (true, said, p) in enumerate(rows):
         others = (1 - p) / (len(classes) - 1)

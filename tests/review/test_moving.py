@@ -34,7 +34,6 @@ def box(tmp_path: Path, model: Path) -> Path:
 
 
 def where(box: Path) -> dict[str, list[str]]:
-    """The folders in which each message lies, by its class."""
     found: dict[str, list[str]] = {}
     for folder in maildir.folders(box):
         for path in [*maildir.files(folder / "new"), *maildir.files(folder / "cur")]:

@@ -33,7 +33,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> Path:
-    """A model of this test's own."""
     return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
 
 

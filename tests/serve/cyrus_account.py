@@ -46,8 +46,6 @@ DAEMON {{
 
 
 class Cyrus(Server):
-    """Cyrus with the account ann, and what is done to it."""
-
     def _make(self, more: str) -> None:
         self._overlaid = command_of_unpacked("usr/lib/cyrus/bin/imapd", "usr/sbin/saslpasswd2")
         for folder in ("config/socket", "config/proc", "spool"):

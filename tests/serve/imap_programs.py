@@ -57,8 +57,6 @@ def keeps_all_through_kills(
 
 
 class Watch:
-    """A ``spamnb watch`` process, and what it said so far."""
-
     def __init__(self, log: Path, *arguments: str) -> None:
         self.log = log
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}

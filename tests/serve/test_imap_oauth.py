@@ -76,7 +76,6 @@ def with_oauth(made: Callable[..., Server], place: Path, tokens: Tokens, mechani
 
 
 def describe(server: Server, home: Path, command: str) -> None:
-    """The file of accounts, where the account has a token."""
     file = home / "spamnb" / "accounts.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(f'[account]\nurl = "{server.url}"\ntoken-command = {json.dumps(command)}\n')

@@ -179,7 +179,6 @@ def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, 
 
 
 def describe(folder: Path, url: str, **settings: str | Path | bool) -> Path:
-    """The file of accounts, with this one."""
     file = folder / "spamnb" / "accounts.toml"
     file.parent.mkdir(exist_ok=True)
     lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]

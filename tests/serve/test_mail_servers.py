@@ -26,7 +26,6 @@ SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 @pytest.fixture(scope="module")
 def overlaid() -> list[str]:
-    """What to put before a command so that it runs with the unpacked programs in /usr."""
     if not shutil.which("spamc"):
         pytest.skip("no spamc: install it")
     return command_of_unpacked("usr/sbin/dovecot", "usr/sbin/spamass-milter")

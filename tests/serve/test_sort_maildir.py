@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 
-from click.testing import CliRunner
-from commands import printed
+from commands import printed, run
 from mail import learned
 from maildirs import path_of, subjects
 from served import mail
 
-from spamnb.cli import cli
 from spamnb.sources import maildir
 
 
@@ -44,7 +42,7 @@ def test_mail_that_was_looked_at_is_sorted_only_when_told(box, model):
 def test_what_sort_cannot_read_is_told_and_stays(box, model):
     (path_of(box) / "new" / "1").write_bytes(gzip.compress(mail("spam", 651))[:-9])
     (path_of(box) / "new" / "2").write_bytes(mail("spam", 652))
-    result = CliRunner().invoke(cli, ["sort", "-m", str(model), str(path_of(box))])
+    result = run("sort", "-m", model, path_of(box))
     assert result.exit_code == 1 and f"{path_of(box) / 'new' / '1'}: broken gzip data" in result.stderr
     assert result.stdout.count("\n") == 1 and "\tto Junk\t" in result.stdout and result.stdout.endswith("\t2\n")
     assert result.stderr.endswith("\nspamnb: 1 message: 1 to Junk\n")
@@ -73,7 +71,7 @@ def test_mail_that_dovecot_keeps_compressed(box, model):
     new = path_of(box) / "new"
     for name, raw in (("1.a,S=9", spam), ("2.b", ham)):
         (new / name).write_bytes(gzip.compress(raw))
-    told = CliRunner().invoke(cli, ["sort", "--tag", "-m", str(model), str(path_of(box))])
+    told = run("sort", "--tag", "-m", model, path_of(box))
     assert [line.split("\t")[0] for line in told.stdout.splitlines()] == ["spam", "ham"]
     assert told.stderr == "spamnb: 2 messages: 1 tagged ham, 1 tagged spam\n"
     tagged = sorted(gzip.decompress(path.read_bytes()) for path in maildir.files(new))  # X-Spam-Flag stands first
@@ -103,13 +101,13 @@ def test_names_of_the_folder_of_spam(box, model, tmp_path):
         assert printed("watch", "--once", "--junk", name, "-m", model, path_of(box)) == ""
     for name in ("", ".", ".."):
         for command in ("sort", "watch"):
-            result = CliRunner().invoke(cli, [command, "-m", str(model), "--junk", name, str(path_of(box))])
+            result = run(command, "-m", model, "--junk", name, path_of(box))
             assert result.exit_code == 1 and "names no folder" in result.output, (command, name)
 
 
 def test_no_maildir_is_said_in_one_line(tmp_path, model):
     for name in ("sort", "watch"):
-        result = CliRunner().invoke(cli, [name, "-m", str(model), str(tmp_path)])
+        result = run(name, "-m", model, tmp_path)
         assert result.exit_code == 1 and "no Maildir" in result.output and "Traceback" not in result.output
 
 
@@ -117,13 +115,13 @@ def test_a_damaged_record_says_what_to_do(box, model):
     box.add(mail("spam", 960))
     (path_of(box) / "spamnb-places.sqlite").write_text("no database")
     for command in (["sort"], ["watch", "--once"]):
-        result = CliRunner().invoke(cli, [*command, "-m", str(model), str(path_of(box))])
+        result = run(*command, "-m", model, path_of(box))
         assert result.exit_code == 1 and "; remove it:" in result.output and "train" not in result.output
 
 
 def test_nothing_new_is_said_in_a_line(box, model):
     def told(*options: str) -> tuple[str, str]:
-        done = CliRunner().invoke(cli, ["sort", *options, "-m", str(model), str(path_of(box))])
+        done = run("sort", *options, "-m", model, path_of(box))
         assert done.exit_code == 0
         return done.stdout, done.stderr
 
@@ -141,10 +139,10 @@ def test_a_folder_of_a_maildir_is_no_maildir_of_its_own(box, model, monkeypatch)
     for command in (["sort"], ["watch", "--once"]):
         for name in (".Junk", ".Work"):
             said = f"{path_of(box) / name}: a folder of the Maildir {path_of(box)}; name that one instead, or 'Junk'"
-            done = CliRunner().invoke(cli, [*command, "-m", str(model), str(path_of(box) / name)])
+            done = run(*command, "-m", model, path_of(box) / name)
             assert done.exit_code == 1 and f"{said} by its path, as ../.Junk\n" in done.stderr
     monkeypatch.chdir(path_of(box) / ".Work")
-    assert CliRunner().invoke(cli, ["sort", "-m", str(model), "."]).exit_code == 1
+    assert run("sort", "-m", model, ".").exit_code == 1
     assert sorted(path_of(box).rglob("*")) == before
     assert "to ../.Junk\t" in printed("sort", "--junk", "../.Junk", "-m", model, ".")
     assert [path.read_bytes() for path in maildir.files(path_of(box) / ".Junk" / "new")] == [raw, raw]

@@ -17,15 +17,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from commands import printed
+from click.testing import Result
+from commands import printed, run
 from mail import learned
 from maildirs import made, path_of, put
 from served import mail
 from unpacked import wait_until
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.noting import noting
 from spamnb.cli.options import Unreadable
@@ -53,7 +52,7 @@ def test_a_lesson_that_is_missed_is_told_and_comes_again(box, model, monkeypatch
     put(box, box, box.get_folder("Junk"), raw)
     with monkeypatch.context() as patched:
         patched.setattr(Classifier, "learn", full)
-        result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+        result = run("watch", "--once", "-m", model, path_of(box))
     assert (result.exit_code, result.output) == (1, "spamnb: the disk is full\n")
     assert printed("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
 
@@ -79,7 +78,7 @@ def test_many_moves_are_read_one_at_a_time(box, model):
 
 def test_watch_once_ends_with_1_where_it_could_not_read(box, model):
     (path_of(box) / "new" / "1").write_bytes(gzip.compress(mail("spam", 653))[:-9])
-    result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    result = run("watch", "--once", "-m", model, path_of(box))
     assert result.exit_code == 1 and result.stderr.count("broken gzip data") == 1
 
 
@@ -99,7 +98,7 @@ def test_a_folder_that_cannot_be_read_does_not_end_watch(box, model):
     put(box, box, box.get_folder("Junk"), raw)
     shutil.rmtree(path_of(box) / ".Work" / "new")
     (path_of(box) / ".Work" / "new").touch()
-    result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    result = run("watch", "--once", "-m", model, path_of(box))
     assert (result.exit_code, "/.Work: Not a directory; left out" in result.output) == (1, True)
     assert learned(model, raw) == "spam"
     unreadable = Unreadable()
@@ -216,7 +215,7 @@ def seen(box: Path) -> bool:
 
 
 def once(model: Path, box: Path, *options: str) -> Result:
-    return CliRunner().invoke(cli, ["watch", "--once", *options, "-m", str(model), str(box)])
+    return run("watch", "--once", *options, "-m", model, box)
 
 
 def test_the_first_look_is_told(box, model):

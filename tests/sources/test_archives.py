@@ -23,7 +23,6 @@ KINDS = [".tar", ".tar.gz", ".tgz", ".zip"]
 
 
 def archive(path: Path, files: dict[str, bytes]) -> Path:
-    """An archive of these files, of the kind that its name says."""
     if path.name.endswith(".zip"):
         with zipfile.ZipFile(path, "w") as made:
             for number, (name, content) in enumerate(files.items()):

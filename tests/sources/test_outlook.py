@@ -25,7 +25,6 @@ Tree = dict[str, "bytes | Tree"]
 
 
 def compound(tree: Tree) -> bytes:
-    """A compound file (MS-CFB, version 3): small streams in the mini stream, the rest in sectors."""
     sectors: list[bytes] = []
     fat: list[int] = []
     mini, mini_fat = bytearray(), []

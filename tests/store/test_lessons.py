@@ -51,7 +51,6 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
 
 
 def held(classifier: Classifier) -> list[tuple[str, bytes]]:
-    """Class and message of each lesson, the oldest first."""
     return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(classifier.store)]
 
 

@@ -21,7 +21,6 @@ def test_every_compiled_module_is_looked_at() -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with all sources, each compiled."""
     for room, names in vectorizer.COMPILED.items():
         (tmp_path / room).mkdir()
         for name in names:

@@ -46,7 +46,6 @@ def made(headers: Iterable[tuple[str, str]], texts: Iterable[str], hidden: str) 
 
 
 def rows(vectorizer: Vectorizer, messages: Iterable[Message]) -> list[dict[str, int]]:
-    """Each message's {token: occurrences}, in the order of its row."""
     lengths = [vectorizer.add(message) for message in messages]
     _, ids, counts = vectorizer.take_rows()
     assert len(ids) == len(counts) == sum(lengths)

@@ -29,7 +29,6 @@ from spamnb.tokens.words import normalize_whole_word, punctuation, spelt_words, 
 
 
 def found(text: str) -> list[str]:
-    """All tokens of a text, in the order in which each first occurs, as often as it does."""
     counter = TokenCounter(Vocabulary())
     TokenSink(counter).add_text(Normalization(), [text], None, 1)
     return tokens_of(counter)
@@ -42,7 +41,6 @@ def tokens_of(counter: TokenCounter) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """The tokens of the words alone."""
     counter = TokenCounter(Vocabulary())
     TokenSink(counter).add_words(Normalization(), text)
     return tokens_of(counter)
@@ -303,7 +301,6 @@ def test_everybody_sees_the_same(tokens: list[str]) -> None:
 
 
 def group_of(token: str) -> int:
-    """The group of a token, read off the string."""
     prefix, colon, _ = token.partition(":")
     if " " in token:
         return PAIRS
