@@ -1,7 +1,5 @@
 """A command of spamnb in this process, as a person would type it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

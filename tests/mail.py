@@ -1,7 +1,5 @@
 """Small mail made from a seed: for tests that need many messages, not real ones."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """classifier.py: textbook posteriors against scikit-learn, and the algebra of learning and forgetting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The verbs from Python do what the commands do, and hand back what the commands print."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """``classify --format csv``: what goes in as a table comes out as one, with verdicts, whatever its rows hold."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Every command as a person runs it: help with an example, what it prints, exit codes, and bad input in one line."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """``spamnb evaluate`` as a person runs it: every protocol, what it writes, and refusals in one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a terminal shows, seen in real pseudo terminals, and that whoever reads a pipe gets what they always did."""
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """The newest fifth: which messages it is, when it tells enough, and that its judge is a model of the older ones."""
 
-from __future__ import annotations
-
 import random
 from email.utils import formatdate
 from itertools import product

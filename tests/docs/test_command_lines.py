@@ -1,7 +1,5 @@
 """Whoever types what the documents show gets what they say: every command line in them runs, from top to bottom."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

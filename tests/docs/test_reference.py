@@ -1,7 +1,5 @@
 """docs/commands.md names every command and every option, and no others."""
 
-from __future__ import annotations
-
 import re
 
 import click

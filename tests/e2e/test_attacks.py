@@ -7,8 +7,6 @@ is no measure here: the threshold of 0.5 % lost hangs on one message of 400.) Th
 measured, and in brackets what it is without what is done about it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -1,7 +1,5 @@
 """Real processes, killed and racing: the model is the state before or after, and nothing learned is lost."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

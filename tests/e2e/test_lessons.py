@@ -1,7 +1,5 @@
 """Lessons that last: through train --force, another type of model, two versions of the tokens, and kill -9."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

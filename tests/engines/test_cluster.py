@@ -1,7 +1,5 @@
 """engines/cluster.py: Dask's schedulers and workers, and what is said where they fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """engines/rebuilding.py: a model made of sources and lessons is that of the same messages as sources."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

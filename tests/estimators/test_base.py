@@ -1,7 +1,5 @@
 """Learning adds, forgetting subtracts, merging adds; bad input is refused as scikit-learn refuses it."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from typing import Any

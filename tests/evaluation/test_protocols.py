@@ -1,7 +1,5 @@
 """Protocols: folds, splits, leave-one-out and streams are learning and judging, written out."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts whose class can be told, and some mail."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """SpamClassifier: the command line's model and numbers, with scikit-learn's interface."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,7 +1,5 @@
 """MailVectorizer, HashingMailVectorizer and MessageFolds: the counts of the tokenizer, in how many processes ever."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from typing import Any

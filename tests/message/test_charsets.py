@@ -1,7 +1,5 @@
 """Bytes whose charset is named oddly, marked, claimed wrongly, or spoilt, on made-up messages."""
 
-from __future__ import annotations
-
 import base64
 import time
 

@@ -1,7 +1,5 @@
 """message/dates.py against the standard library's reader of dates, and against hostile headers."""
 
-from __future__ import annotations
-
 import random
 import time
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """How senders write parts and bytes, as readers decode them and a filter must too, and text that looks like that."""
 
-from __future__ import annotations
-
 import base64 as standard
 import binascii
 import time

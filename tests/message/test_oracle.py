@@ -5,8 +5,6 @@ charset, must be the texts of `parse`. Where the two differ on purpose, the diff
 that stand below, and nothing else may differ.
 """
 
-from __future__ import annotations
-
 import email
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Small cases, each with the one thing that it must show; the corpora are in test_oracle.py."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import pickle

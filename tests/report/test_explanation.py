@@ -1,7 +1,5 @@
 """explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

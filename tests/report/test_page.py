@@ -1,7 +1,5 @@
 """The page: hostile mail stays text, marks lie in their picture, and its first line is what a person asks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

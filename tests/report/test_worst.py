@@ -1,7 +1,5 @@
 """The worst errors: good mail lost before all others, the surest mistakes first, a bounded number of each kind."""
 
-from __future__ import annotations
-
 from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.report.worst import TOKENS, WORST, worst
 

@@ -1,8 +1,6 @@
 """The pages in a real browser: a person logs in, teaches, undoes and moves mail back; what hostile mail does (nothing);
 whether everybody can use them, by axe-core's rules."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys

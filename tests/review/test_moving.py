@@ -1,7 +1,5 @@
 """Mail moved by the page in a Maildir: with a lesson or without, back again, and never a second lesson."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

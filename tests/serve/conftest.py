@@ -1,7 +1,5 @@
 """A small model and a real server process on loopback, for every test of the service."""
 
-from __future__ import annotations
-
 import mailbox
 import os
 import shutil

@@ -1,7 +1,5 @@
 """An account on a real Cyrus that speaks TLS."""
 
-from __future__ import annotations
-
 import subprocess
 
 from imap_account import PASSWORD, Server

@@ -1,7 +1,5 @@
 """``sort`` and ``watch`` as processes beside a server that runs, or is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A Maildir in the hands of a mail reader, for which Python's own ``mailbox`` stands."""
 
-from __future__ import annotations
-
 import mailbox
 from pathlib import Path
 

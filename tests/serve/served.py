@@ -1,7 +1,5 @@
 """Made-up mail, and a real server process on loopback to send it to."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

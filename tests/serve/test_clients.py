@@ -1,7 +1,5 @@
 """Mail software as it is: spamc, aiospamc, procmail and Exim against the server, with verdicts equal everywhere."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import os

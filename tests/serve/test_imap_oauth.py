@@ -1,7 +1,5 @@
 """Logging in with OAuth 2 to a real Dovecot that asks a server of tokens on loopback whether each is good."""
 
-from __future__ import annotations
-
 import json
 import threading
 import urllib.parse

@@ -1,7 +1,5 @@
 """Mail of an account on a real Dovecot as a SOURCE: the same models and verdicts as of the same mail in folders."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``sort`` in an account on a real Dovecot: what it moves and remembers, and what a killed server leaves."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """``watch`` in an account on a real Dovecot: what another client moves is learned, what comes is sorted."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

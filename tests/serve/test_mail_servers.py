@@ -6,8 +6,6 @@ dovecot-imapd, dovecot-sieve, libexttextcat-2.0-0, libexttextcat-data and liblua
 /usr in a mount namespace of its own. Both need root.
 """
 
-from __future__ import annotations
-
 import shutil
 import smtplib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the journal says of an account's mail, and moves by the page in an account on a real Dovecot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

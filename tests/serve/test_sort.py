@@ -1,7 +1,5 @@
 """What ``sort`` does once, says, and leaves alone."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

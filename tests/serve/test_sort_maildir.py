@@ -1,7 +1,5 @@
 """``sort`` in a Maildir with folders as IMAP servers lay them out: what it moves, tags and refuses."""
 
-from __future__ import annotations
-
 import gzip
 import os
 

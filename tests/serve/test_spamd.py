@@ -1,7 +1,5 @@
 """The server's conversations through real sockets: what is asked, what is refused, and what a slow client can do."""
 
-from __future__ import annotations
-
 import random
 import socket
 import time

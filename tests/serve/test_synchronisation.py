@@ -6,8 +6,6 @@ offlineimap3, python3-imaplib2, python3-distro and python3-rfc6555 were unpacked
 After every synchronisation each message is in one folder, in the same one on both sides, with the same flags.
 """
 
-from __future__ import annotations
-
 import mailbox
 import subprocess
 import sys

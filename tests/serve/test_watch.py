@@ -1,7 +1,5 @@
 """``watch`` learns what a person moves into Junk and out of it, and nothing else."""
 
-from __future__ import annotations
-
 import gzip
 import mailbox
 import os

@@ -1,7 +1,5 @@
 """Programs of a mail system that were unpacked and not installed, each run as a process of this test's own."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

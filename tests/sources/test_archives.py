@@ -1,7 +1,5 @@
 """Messages in tar and ZIP archives, against the same files in folders; what is broken, hostile or no mail."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct

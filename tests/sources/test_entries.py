@@ -1,7 +1,5 @@
 """How the bytes of a message are read: gzip, ranges, limits of size, files that are none."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Outlook's messages: compound files built here as Outlook builds them, read back by the standard library's parser."""
 
-from __future__ import annotations
-
 import email
 import email.message
 import email.policy

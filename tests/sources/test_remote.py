@@ -1,7 +1,5 @@
 """Mail by URL, against the same files on the disk: in memory, in files, and on a web server of this process."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import sys

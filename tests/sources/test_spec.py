@@ -1,7 +1,5 @@
 """Every form of a SOURCE on small trees made here; the standard library's mailbox module is an oracle."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

@@ -1,7 +1,5 @@
 """jsonl.py: out and in again is the same model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Learned messages in the store: kept lessons, rows of messages, and what is said of them."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

@@ -1,7 +1,5 @@
 """merging.py: a model of all mail is the sum of the models of its parts."""
 
-from __future__ import annotations
-
 import pytest
 from mail import mail, message, model_of, same_counts
 

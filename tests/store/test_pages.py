@@ -1,7 +1,5 @@
 """Pages of tokens and of corrections: what is packed is found again, and damage is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

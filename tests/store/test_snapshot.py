@@ -1,7 +1,5 @@
 """Whole models that appear or do not, and what a file and its connection hold."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

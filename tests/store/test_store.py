@@ -1,7 +1,5 @@
 """store.py and cache.py: sums in a file, whole changes only, and clear words for what is no model."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections import Counter

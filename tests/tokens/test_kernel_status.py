@@ -1,7 +1,5 @@
 """vectorizer.py tells whether messages are read by compiled modules, and whether those are of other source."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec

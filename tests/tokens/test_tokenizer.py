@@ -1,7 +1,5 @@
 """tokenizer.py and header_rules.py: which tokens a message has."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

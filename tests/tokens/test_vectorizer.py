@@ -1,7 +1,5 @@
 """vectorizer.py: compiled it gives what it gives uncompiled, for any mail, and both what a Counter gives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path

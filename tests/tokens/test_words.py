@@ -1,7 +1,5 @@
 """words.py, hosts.py, groups.py: what the words of a text, the hosts of its links and their groups become."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from pathlib import Path
