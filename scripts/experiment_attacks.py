@@ -103,11 +103,6 @@ def main() -> None:
     ham_text = ["\n".join(parse(raw).texts) for raw in ham]
     known = [(label, attacks.visible(raw)) for label, raw, *_ in read[:LEARNED]]
     words = good_words(*([text for label, text in known if label == wanted] for wanted in ("ham", "spam")))
-    disguises = (
-        attacks.undisguised, attacks.split_by_tags, attacks.split_by_comments, attacks.zero_width, attacks.look_alike,
-        attacks.hidden, attacks.attached, attacks.image_only, attacks.odd_base64, attacks.giant_token,
-        attacks.good_words, attacks.novel,
-    )  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = count_messages(((n, one[3]) for n, one in enumerate(read[:LEARNED])), Tokenizer(), folder / "rows", told)
@@ -116,10 +111,10 @@ def main() -> None:
             with Classifier.open(folder / model, writable=True) as classifier:
                 of_ham = np.sort(margins(classifier, ham))
                 print(f"{model}: 1-ROCA%", flush=True)
-                for attack in disguises:
-                    rng = random.Random(attack.__name__)
+                for disguise, attack in attacks.ATTACKS.items():
+                    rng = random.Random(disguise)
                     of_spam = margins(classifier, [attack(raw, ham_text, rng) for raw in spam])
-                    print(f"  {attack.__name__:18} {misplaced(of_ham, of_spam):6.2f}", flush=True)
+                    print(f"  {disguise:18} {misplaced(of_ham, of_spam):6.2f}", flush=True)
                 ranked = [greedy(classifier, raw, words) for raw in spam]
                 for budget in BUDGETS:
                     made_up = [

@@ -1,10 +1,16 @@
 """A command of spamnb in this process, as a person would type it."""
 
-from __future__ import annotations
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from spamnb.cli import cli
+
+SPAMNB = [sys.executable, "-m", "spamnb"]
 
 
 def run(*arguments: object, stdin: bytes | None = None, color: bool = False) -> Result:
@@ -17,3 +23,30 @@ def done(*arguments: object, stdin: bytes | None = None) -> str:
     result = run(*arguments, stdin=stdin)
     assert result.exit_code == 0, result.output
     return result.output
+
+
+def printed(*arguments: object) -> str:
+    """The same but for what it says on standard error."""
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def killed_after(command: list[str], seconds: float, scratch: Path) -> int:
+    """Start it in a process group of its own, kill the group after ``seconds``; its exit status.
+
+    Its temporary files, which it cannot take away then, are in ``scratch``.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()

@@ -1,7 +1,5 @@
 """Small mail made from a seed: for tests that need many messages, not real ones."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json
@@ -19,6 +17,7 @@ from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Journal
 from spamnb.serve.score import score_message
+from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
@@ -55,6 +54,12 @@ def folders(root: Path, messages: Iterable[tuple[str, bytes]]) -> Path:
     return root
 
 
+def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
 def never(name: str, error: Exception) -> None:
     """An ``on_unreadable`` for mail all of which can be read."""
     raise AssertionError((name, error))
@@ -82,6 +87,14 @@ def same_counts(one: ClassCounts, other: ClassCounts) -> bool:
             (one.occurrences.toarray(), other.occurrences.toarray()),
         ]
     )
+
+
+def model_of(messages: Iterable[tuple[str, bytes]], **chosen: Any) -> Classifier:
+    """A model in memory that learned these messages, one by one."""
+    classifier = Classifier.create(":memory:", Settings(**chosen))
+    for label, raw in messages:
+        classifier.learn(label, raw)
+    return classifier
 
 
 @functools.cache

@@ -1,7 +1,5 @@
 """What a source gives to whoever reads it, as on another machine."""
 
-from __future__ import annotations
-
 import pickle
 
 from spamnb.sources.entries import Entry, messages

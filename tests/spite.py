@@ -1,7 +1,5 @@
 """Results of made-up verdicts on hostile mail: every name, subject and token tries to be markup."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_softmax
 

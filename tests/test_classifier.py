@@ -1,7 +1,5 @@
 """classifier.py: textbook posteriors against scikit-learn, and the algebra of learning and forgetting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import mail, message, sums
+from mail import mail, message, model_of, sums
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
@@ -21,13 +19,6 @@ from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-
-
-def trained(messages: list[tuple[str, bytes]], **chosen: object) -> Classifier:
-    classifier = Classifier.create(":memory:", Settings(**chosen))  # type: ignore[arg-type]
-    for label, raw in messages:
-        classifier.learn(label, raw)
-    return classifier
 
 
 def exported(classifier: Classifier) -> list[str]:
@@ -41,7 +32,7 @@ def exported(classifier: Classifier) -> list[str]:
 @pytest.mark.parametrize("alpha", [1.0, 0.03])
 def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary: bool, alpha: float) -> None:
     messages = [*mail(15), ("list", message("ham", 99)), ("list", message("spam", 98))]
-    classifier = trained(messages, model_type=model_type, alpha=alpha, pooling="sum")
+    classifier = model_of(messages, model_type=model_type, alpha=alpha, pooling="sum")
     tokenizer = Tokenizer()
     vectorizer = CountVectorizer(analyzer=tokenizer, binary=binary)
     X = vectorizer.fit_transform([parse(raw) for _, raw in messages])
@@ -59,9 +50,9 @@ def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary
 
 def test_an_open_model_that_is_trained_anew_with_other_settings_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "m"
-    content = read_snapshot(trained(mail(8)).store)
+    content = read_snapshot(model_of(mail(8)).store)
     other = read_snapshot(
-        trained(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)).store
+        model_of(mail(8), model_type="multinomial", tokens=TokenOptions(body_only=True, ngrams=1)).store
     )
     with atomic_replace(path, content.meta) as store:
         write_snapshot(store, content)
@@ -88,7 +79,7 @@ def trained_as(content: Snapshot) -> Store:
 
 
 def test_it_tells_unseen_messages_apart_and_says_why() -> None:
-    classifier = trained(mail(40))
+    classifier = model_of(mail(40))
     judgements = [(label, classifier.classify(message(label, n))) for label in ("ham", "spam") for n in range(500, 540)]
     assert sum(judgement.verdict == label for label, judgement in judgements) >= 78
     spam = classifier.classify(message("spam", 501))
@@ -107,7 +98,7 @@ def test_it_tells_unseen_messages_apart_and_says_why() -> None:
 def test_a_copy_with_other_line_ends_at_its_end_is_forgotten_and_moved(head: bytes, copy: bytes) -> None:
     """A mailbox adds an empty line behind a message, and a reader takes it away."""
     raw = b"Subject: lunch\n" + head + b"\nHello there"
-    with trained(mail(12)) as classifier:
+    with model_of(mail(12)) as classifier:
         before = exported(classifier)
         for learned, told in ((raw, raw + copy), (raw + copy, raw)):
             assert classifier.learn("ham", learned)
@@ -119,22 +110,16 @@ def test_a_copy_with_other_line_ends_at_its_end_is_forgotten_and_moved(head: byt
 
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(mail(4)))
-def test_the_order_of_learning_does_not_change_naive_bayes(messages: list[tuple[str, bytes]]) -> None:
-    learned, in_order = (trained(given, model_type="boolean") for given in (messages, mail(4)))
+def test_the_order_of_learning_changes_the_correction_alone(messages: list[tuple[str, bytes]]) -> None:
+    learned, in_order = (model_of(given, model_type="boolean") for given in (messages, mail(4)))
     assert sums(exported(learned)) == sums(exported(in_order))
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.permutations(mail(4)))
-def test_the_order_of_learning_changes_no_count_and_the_correction_alone(messages: list[tuple[str, bytes]]) -> None:
-    assert Settings().model_type == "corrected"
-    learned, in_order = (read_snapshot(trained(given).store) for given in (messages, mail(4)))
-    assert list(learned.tokens) == list(in_order.tokens)
-    assert str(learned.counts) == str(in_order.counts)
+    contents = [read_snapshot(model_of(given, model_type="corrected").store) for given in (messages, mail(4))]
+    assert list(contents[0].tokens) == list(contents[1].tokens)
+    assert str(contents[0].counts) == str(contents[1].counts)
 
 
 def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
-    classifier = trained(mail(3))
+    classifier = model_of(mail(3))
     raw = message("spam", 50)
     assert classifier.learn("ham", raw)
     once = exported(classifier)
@@ -144,7 +129,7 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert exported(classifier) == once
     assert classifier.learn("spam", raw)
     assert classifier.learned(raw) == "spam"
-    straight = trained([*mail(3), ("spam", raw)])
+    straight = model_of([*mail(3), ("spam", raw)])
     assert classifier.store.totals().documents.tolist() == straight.store.totals().documents.tolist()
     tokens = list(Tokenizer()(parse(raw)))
     moved, direct = classifier.store.look_up(sorted(set(tokens))), straight.store.look_up(sorted(set(tokens)))
@@ -153,7 +138,7 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
 
 
 def test_what_a_person_taught_is_never_overridden_by_the_filter() -> None:
-    classifier = trained(mail(3))
+    classifier = model_of(mail(3))
     raw = message("spam", 60)
     assert classifier.learn("ham", raw, taught=False)
     assert not classifier.learn("ham", raw), "known already, but now a person has said so"
@@ -163,7 +148,7 @@ def test_what_a_person_taught_is_never_overridden_by_the_filter() -> None:
 
 
 def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() -> None:
-    classifier = trained(mail(3))
+    classifier = model_of(mail(3))
     before = exported(classifier)
     raw = message("spam", 61)
     delivered = b"Return-Path: <x@y.example>\nReceived: from mx.example\n\tby inbox.example; today\n" + raw
@@ -183,7 +168,7 @@ def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() ->
 
 def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spamnb.store.tables.MAX_LESSONS", 3)
-    classifier = trained(mail(3))
+    classifier = model_of(mail(3))
     for n in range(70, 76):
         classifier.learn("spam", message("spam", n), taught=False)
     lines = [line for line in exported(classifier) if line.startswith('{"lesson"')]
@@ -193,14 +178,14 @@ def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.Monk
 
 
 def test_one_class_alone_is_told_and_never_a_verdict() -> None:
-    judgement = trained([("spam", message("spam", 1))]).classify(message("spam", 2))
+    judgement = model_of([("spam", message("spam", 1))]).classify(message("spam", 2))
     assert (judgement.verdict, judgement.enough) == ("unsure", False)
     assert Classifier.create(":memory:").classify(b"hello").verdict == "unsure"
 
 
 @pytest.mark.parametrize("order", [("ham", "spam"), ("spam", "ham")])
 def test_teaching_one_class_after_the_other_does_not_make_all_mail_the_second(order: tuple[str, str]) -> None:
-    classifier = trained([(label, message(label, n)) for label in order for n in range(60)])
+    classifier = model_of([(label, message(label, n)) for label in order for n in range(60)])
     asked = [(label, message(label, n)) for label in order for n in range(300, 340)]
     right = {
         label: sum(classifier.classify(raw).verdict == label for name, raw in asked if name == label) for label in order
@@ -212,7 +197,7 @@ def test_teaching_one_class_after_the_other_does_not_make_all_mail_the_second(or
 @settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
-    classifier = trained(mail(2))
+    classifier = model_of(mail(2))
     before = exported(classifier)
     assert classifier.classify(raw).verdict in ("ham", "spam", "unsure")
     assert classifier.learn("ham", raw)
@@ -222,7 +207,7 @@ def test_any_bytes_get_a_verdict_and_can_be_learned(raw: bytes) -> None:
 
 @pytest.mark.parametrize("taught", [True, False])
 def test_a_message_that_was_read_once_is_judged_and_learned_as_its_bytes_are(taught: bool) -> None:
-    ours, theirs = trained(mail(10)), trained(mail(10))
+    ours, theirs = model_of(mail(10)), model_of(mail(10))
     for number in range(60, 70):
         raw = b"Received: from a\n" + message("spam", number)
         read = ours.read(raw)
@@ -249,7 +234,7 @@ def test_which_class_is_learned_first_does_not_matter(model_type: str) -> None:
 
 def test_two_words_of_one_key_do_no_harm() -> None:
     raw = b"Subject: x\n\nbbbbba1b6aa%0ad0bfcbbabb and l%c%g-1$_bc,0!%p!9!acaac\n"  # found by lattice reduction
-    classifier = trained(mail(3))
+    classifier = model_of(mail(3))
     before = exported(classifier)
     assert classifier.learn("spam", raw)
     assert parse_export(exported(classifier), "-").counts.documents.sum() == 7
@@ -262,7 +247,7 @@ def test_two_words_of_one_key_do_no_harm() -> None:
 
 def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [(label, message(label, number)) for number in range(60, 80) for label in ("ham", "spam")]
-    whole, small = trained(mail(20)), trained(mail(20))
+    whole, small = model_of(mail(20)), model_of(mail(20))
     expected = []
     for label, raw in asked:
         expected.append(whole.classify(raw).scores.tolist())
@@ -293,7 +278,7 @@ def test_a_message_whose_judgement_was_broken_off_leaves_nothing_to_the_next(tok
 
 
 def test_one_class_alone_calibrates_nothing() -> None:
-    classifier = trained([("ham", message("ham", n)) for n in range(3)])
+    classifier = model_of([("ham", message("ham", n)) for n in range(3)])
     assert classifier.store.calibration() == []
     classifier.learn("spam", message("spam", 1))
     assert classifier.store.calibration() == []  # there was nothing of its class to score it against
@@ -305,7 +290,7 @@ def test_one_class_alone_calibrates_nothing() -> None:
 
 
 def test_other_costs_change_the_verdicts_to_come_and_not_the_model() -> None:
-    classifier, raw = trained(mail(20)), message("spam", 70)
+    classifier, raw = model_of(mail(20)), message("spam", 70)
     before, told = exported(classifier), classifier.classify(raw)
     assert told.verdict == "spam"
     classifier.charge(false_positive_cost=1e6)

@@ -1,7 +1,5 @@
 """naming.py: what may name a class."""
 
-from __future__ import annotations
-
 import pytest
 
 from spamnb.naming import check_class_name

@@ -1,7 +1,5 @@
 """settings.py: what is refused, and that the model file gives back what was put in."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal, get_args, get_origin, get_type_hints
 

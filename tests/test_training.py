@@ -1,7 +1,5 @@
 """training.py: leave-one-out against the long way round (forget, classify, learn again), and files in one piece."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

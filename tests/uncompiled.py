@@ -1,7 +1,5 @@
 """The package's modules as Python runs them where nothing is compiled."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A web server of the files in a folder, in a thread of this process."""
 
-from __future__ import annotations
-
 import re
 import ssl
 from collections.abc import Iterator

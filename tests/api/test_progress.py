@@ -1,7 +1,5 @@
 """Progress is shown where somebody looks at it: a terminal that asked, a notebook's cell."""
 
-from __future__ import annotations
-
 import sys
 import types
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every public name is explained and shown: a docstring with an example, and pages that are made of these."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import subprocess

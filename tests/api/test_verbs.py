@@ -1,7 +1,5 @@
 """The verbs from Python do what the commands do, and hand back what the commands print."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading
@@ -11,22 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from commands import printed
 from mail import folders, mail, message
 from selectolax.lexbor import LexborHTMLParser
 
 import spamnb
-from spamnb.cli import cli
 from spamnb.errors import SpamnbError, SpamnbWarning
 
 EACH = 30
 HOSTILE = "<script>alert(1)</script>"
-
-
-def run(*arguments: object) -> Result:
-    ran = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert ran.exit_code == 0, ran.output
-    return ran
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +35,11 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_from_python_is_the_command_lines(folder: Path, tmp_path: Path) -> None:
     report = spamnb.train([folder], tmp_path / "one", model_type="multinomial", alpha=1, doubtful=3, command="by hand")
     chosen = ("--set", "model_type=multinomial", "--set", "alpha=1")
-    ran = run("train", "-m", tmp_path / "two", *chosen, "--doubtful", 3, folder)
-    assert str(report).replace(str(tmp_path / "one"), "") == ran.stdout.rstrip("\n").replace(str(tmp_path / "two"), "")
-    exported = [run("export", "-m", tmp_path / name).stdout.splitlines()[1:] for name in ("one", "two")]
+    ran = printed("train", "-m", tmp_path / "two", *chosen, "--doubtful", 3, folder)
+    assert str(report).replace(str(tmp_path / "one"), "") == ran.rstrip("\n").replace(str(tmp_path / "two"), "")
+    exported = [printed("export", "-m", tmp_path / name).splitlines()[1:] for name in ("one", "two")]
     assert exported[0] == exported[1]
-    assert "by hand" in run("info", "-m", tmp_path / "one").stdout
+    assert "by hand" in printed("info", "-m", tmp_path / "one")
 
 
 def test_a_training_reports_cells_add_up(folder: Path, tmp_path: Path) -> None:
@@ -78,7 +69,7 @@ def test_an_evaluation_from_python_has_the_figures_of_the_command(
 ) -> None:
     found = spamnb.evaluate(folder, **chosen)
     ours = json.loads(json.dumps(found.to_dict()))
-    theirs = json.loads(run("evaluate", "--format", "json", *options, folder).stdout)
+    theirs = json.loads(printed("evaluate", "--format", "json", *options, folder))
     assert theirs.pop("mcnemar") is None and ours == theirs
     assert found.figures.protocol in str(found)
 
@@ -111,9 +102,9 @@ def test_the_tables_of_an_evaluation_are_its_answers(folder: Path, tmp_path: Pat
 def test_words_from_python_are_the_commands(model: Path) -> None:
     report = spamnb.words(model, 4, everything=True)
     asked = ("words", "-m", model, "--top", 4, "--all")
-    assert str(report) == run(*asked).stdout
-    assert report.to_dict() == json.loads(run(*asked, "--format", "json").stdout)
-    assert report.to_csv() == run(*asked, "--format", "csv").stdout
+    assert str(report) == printed(*asked)
+    assert report.to_dict() == json.loads(printed(*asked, "--format", "json"))
+    assert report.to_csv() == printed(*asked, "--format", "csv")
     frame = report.to_frame()
     assert len(frame) == 12 and set(frame["list"]) == {"ham", "spam", "mutual information"}
     with pytest.raises(SpamnbError, match="top is 0"):
@@ -123,7 +114,7 @@ def test_words_from_python_are_the_commands(model: Path) -> None:
 def test_an_explanation_from_python_is_the_commands(folder: Path, model: Path) -> None:
     path = folder / "spam" / "0001.eml"
     found = spamnb.explain(path, model, top=5)
-    assert str(found) + "\n" == run("explain", "-m", model, "--top", 5, path).stdout
+    assert str(found) + "\n" == printed("explain", "-m", model, "--top", 5, path)
     assert spamnb.explain(path.read_bytes(), model, 5).to_dict() == found.to_dict()
     evidence = found.to_dict()["evidence"]
     frame = found.to_frame()
@@ -217,9 +208,6 @@ def test_training_in_a_thread_leaves_signals_alone(folder: Path, tmp_path: Path)
     thread.start()
     thread.join()
     assert not failed and (tmp_path / "m").exists()
-
-
-# -- notebooks and frames ------------------------------------------------------------------------------------
 
 
 def test_hostile_mail_is_text_in_a_notebook(tmp_path: Path) -> None:

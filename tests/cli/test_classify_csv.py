@@ -1,7 +1,5 @@
 """``classify --format csv``: what goes in as a table comes out as one, with verdicts, whatever its rows hold."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -38,7 +36,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(path: Path, rows: list[dict[str, object]]) -> Path:
-    """The rows as the kind of table that the name says."""
     names = list(rows[0])
     if path.suffix == ".jsonl":
         path.write_text("\n".join(map(json.dumps, rows)))

@@ -1,22 +1,20 @@
 """``spamnb evaluate`` as a person runs it: every protocol, what it writes, and refusals in one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from mail import folders, mail
 
-from spamnb.cli import cli
 from spamnb.evaluation.scores import read_scores
 
 EACH = 40
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["evaluate", *(str(argument) for argument in arguments)])
+    return commands.run("evaluate", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +67,12 @@ def test_the_page_says_its_command_and_the_model(folder: Path, tmp_path: Path, m
     page, model = tmp_path / "page.html", tmp_path / "a model"
     arguments = ["evaluate", "--folds", "4", "--set", "alpha=0.5", "--report", str(page), str(folder)]
     monkeypatch.setattr("sys.argv", ["/usr/bin/spamnb", *arguments])
-    assert CliRunner().invoke(cli, arguments).exit_code == 0
+    assert commands.run(*arguments).exit_code == 0
     written = page.read_text()
     assert f"spamnb evaluate --folds 4 --set alpha=0.5 --report {page} {folder}" in written
     assert "corrected, trained on parts of this mail" in written and "0.5 (default 0.1)" in written
     train = ["train", "--set", "model_type=multinomial", "-m", str(model), str(folder)]
-    assert CliRunner().invoke(cli, train).exit_code == 0
+    assert commands.run(*train).exit_code == 0
     assert run("-m", model, "--report", page, folder).exit_code == 0
     written = page.read_text()
     assert f"{model}, as it is" in written and "multinomial (default corrected)" in written
@@ -86,7 +84,7 @@ def test_figures_are_printed_where_a_page_cannot_be_written(folder: Path, tmp_pa
 
 
 def test_what_there_is_no_mail_of_has_no_row(folder: Path, tmp_path: Path) -> None:
-    assert CliRunner().invoke(cli, ["train", "-m", str(tmp_path / "m"), str(folder)]).exit_code == 0
+    assert commands.run("train", "-m", tmp_path / "m", folder).exit_code == 0
     assert "unsure" not in run("-m", tmp_path / "m", f"ham={folder / 'ham'}").output
 
 
@@ -104,7 +102,7 @@ def test_the_page_shows_the_errors_of_a_stream_with_their_subjects(folder: Path,
 
 def test_a_model_as_it_is(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    assert CliRunner().invoke(cli, ["train", "-m", str(model), str(folder)]).exit_code == 0
+    assert commands.run("train", "-m", model, folder).exit_code == 0
     ran = run("-m", model, "--format", "json", folder)
     found = json.loads(ran.output)
     assert found["protocol"] == f"Model {model}, which had learned {found['messages']} of them"
@@ -160,6 +158,6 @@ def test_sources_without_messages_or_with_other_ones(folder: Path, tmp_path: Pat
 def test_one_class_is_no_evaluation(tmp_path: Path) -> None:
     (tmp_path / "ham").mkdir()
     (tmp_path / "ham" / "1").write_bytes(b"Subject: lunch\n\nat noon?\n")
-    result = CliRunner().invoke(cli, ["evaluate", str(tmp_path)])
+    result = run(tmp_path)
     assert result.exit_code == 1
     assert "only class 'ham'" in result.output

@@ -1,7 +1,5 @@
 """What ``train`` and ``evaluate`` say of messages in the wrong folder, in several folders, and of the newest fifth."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

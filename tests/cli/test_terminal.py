@@ -1,7 +1,5 @@
 """What a terminal shows, seen in real pseudo terminals, and that whoever reads a pipe gets what they always did."""
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import os
@@ -62,7 +60,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def box(tmp_path: Path) -> Path:
-    """Seven new messages, one Chinese and one that would paint the screen."""
     box = maildir.made(tmp_path / "Maildir")
     for number in range(5):
         (box / "new" / f"{number}.spam").write_bytes(message("spam", 900 + number))

@@ -1,7 +1,5 @@
 """Sums over classes: of counts and of the moments of rows, and the words that tell most."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

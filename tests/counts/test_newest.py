@@ -1,7 +1,5 @@
 """The newest fifth: which messages it is, when it tells enough, and that its judge is a model of the older ones."""
 
-from __future__ import annotations
-
 import random
 from email.utils import formatdate
 from itertools import product
@@ -28,7 +26,6 @@ BEGIN = 1_600_000_000
 
 
 def dated(raw: bytes, hour: int | None) -> bytes:
-    """The message as received at this hour, with a forged Date."""
     if hour is None:
         return raw
     forged = formatdate(BEGIN - hour * HOUR).encode()

@@ -1,7 +1,5 @@
 """Training sets: sums over messages against scikit-learn, shares that add up, and copies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

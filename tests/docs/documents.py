@@ -1,7 +1,5 @@
 """The documents as data: their code blocks, and the command lines in them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

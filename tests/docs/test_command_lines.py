@@ -1,7 +1,5 @@
 """Whoever types what the documents show gets what they say: every command line in them runs, from top to bottom."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -88,7 +86,6 @@ class Place:
         return line
 
     def run(self, line: str) -> subprocess.CompletedProcess[str]:
-        """The ended command line, typed into a shell."""
         command = ["bash", "-e", "-o", "pipefail", "-c", self.local(line)]
         how = {"cwd": self.work, "env": self.environment, "stdin": subprocess.DEVNULL}
         return subprocess.run(command, capture_output=True, encoding="utf-8", **how)
@@ -149,7 +146,6 @@ def check_output(shown: list[str], printed: str) -> None:
 
 
 def documents(holding: str = "") -> list[Any]:
-    """The documents with this text, as parameters of a test. All but the README are slow."""
     paths = [path for path in DOCUMENTS if holding in path.read_text()]
     slow = {path: () if path.name == "README.md" and path.parent == ROOT else pytest.mark.slow for path in paths}
     return [pytest.param(path, id=str(path.relative_to(ROOT)), marks=slow[path]) for path in paths]

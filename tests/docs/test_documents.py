@@ -1,7 +1,5 @@
 """Links lead somewhere, and ARCHITECTURE.md names the files that are there."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The examples and the notebook run, type checkers find nothing in them, and they say what they find."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """docs/commands.md names every command and every option, and no others."""
 
-from __future__ import annotations
-
 import re
 
 import click
@@ -19,7 +17,6 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
 def options(name: str) -> set[str]:
-    """The long options of a command."""
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     every = [option for option in command.params if isinstance(option, click.Option)]
@@ -28,7 +25,6 @@ def options(name: str) -> set[str]:
 
 
 def rows(section: str) -> set[str]:
-    """The options that the first columns of a section's tables name."""
     return {option for row in re.findall(r"^\| (`-.*?) \|", section, re.MULTILINE) for option in _OPTION.findall(row)}
 
 

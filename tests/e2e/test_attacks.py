@@ -7,8 +7,6 @@ is no measure here: the threshold of 0.5 % lost hangs on one message of 400.) Th
 measured, and in brackets what it is without what is done about it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html
@@ -35,16 +33,14 @@ pytestmark = pytest.mark.slow
 N_HAM = 1000
 KEPT = re.compile(rb"(?im)^(?:from|to|subject):[^\n]*\n(?:[ \t][^\n]*\n)*")
 LOOK_ALIKE = str.maketrans("aeopcxi", "аеорсхі")
+PICTURE = "<a href='http://offer.example/'><img src='http://pictures.example/1.gif'></a>"
 
 
 class Filter(NamedTuple):
-    """Sums of a few messages, and the scores of good messages it has not seen."""
-
     vocabulary: Vocabulary
     table: np.ndarray  # (2, V) log p(token | ham, spam)
     groups: np.ndarray  # (V,)
     ham_scores: np.ndarray  # ascending
-    pooling: str
     tokenizer: Tokenizer
 
     def score(self, message: Message) -> float:
@@ -52,7 +48,7 @@ class Filter(NamedTuple):
         known = np.unique(ids[ids < self.table.shape[1]])  # tokens that only the message has are numbered behind
         here = self.table[:, known]
         rows = here, np.ones(len(known)), np.array([0, len(known)]), np.zeros(2), self.groups[known]
-        s = pool(*rows, pooling=self.pooling)[0][0]
+        s = pool(*rows, pooling="mean")[0][0]
         return float(s[1] - s[0])
 
     def misplaced(self, spam: list[Message]) -> float:
@@ -65,8 +61,7 @@ class Filter(NamedTuple):
 class Mail(NamedTuple):
     spam: list[bytes]
     ham_text: list[str]
-    mean: Filter
-    summed: Filter
+    filter: Filter
 
 
 TOKENIZER = Tokenizer()
@@ -91,12 +86,10 @@ def mail(corpora: Path) -> Mail:
     y = np.array([label == "spam" for label, _ in train])
     sums = np.stack([np.asarray(X[~y].sum(axis=0)).ravel(), np.asarray(X[y].sum(axis=0)).ravel()])
     table = token_log_probability(sums, sums.sum(axis=1), 0.1 * sums.shape[1], 0.1)
-    filters = []
-    for pooling in ("mean", "sum"):
-        filter_ = Filter(vocabulary, table, vocabulary.tokens().groups, np.empty(0), pooling, TOKENIZER)
-        filters.append(filter_._replace(ham_scores=np.sort([filter_.score(message) for message in ham])))
+    filter_ = Filter(vocabulary, table, vocabulary.tokens().groups, np.empty(0), TOKENIZER)
+    filter_ = filter_._replace(ham_scores=np.sort([filter_.score(message) for message in ham]))
     spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]
-    return Mail(spam, ["\n".join(message.texts) for message in ham if message.texts], *filters)
+    return Mail(spam, ["\n".join(message.texts) for message in ham if message.texts], filter_)
 
 
 def visible(raw: bytes) -> str:
@@ -104,7 +97,6 @@ def visible(raw: bytes) -> str:
 
 
 def with_body(raw: bytes, content_type: str, body: bytes, encoding: str = "8bit") -> bytes:
-    """The message with its own header but another body."""
     head = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[0] + b"\n"
     fields = f"Content-Type: {content_type}\nContent-Transfer-Encoding: {encoding}\n\n"
     return b"".join(KEPT.findall(head)) + fields.encode() + body
@@ -123,66 +115,54 @@ def inside_words(text: str, filler: str) -> str:
     return re.sub(r"\b(\w\w)(\w\w+)\b", lambda found: found[1] + filler + found[2], text)
 
 
-def good_words(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    words = " ".join(rng.sample(ham, 20)).split()
-    return plain(raw, visible(raw) + "\n\n" + " ".join(rng.sample(words, 150)))
-
-
-def novel(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return plain(raw, visible(raw) + "\n" * 50 + "\n".join(rng.sample(ham, 20))[:20_000])
-
-
-def hidden(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    text = html.escape("\n".join(rng.sample(ham, 10))[:8_000])
-    return page(raw, f"<p>{html.escape(visible(raw))}</p><div style='display:none'>{text}</div>")
-
-
-def split_by_tags(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return page(raw, inside_words(html.escape(visible(raw), quote=False), "<b></b>"))
-
-
-def split_by_comments(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return page(raw, inside_words(html.escape(visible(raw), quote=False), f"<!--{rng.randrange(10**6)}-->"))
-
-
-def zero_width(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return plain(raw, inside_words(visible(raw), "\u200b"))
-
-
-def look_alike(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return plain(raw, visible(raw).translate(LOOK_ALIKE))
-
-
-def attached(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+def parts(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
     body = "--b\nContent-Type: text/plain\n\n\n--b\nContent-Type: text/html; charset=utf-8; name=offer.html\n"
     body += f"Content-Disposition: attachment; filename=offer.html\n\n<p>{html.escape(visible(raw))}</p>\n--b--\n"
     return with_body(raw, "multipart/mixed; boundary=b", body.encode())
 
 
-def image_only(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return page(raw, "<a href='http://offer.example/'><img src='http://pictures.example/1.gif'></a>")
-
-
-def odd_base64(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
+def base64_lines(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
     coded = base64.encodebytes(visible(raw).encode()).replace(b"\n", b"\n !\n")
     return with_body(raw, "text/plain; charset=utf-8", b"\n\n" + coded + b"\n====\n", " BASE64 ")
 
 
-def giant_token(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return plain(raw, visible(raw) + "\n" + "".join(rng.choices("abcdefgh", k=300_000)))
+def split(raw: bytes, filler: str) -> bytes:
+    return page(raw, inside_words(html.escape(visible(raw), quote=False), filler))
 
 
-def undisguised(raw: bytes, ham: list[str], rng: random.Random) -> bytes:
-    return plain(raw, visible(raw))
+def under(raw: bytes, text: str) -> bytes:
+    return plain(raw, visible(raw) + text)
+
+
+def words_of(texts: list[str], rng: random.Random) -> str:
+    return " ".join(rng.sample(" ".join(texts).split(), 150))
+
+
+def beside_hidden(raw: bytes, text: str) -> bytes:
+    return page(raw, f"<p>{html.escape(visible(raw))}</p><div style='display:none'>{html.escape(text)}</div>")
 
 
 Attack = Callable[[bytes, list[str], random.Random], bytes]
+ATTACKS: dict[str, Attack] = {
+    "undisguised": lambda raw, ham, rng: plain(raw, visible(raw)),
+    "split_by_tags": lambda raw, ham, rng: split(raw, "<b></b>"),
+    "split_by_comments": lambda raw, ham, rng: split(raw, f"<!--{rng.randrange(10**6)}-->"),
+    "zero_width": lambda raw, ham, rng: plain(raw, inside_words(visible(raw), "\u200b")),
+    "look_alike": lambda raw, ham, rng: plain(raw, visible(raw).translate(LOOK_ALIKE)),
+    "hidden": lambda raw, ham, rng: beside_hidden(raw, "\n".join(rng.sample(ham, 10))[:8_000]),
+    "attached": parts,
+    "image_only": lambda raw, ham, rng: page(raw, PICTURE),
+    "odd_base64": base64_lines,
+    "giant_token": lambda raw, ham, rng: under(raw, "\n" + "".join(rng.choices("abcdefgh", k=300_000))),
+    "good_words": lambda raw, ham, rng: under(raw, "\n\n" + words_of(rng.sample(ham, 20), rng)),
+    "novel": lambda raw, ham, rng: under(raw, "\n" * 50 + "\n".join(rng.sample(ham, 20))[:20_000]),
+}
 Naive = Callable[[Message], Message]
 
 
-def disguised(mail: Mail, attack: Attack) -> list[Message]:
-    rng = random.Random(attack.__name__)
-    return [parse(attack(raw, mail.ham_text, rng)) for raw in mail.spam]
+def disguised(mail: Mail, attack: str) -> list[Message]:
+    rng = random.Random(attack)
+    return [parse(ATTACKS[attack](raw, mail.ham_text, rng)) for raw in mail.spam]
 
 
 def seen_by_all(message: Message) -> Message:
@@ -203,41 +183,40 @@ def width_as_space(message: Message) -> Message:
 @pytest.mark.parametrize(
     ("attack", "at_most", "naive"),
     [
-        pytest.param(undisguised, 0.2, None, id="undisguised: .14"),
-        pytest.param(split_by_tags, 0.13, left_split, id="words split by empty tags: .08 [.22]"),
-        pytest.param(split_by_comments, 0.1, left_split, id="words split by comments: .06 [.24]"),
-        pytest.param(zero_width, 0.2, width_as_space, id="words split by zero-width characters: .14 [.36]"),
-        pytest.param(hidden, 0.1, seen_by_all, id="good mail in hidden text: .05 [3.9]"),
-        pytest.param(attached, 0.06, None, id="text in an attachment only: .03"),
-        pytest.param(image_only, 0.16, None, id="a linked picture only: .11"),
-        pytest.param(odd_base64, 0.1, None, id="base64 with stray characters: .07"),
-        pytest.param(giant_token, 0.2, None, id="one giant token: .13"),
-        pytest.param(good_words, 1.2, None, id="150 words of good mail under the spam: .83"),
+        pytest.param("undisguised", 0.2, None, id="undisguised: .14"),
+        pytest.param("split_by_tags", 0.13, left_split, id="words split by empty tags: .08 [.22]"),
+        pytest.param("split_by_comments", 0.1, left_split, id="words split by comments: .06 [.24]"),
+        pytest.param("zero_width", 0.2, width_as_space, id="words split by zero-width characters: .14 [.36]"),
+        pytest.param("hidden", 0.1, seen_by_all, id="good mail in hidden text: .05 [3.9]"),
+        pytest.param("attached", 0.06, None, id="text in an attachment only: .03"),
+        pytest.param("image_only", 0.16, None, id="a linked picture only: .11"),
+        pytest.param("odd_base64", 0.1, None, id="base64 with stray characters: .07"),
+        pytest.param("giant_token", 0.2, None, id="one giant token: .13"),
+        pytest.param("good_words", 1.2, None, id="150 words of good mail under the spam: .83"),
     ],
 )
-def test_spam_in_disguise(mail: Mail, attack: Attack, at_most: float, naive: Naive | None) -> None:
+def test_spam_in_disguise(mail: Mail, attack: str, at_most: float, naive: Naive | None) -> None:
     spam = disguised(mail, attack)
-    misplaced = mail.mean.misplaced(spam)
+    misplaced = mail.filter.misplaced(spam)
     assert misplaced <= at_most
     if naive is not None:
-        assert mail.mean.misplaced([naive(message) for message in spam]) > 1.5 * misplaced
+        assert mail.filter.misplaced([naive(message) for message in spam]) > 1.5 * misplaced
 
 
 def test_look_alike_letters_are_read_as_latin(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
     """.18 [.31]."""
-    spam = disguised(mail, look_alike)
-    misplaced = mail.mean.misplaced(spam)
+    spam = disguised(mail, "look_alike")
+    misplaced = mail.filter.misplaced(spam)
     monkeypatch.setattr("spamnb.tokens.words._LOOK_ALIKE", {})
-    unfolded = mail.mean._replace(tokenizer=Tokenizer()).misplaced(spam)
+    unfolded = mail.filter._replace(tokenizer=Tokenizer()).misplaced(spam)
     assert misplaced <= 0.25
     assert unfolded > misplaced
 
 
 def test_a_novel_under_the_spam_is_not_read_to_its_end(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 kB of good mail under the spam: 4.8 [8.4]; were 2,000 words read 6.7, 500 3.6. Summed, not pooled: 38."""
-    spam = disguised(mail, novel)
-    misplaced = mail.mean.misplaced(spam)
+    """20 kB of good mail under the spam: 4.8 [8.4]; were 2,000 words read 6.7, 500 3.6."""
+    spam = disguised(mail, "novel")
+    misplaced = mail.filter.misplaced(spam)
     assert misplaced <= 6.5
-    assert mail.summed.misplaced(spam) > 2 * misplaced
     monkeypatch.setattr("spamnb.tokens.token_sink.MAX_WORDS", 10**9)
-    assert mail.mean.misplaced(spam) > misplaced
+    assert mail.filter.misplaced(spam) > misplaced

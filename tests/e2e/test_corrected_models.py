@@ -1,7 +1,5 @@
 """What a corrected model says of a message: what naive Bayes gives, and what its correction."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,19 +1,17 @@
 """Real processes, killed and racing: the model is the state before or after, and nothing learned is lost."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from mail import folders, mail, message, same_counts, sums
+from commands import SPAMNB, killed_after
+from mail import folders, mail, message, model_of, same_counts, sums
 
 from spamnb.classifier import Classifier
 from spamnb.store.jsonl import export
@@ -22,31 +20,7 @@ from spamnb.store.store import Store
 
 pytestmark = pytest.mark.slow
 
-SPAMNB = [sys.executable, "-m", "spamnb"]
-
-
-def killed_after(command: list[str], seconds: float, scratch: Path) -> int:
-    """Start it in a process group of its own, kill the group after ``seconds``; its exit status.
-
-    Its temporary files, which it cannot take away then, are in ``scratch``.
-    """
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    )
-    try:
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
-
-
 def whole(path: Path) -> list[str]:
-    """The export, after SQLite itself has found the file sound."""
     with Store.open(path) as store:
         lines = list(export(store))
     connection = sqlite3.connect(path)
@@ -92,10 +66,7 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
 
 def test_learn_killed_at_any_moment_keeps_whole_messages_only(tmp_path: Path) -> None:
     model = tmp_path / "m.spamnb"
-    for label in ("ham", "spam"):
-        (tmp_path / label).mkdir()
-        for n in range(250):
-            (tmp_path / label / f"{n:04}").write_bytes(message(label, n))
+    folders(tmp_path, mail(250))
     with Classifier.create(model) as classifier:
         for label, raw in mail(3):
             classifier.learn(label, raw)
@@ -110,19 +81,14 @@ def test_learn_killed_at_any_moment_keeps_whole_messages_only(tmp_path: Path) ->
             "ham": 3,
             "spam": 250,
         }
-    straight = Classifier.create(":memory:")
-    for label, raw in [*mail(3), *[("spam", message("spam", n)) for n in range(250)]]:
-        straight.learn(label, raw)
+    straight = model_of([*mail(3), *[("spam", message("spam", n)) for n in range(250)]])
     assert sums(whole(model)) == sums(export(straight.store))
 
 
 def test_two_processes_that_learn_at_once_lose_nothing(tmp_path: Path) -> None:
     model = tmp_path / "m.spamnb"
     Classifier.create(model).close()
-    for label in ("ham", "spam"):
-        (tmp_path / label).mkdir()
-        for n in range(120):
-            (tmp_path / label / f"{n:04}").write_bytes(message(label, n))
+    folders(tmp_path, mail(120))
     learners = [
         subprocess.Popen([*SPAMNB, "learn", "-m", str(model), label, str(tmp_path / label)], stdout=subprocess.DEVNULL)
         for label in ("ham", "spam", "ham")  # the third brings nothing new

@@ -3,8 +3,6 @@
 Each cell of a model's tables in turn gets a value that it cannot have, then every command that reads models is run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Models of few messages, of very unlike numbers of each class, and of one class: they say so, and stay sensible."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,28 +1,22 @@
 """Lessons that last: through train --force, another type of model, two versions of the tokens, and kill -9."""
 
-from __future__ import annotations
-
 import json
-import os
 import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import done, run
+from commands import SPAMNB, done, killed_after, run
 from mail import counts, exported, folders, mail, message, sums
 
 from spamnb.classifier import Classifier
 from spamnb.store.lessons import kept_lessons, unpack
 from spamnb.store.store import Store
 from spamnb.tokens.tokenizer import TOKENS_VERSION
-
-SPAMNB = [sys.executable, "-m", "spamnb"]
 
 
 def refused(*arguments: object) -> str:
@@ -253,20 +247,10 @@ def test_making_a_model_anew_killed_at_any_moment_leaves_the_old_one_whole(tmp_p
         for path in tmp_path.glob("m*-*"):
             path.unlink()
         model.write_bytes(aside.read_bytes())
-        process = subprocess.Popen(
-            arguments,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**os.environ, "TMPDIR": str(tmp_path)},
-        )
         started = time.monotonic()
-        try:
-            status = process.wait(rng.uniform(0.3, 1.1) * takes)
+        status = killed_after(arguments, rng.uniform(0.3, 1.1) * takes, tmp_path)
+        if status == 0:
             takes = min(takes, time.monotonic() - started)  # the machine is faster now
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            status = process.wait()
         connection = sqlite3.connect(model)
         assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         connection.close()

@@ -1,7 +1,5 @@
 """The sample corpora are what corpora/README.md says: as many, well formed, varied, and of nobody's real domain."""
 
-from __future__ import annotations
-
 import email
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Slips of the hand that turned the filter off: each is refused in a line that says what was meant, or does no harm."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

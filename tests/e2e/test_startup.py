@@ -3,8 +3,6 @@
 Modules are watched, not seconds: scipy.sparse takes 0.1 s to import, nltk over 1 s, numpy 0.06 s, click 0.02 s.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import os

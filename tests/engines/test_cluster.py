@@ -1,7 +1,5 @@
 """engines/cluster.py: Dask's schedulers and workers, and what is said where they fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -35,8 +33,6 @@ distributed = pytest.importorskip("distributed")
 
 
 class Running(NamedTuple):
-    """A scheduler in this process, and a client that asks it beside the training."""
-
     cluster: Any
     client: Any
 
@@ -49,7 +45,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[Running]:
-    """A scheduler with two workers, all in this process."""
     cluster: Any = distributed.LocalCluster
     client: Any = distributed.Client
     how = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}

@@ -1,7 +1,5 @@
 """engines/cluster_counting.py without a cluster: mail that is counted in parts makes the model of one machine."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """engines/: the same training set whatever the number of processes and chunks, and what happens when one fails."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """Judging by several processes, and calls in a process of their own: the same results, and failures are told."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re

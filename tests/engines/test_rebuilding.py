@@ -1,7 +1,5 @@
 """engines/rebuilding.py: a model made of sources and lessons is that of the same messages as sources."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -31,7 +29,6 @@ TAUGHT = [("spam", message("spam", 100)), ("ham", message("ham", 101)), ("spam",
 def made(
     path: Path, source: Path, old: Path | None, scratch: Path, workers: int = 1, **chosen: Any
 ) -> tuple[Rebuilt, list[dict[str, Any]]]:
-    """What ``rebuild`` says, and the sums of what it made."""
     scratch.mkdir(exist_ok=True)
     lessons = Lessons(old, None, never)
     found = entries([str(source)], never)

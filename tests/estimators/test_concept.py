@@ -1,7 +1,5 @@
 """Concept learning against the published number game, and against its definition by enumeration."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

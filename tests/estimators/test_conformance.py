@@ -1,7 +1,5 @@
 """All models inside scikit-learn: its own checks, its pipelines, searches, clone and pickle."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

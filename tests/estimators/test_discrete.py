@@ -1,7 +1,5 @@
 """The discrete event models by hand: Introduction to Information Retrieval, example 13.1, and formulas written out."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gaussian naive Bayes, LDA and QDA against scikit-learn, scipy's densities, and their own samples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

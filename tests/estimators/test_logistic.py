@@ -1,7 +1,5 @@
 """Logistic regression against scikit-learn's, finite differences, and the texts' example of overfitting."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

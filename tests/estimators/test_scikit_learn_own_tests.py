@@ -4,8 +4,6 @@ Nothing of it is copied: the module is executed with our classes standing in und
 What it tests besides public behaviour, or behaviour that is deliberately different here, is left out by name.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

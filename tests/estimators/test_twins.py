@@ -1,7 +1,5 @@
 """Bernoulli, multinomial, complement and categorical naive Bayes equal scikit-learn's to 1e-10."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

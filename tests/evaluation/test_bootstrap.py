@@ -1,7 +1,5 @@
 """The bootstrap against slow resampling, and the figures of made-up answers."""
 
-from __future__ import annotations
-
 import json
 import math
 

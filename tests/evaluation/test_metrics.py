@@ -1,7 +1,5 @@
 """Metrics and their intervals: the confusion matrix, lam%, rates, probabilities, ROC curves, and McNemar's test."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,14 +1,12 @@
 """Protocols: folds, splits, leave-one-out and streams are learning and judging, written out."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import mail, message, never
+from mail import mail, message, model_of, never
 
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
@@ -219,9 +217,7 @@ def test_nothing_known_is_unsure_and_learning_helps():
 
 
 def test_a_model_as_it_is_learns_nothing():
-    with Classifier.create(":memory:") as classifier:
-        for label, raw in mail(20):
-            classifier.learn(label, raw)
+    with model_of(mail(20)) as classifier:
         before = classifier.store.totals().documents.tolist()
         result = judged(stream([("spam", message("spam", 99)), ("list", message("ham", 98))]), classifier, never)
         assert classifier.store.totals().documents.tolist() == before
@@ -231,9 +227,7 @@ def test_a_model_as_it_is_learns_nothing():
 
 
 def test_what_a_model_has_learned_is_told_to_be_no_test_of_it():
-    with Classifier.create(":memory:") as classifier:
-        for label, raw in mail(20):
-            classifier.learn(label, raw)
+    with model_of(mail(20)) as classifier:
         result = judged(stream([*mail(20)[:7], ("spam", message("spam", 99))]), classifier, never)
     assert result.protocol == "Model in memory, which had learned 7 of them"
 

@@ -1,7 +1,5 @@
 """Results of an evaluation: what is recorded, written as scores, and named as mislabelled."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

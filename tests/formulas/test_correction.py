@@ -1,7 +1,5 @@
 """formulas/correction.py: it solves what the docstring says, whatever the scores, and the same compiled or not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

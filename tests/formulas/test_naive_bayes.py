@@ -1,7 +1,5 @@
 """Naive Bayes: sums of classes, priors, likelihoods, decisions and mutual information against formulas written out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,8 +14,6 @@ from spamnb.tokens.groups import GROUPS
 
 
 class Ragged(NamedTuple):
-    """Messages of some tokens each."""
-
     contributions: np.ndarray
     occurrences: np.ndarray
     indptr: np.ndarray

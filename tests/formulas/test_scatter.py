@@ -1,7 +1,5 @@
 """The sums against their definition: two passes in exact fractions, and the algebra of +, − and scaling."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

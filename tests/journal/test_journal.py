@@ -1,7 +1,5 @@
 """The journal's file: bounded, private, one for several programs; and lessons by what it holds undone exactly."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """learners/corrected.py: the solution of the problem, kept as a sum that learns, forgets and merges."""
 
-from __future__ import annotations
-
 import random
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """Embeddings against a dense SVD, hand-made files of vectors, and a tiny model made here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

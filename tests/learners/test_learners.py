@@ -1,7 +1,5 @@
 """learners/: the kinds of model that are no sums, against the estimators they are made of, and what all kinds share."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Texts whose class can be told, and some mail."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ WORDS = {"ham": "lunch noon meeting minutes report tea garden", "spam": "cheap p
 
 @pytest.fixture(scope="session")
 def texts() -> list[str]:
-    """Eighty texts, ham and spam in turn."""
     chance = np.random.default_rng(7)
     both = [list(chance.choice(words.split(), 4)) for _ in range(40) for words in WORDS.values()]
     return [f"{' '.join(words)} {number}" for number, words in enumerate(both)]
@@ -18,5 +15,4 @@ def texts() -> list[str]:
 
 @pytest.fixture(scope="session")
 def labels(texts: list[str]) -> list[str]:
-    """The class of each."""
     return ["ham", "spam"] * (len(texts) // 2)

@@ -1,7 +1,5 @@
 """SpamClassifier: the command line's model and numbers, with scikit-learn's interface."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle
@@ -12,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import printed
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import roc_auc_score
@@ -20,18 +18,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import spamnb
 from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
-from spamnb.cli import cli
 from spamnb.library import cores, model
 from spamnb.library.given import entries_of
 from spamnb.sources.entries import message_of_text
 
 UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
-
-
-def run(*arguments: str) -> str:
-    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +39,7 @@ def test_the_numbers_are_those_of_the_command_line(
     tmp_path: Path, texts: list[str], labels: list[str], fitted: SpamClassifier
 ) -> None:
     trained, saved = tmp_path / "trained", tmp_path / "saved"
-    run("train", "-m", str(trained), str(lines_of(tmp_path / "lines", texts, labels)))
+    printed("train", "-m", str(trained), str(lines_of(tmp_path / "lines", texts, labels)))
     fitted.save(saved)
     for path in (trained, saved):
         with Classifier.open(path) as classifier:
@@ -58,16 +49,16 @@ def test_the_numbers_are_those_of_the_command_line(
         assert SpamClassifier.load(path).predict_proba(UNSEEN).tolist() == told
     letter = tmp_path / "letter"
     letter.write_bytes(message_of_text(UNSEEN[1]))
-    assert run("classify", "-m", str(saved), str(letter)).split("\t")[0] == fitted.predict(UNSEEN)[1]
-    run("learn", "-m", str(saved), "spam", str(letter))
-    assert run("export", "-m", str(saved)).splitlines()
+    assert printed("classify", "-m", str(saved), str(letter)).split("\t")[0] == fitted.predict(UNSEEN)[1]
+    printed("learn", "-m", str(saved), "spam", str(letter))
+    assert printed("export", "-m", str(saved)).splitlines()
 
 
 def test_the_folds_and_answers_are_those_of_evaluate(tmp_path: Path, texts: list[str], labels: list[str]) -> None:
     given, classes = [*texts, *texts[:9], "lunch"], [*labels, *labels[:9], "spam"]
     scores, source = tmp_path / "scores", lines_of(tmp_path / "lines", given, classes)
     told = json.loads(
-        run("evaluate", "--folds", "4", "--format", "json", "--scores", str(scores), str(source))
+        printed("evaluate", "--folds", "4", "--format", "json", "--scores", str(scores), str(source))
     )
     folds = MessageFolds(4)
     predicted = cross_val_predict(SpamClassifier(), given, classes, cv=folds)

@@ -1,7 +1,5 @@
 """MailVectorizer, HashingMailVectorizer and MessageFolds: the counts of the tokenizer, in how many processes ever."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from typing import Any
@@ -13,15 +11,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import (
-    check_estimator_cloneable,
-    check_estimator_repr,
-    check_get_params_invariance,
-    check_no_attributes_set_in_init,
-    check_parameters_default_constructible,
-    check_set_params,
-    check_valid_tag_types,
-)
+from sklearn.utils import estimator_checks
 
 from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
 from spamnb.library import cores, rows
@@ -41,13 +31,13 @@ BOTH = [MailVectorizer(), HashingMailVectorizer()]
 # scikit-learn runs its other checks on numbers: check_estimator yields none for what reads texts, its own
 # CountVectorizer included.
 CHECKS = [
-    check_estimator_cloneable,
-    check_estimator_repr,
-    check_get_params_invariance,
-    check_no_attributes_set_in_init,
-    check_parameters_default_constructible,
-    check_set_params,
-    check_valid_tag_types,
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_set_params,
+    estimator_checks.check_valid_tag_types,
 ]
 
 

@@ -1,7 +1,5 @@
 """Bytes whose charset is named oddly, marked, claimed wrongly, or spoilt, on made-up messages."""
 
-from __future__ import annotations
-
 import base64
 import time
 
@@ -36,15 +34,6 @@ def text_of(octets: bytes, charset: str = "", kind: str = "text/plain") -> str:
         ("windows-936", "gb18030", "免费"),
         ("x-windows-950", "cp950", "中文"),
         ("koi8-ru", "koi8-u", "Привіт"),
-        ("koi8-r", "koi8-r", "Привет"),
-        ("windows-1251", "cp1251", "Привет"),
-        ("iso-8859-2", "iso8859-2", "łódź"),
-        ("shift_jis", "shift_jis", "日本語"),
-        ("iso-2022-jp", "iso2022_jp", "日本語"),
-        ("euc-kr", "euc_kr", "한국어"),
-        ("gb2312", "gb2312", "中文"),
-        ("hz", "hz", "中文"),
-        ("utf-7", "utf-7", "日本"),
         ("x-x-big5", "big5", "中文"),
         ("x-x-x-gbk", "gbk", "免费"),
         ("ks_c_5601-1989", "cp949", "무료"),
@@ -165,14 +154,11 @@ def test_words_that_never_end_take_linear_time(piece: str) -> None:
 
 
 def test_nul_is_not_seen() -> None:
-    message = parse(b"Subject: V\0ia\0gra =?utf-8?Q?a=00b?=\n\nche\0ap\n")
-    assert message.header("subject") == header_of(message_bytes(), "subject") == "Viagra ab"
+    raw = b"Subject: V\0ia\0gra =?utf-8?Q?a=00b?=\n\nche\0ap\n"
+    message = parse(raw)
+    assert message.header("subject") == header_of(raw, "subject") == "Viagra ab"
     assert message.texts == ("cheap\n",)
     assert parse(b"Content-Type: text/html\n\n<p>che\0ap").texts == ("cheap",)
-
-
-def message_bytes() -> bytes:
-    return b"Subject: V\0ia\0gra =?utf-8?Q?a=00b?=\n\nche\0ap\n"
 
 
 def test_only_names_without_end_are_cut() -> None:

@@ -1,7 +1,5 @@
 """message/dates.py against the standard library's reader of dates, and against hostile headers."""
 
-from __future__ import annotations
-
 import random
 import time
 from datetime import UTC, datetime, timedelta, timezone
@@ -18,7 +16,6 @@ WHEN = 1030015585
 
 
 def standard(value: str) -> int | None:
-    """The same by the standard library."""
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -1,7 +1,5 @@
 """How senders write parts and bytes, as readers decode them and a filter must too, and text that looks like that."""
 
-from __future__ import annotations
-
 import base64 as standard
 import binascii
 import time
@@ -64,11 +62,6 @@ def test_prose_that_claims_to_be_base64_stays(prose: bytes) -> None:
 
 def test_soft_line_breaks_with_blanks_behind_them_join_lines() -> None:
     assert transfer_decode(b"a cheap p= \nill and= \t\nmore=\n!", "quoted-printable") == b"a cheap pill andmore!"
-
-
-def test_a_uuencoded_file_is_taken_out_and_text_around_it_stays() -> None:
-    text, [(name, content, _)] = take_uuencoded("before\n" + uuencoded(TEXT) + "after\n", 9)
-    assert (text, name, content) == ("before\n\nafter\n", "a.bin", TEXT)
 
 
 @pytest.mark.parametrize(

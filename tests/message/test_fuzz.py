@@ -1,7 +1,5 @@
 """Any bytes are a message: arbitrary ones, spoilt real ones, and real ones with other line ends."""
 
-from __future__ import annotations
-
 import binascii
 import importlib.util
 import os

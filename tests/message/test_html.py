@@ -1,7 +1,5 @@
 """message/html.py: compiled as uncompiled, whatever the bytes; and what a whole parser of HTML, lexbor, finds."""
 
-from __future__ import annotations
-
 from html import unescape
 from pathlib import Path
 

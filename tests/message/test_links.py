@@ -1,7 +1,5 @@
 """Links: the hosts of URLs, links that show another host, and which attributes hold URLs."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import time

@@ -5,8 +5,6 @@ charset, must be the texts of `parse`. Where the two differ on purpose, the diff
 that stand below, and nothing else may differ.
 """
 
-from __future__ import annotations
-
 import email
 import os
 from collections import Counter
@@ -82,12 +80,10 @@ def got(message: Message) -> list[tuple[Part, str]]:
 
 
 def is_html(part: EmailMessage) -> bool:
-    """Whether a reader sees a page."""
     return read_as(part.get_content_type(), "") == "text/html"
 
 
 def attached(part: Part | EmailMessage) -> bool:
-    """Whether a reader sees it when he opens it."""
     return (part.disposition if isinstance(part, Part) else part.get_content_disposition()) == "attachment"
 
 
@@ -118,7 +114,6 @@ def difference(text: str, oracle: EmailMessage) -> str:
 
 
 def page_text(html: str) -> str:
-    """What a reader of a page sees, in reading order."""
     return shown(read_html(html.encode(), []).text)
 
 
@@ -134,7 +129,6 @@ def page_difference(text: str, octets: bytes, charset: str | None) -> str:
 
 
 def text_difference(text: str, octets: bytes, charset: str | None) -> str:
-    """``difference`` of a part with plain text."""
     try:
         plain = line_feeds(shown(octets.decode(charset or "us-ascii")))
     except (LookupError, UnicodeDecodeError):

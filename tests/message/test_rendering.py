@@ -1,7 +1,5 @@
 """What the reader of HTML calls visible and hidden, beside what Chromium paints on made-up pages."""
 
-from __future__ import annotations
-
 import html
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which elements a selector matches, beside what lexbor says."""
 
-from __future__ import annotations
-
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from uncompiled import uncompiled

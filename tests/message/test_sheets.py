@@ -1,7 +1,5 @@
 """Style sheets: rules within rules, and bounds."""
 
-from __future__ import annotations
-
 import pytest
 from uncompiled import uncompiled
 

@@ -1,7 +1,5 @@
 """X-Spam-* rewriting, against the standard library's reading of the same message."""
 
-from __future__ import annotations
-
 import email
 import re
 from email import policy

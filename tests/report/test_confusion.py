@@ -1,7 +1,5 @@
 """The matrix of the page: against scikit-learn's, which of many classes it shows, and the mistakes made most often."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix

@@ -1,7 +1,5 @@
 """The terminal tables say the figures, and print markup in a class's name as it stands."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

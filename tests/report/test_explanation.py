@@ -1,11 +1,9 @@
 """explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from mail import mail, message, never
+from mail import mail, message, model_of, never
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
@@ -25,9 +23,7 @@ def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) ->
 
 
 def learned(messages: list[tuple[str, bytes]]) -> Classifier:
-    classifier = Classifier.create(":memory:")
-    for label, raw in messages:
-        classifier.learn(label, raw)
+    classifier = model_of(messages)
     return classifier
 
 

@@ -1,7 +1,5 @@
 """message_line.py: whatever a message says of itself, it is one printable line that fits the terminal."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines for a person who cleans folders: everything a stranger wrote is escaped and short."""
 
-from __future__ import annotations
-
 from spamnb.evaluation.mislabelled import Doubtful, Head
 from spamnb.report.mislabelled import LISTED, LONGEST, conflict_lines, doubtful_lines, shortened
 

@@ -1,7 +1,5 @@
 """The page: hostile mail stays text, marks lie in their picture, and its first line is what a person asks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -125,7 +123,6 @@ def test_a_page_that_cannot_be_written_is_said(tmp_path):
 
 
 def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
-    """Messages by the first letters of their class and verdict, as "hs": ham called spam; u is unsure."""
     names = {name[0]: name for name in (*classes, "unsure")}
     recorder = Recorder()
     for n, (true, said) in enumerate(pairs.split()):

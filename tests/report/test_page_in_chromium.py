@@ -1,7 +1,5 @@
 """The page in a real browser: it fetches nothing, its style passes its own policy, and it fits a telephone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What a page says of its origin: the time where it was made, and the settings that are not as usual."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from datetime import datetime, timedelta, timezone
 

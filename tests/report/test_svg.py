@@ -1,7 +1,5 @@
 """Scales and marks: positions by hand, ticks that lie inside, text that cannot become markup."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

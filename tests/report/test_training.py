@@ -1,7 +1,5 @@
 """training.py: figures counted by hand, in columns that stand below one another by rich's measure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

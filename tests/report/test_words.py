@@ -1,7 +1,5 @@
 """The words report as text: it keeps to the terminal's width and loses nothing for it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

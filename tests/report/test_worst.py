@@ -1,13 +1,10 @@
 """The worst errors: good mail lost before all others, the surest mistakes first, a bounded number of each kind."""
 
-from __future__ import annotations
-
 from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.report.worst import TOKENS, WORST, worst
 
 
 def recorded(rows: list[tuple[str, str, float]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
-    """Rows of (true class, verdict, probability of the true class)."""
     recorder = Recorder()
     for n, (true, said, p) in enumerate(rows):
         others = (1 - p) / (len(classes) - 1)

@@ -42,14 +42,12 @@ class Chromium:
         self.events: list[dict[str, Any]] = []
 
     def close(self) -> None:
-        """End it, with its processes."""
         os.killpg(self.process, signal.SIGKILL)
         os.waitpid(self.process, 0)
         os.close(self._to)
         os.close(self._from)
 
     def new_page(self) -> Page:
-        """A page with cookies of its own."""
         context = self.ask("Target.createBrowserContext")["browserContextId"]
         target = self.ask("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         return Page(self, self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
@@ -93,14 +91,12 @@ class Page:
         return self._browser.ask(name, self._session, **options)
 
     def run(self, script: str) -> Any:
-        """What an expression gives."""
         found = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in found:
             raise ValueError(found["exceptionDetails"].get("exception", {}).get("description", "an exception"))
         return found["result"].get("value")
 
     def wait(self, script: str) -> None:
-        """Until an expression is true; pages come and go meanwhile."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -125,7 +121,6 @@ class Page:
         self.leaving(lambda: self.run(f"document.querySelector({json.dumps(selector)}).click()"))
 
     def press(self, key: str) -> None:
-        """One key, as the keyboard sends it."""
         for kind in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" else "")
 
@@ -139,12 +134,10 @@ class Page:
         return self.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)")
 
     def look(self, width: int, dark: bool = False) -> None:
-        """Of a width, in light or dark."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", media="screen", features=[scheme])
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
 
     def told(self, name: str) -> list[dict[str, Any]]:
-        """What the browser told of a kind, on this page."""
         found = [each for each in self._browser.events if each.get("sessionId") == self._session]
         return [each["params"] for each in found if each.get("method") == name]

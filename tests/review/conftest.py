@@ -1,7 +1,5 @@
 """A model, and the pages with three users who may log in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

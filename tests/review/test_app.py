@@ -1,7 +1,5 @@
 """The pages as a browser gets them: logging in, teaching, undoing, refusals, and what hostile mail may do (nothing)."""
 
-from __future__ import annotations
-
 import re
 import time
 

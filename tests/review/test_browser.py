@@ -1,8 +1,6 @@
 """The pages in a real browser: a person logs in, teaches, undoes and moves mail back; what hostile mail does (nothing);
 whether everybody can use them, by axe-core's rules."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys
@@ -43,7 +41,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 @pytest.fixture
 def url(review: Review) -> Iterator[str]:
-    """The address of the pages, of a server on loopback."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(review.app(), log_level="critical", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -153,7 +150,6 @@ def test_everybody_can_use_the_pages(browser, url, tmp_path, model):
 
 
 def problems(page: Page, axe: str) -> list[str]:
-    """What axe-core finds: WCAG 2.1, A and AA, and what it calls best practice."""
     page.run(axe + "; undefined")
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
     result = "(found) => [found.passes.length, found.violations]"

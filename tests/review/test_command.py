@@ -1,7 +1,5 @@
 """``spamnb review`` as a process: it answers on this machine, and says what is missing in one line."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import stat

@@ -1,7 +1,5 @@
 """The digest of filtered mail, and passwords of the review's pages."""
 
-from __future__ import annotations
-
 import email
 import os
 import re

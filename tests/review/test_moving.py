@@ -1,7 +1,5 @@
 """Mail moved by the page in a Maildir: with a lesson or without, back again, and never a second lesson."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -34,7 +32,6 @@ def box(tmp_path: Path, model: Path) -> Path:
 
 
 def where(box: Path) -> dict[str, list[str]]:
-    """The folders in which each message lies, by its class."""
     found: dict[str, list[str]] = {}
     for folder in maildir.folders(box):
         for path in [*maildir.files(folder / "new"), *maildir.files(folder / "cur")]:

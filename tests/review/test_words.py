@@ -1,7 +1,5 @@
 """The page Words: counts of a word are the model's, its weight that of an explanation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

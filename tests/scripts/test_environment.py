@@ -1,7 +1,5 @@
 """scripts/environment: an environment is made once, and anew when what is compiled has changed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tomllib

@@ -1,7 +1,5 @@
 """The published results for concept learning and continuous models, by the scripts that reproduce them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

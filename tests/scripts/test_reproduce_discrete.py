@@ -1,7 +1,5 @@
 """The published results for the discrete models, by the scripts that reproduce them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The published figures for Enron-Spam, by the script that reproduces them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small model and a real server process on loopback, for every test of the service."""
 
-from __future__ import annotations
-
 import mailbox
 import os
 import shutil
@@ -33,7 +31,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> Path:
-    """A model of this test's own."""
     return Path(shutil.copy(trained, tmp_path / "model.spamnb"))
 
 

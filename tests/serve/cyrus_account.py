@@ -1,7 +1,5 @@
 """An account on a real Cyrus that speaks TLS."""
 
-from __future__ import annotations
-
 import subprocess
 
 from imap_account import PASSWORD, Server
@@ -46,8 +44,6 @@ DAEMON {{
 
 
 class Cyrus(Server):
-    """Cyrus with the account ann, and what is done to it."""
-
     def _make(self, more: str) -> None:
         self._overlaid = command_of_unpacked("usr/lib/cyrus/bin/imapd", "usr/sbin/saslpasswd2")
         for folder in ("config/socket", "config/proc", "spool"):

@@ -79,15 +79,12 @@ namespace inbox {{
 
 
 def key_of(raw: bytes) -> str:
-    """A message's Message-ID."""
     found = re.search(rb"^Message-ID: (\S+)", raw, re.MULTILINE)
     assert found is not None
     return found.group(1).decode()
 
 
 class Server:
-    """Dovecot with the account ann, and what is done to it."""
-
     def __init__(self, place: Path, junk: str = "Junk", more: str = "") -> None:
         if not shutil.which("openssl"):
             pytest.skip("no openssl: it makes the certificate")
@@ -165,7 +162,6 @@ class Server:
             path.unlink()
 
     def processes(self) -> list[int]:
-        """The server's processes: its master's session, and those that left it, by their configuration."""
         assert self._process is not None
         found = []
         for folder in Path("/proc").iterdir():
@@ -195,7 +191,6 @@ class Server:
 
     @contextlib.contextmanager
     def person(self) -> Iterator[Person]:
-        """Another client of the account."""
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
         client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=PATIENCE)
         try:
@@ -209,8 +204,6 @@ class Server:
 
 
 class Person:
-    """What a person does with the account's mail."""
-
     def __init__(self, client: imaplib.IMAP4) -> None:
         self.client = client
 
@@ -251,7 +244,6 @@ class Person:
 
 @contextlib.contextmanager
 def account(place: Path, junk: str = "Junk", more: str = "", kind: type[Server] = Server) -> Iterator[Server]:
-    """A server with its account, ended afterwards."""
     server = kind(place, junk, more)
     server.start()
     try:

@@ -1,7 +1,5 @@
 """``sort`` and ``watch`` as processes beside a server that runs, or is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -57,8 +55,6 @@ def keeps_all_through_kills(
 
 
 class Watch:
-    """A ``spamnb watch`` process, and what it said so far."""
-
     def __init__(self, log: Path, *arguments: str) -> None:
         self.log = log
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}

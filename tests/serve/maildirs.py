@@ -1,21 +1,9 @@
 """A Maildir in the hands of a mail reader, for which Python's own ``mailbox`` stands."""
 
-from __future__ import annotations
-
 import mailbox
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from spamnb.cli import cli
 from spamnb.sources import maildir
-
-
-def run(*arguments: object) -> str:
-    """What a command prints, but for what it says on standard error."""
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def subjects(folder: mailbox.Maildir) -> list[str]:

@@ -1,7 +1,5 @@
 """Made-up mail, and a real server process on loopback to send it to."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -50,7 +48,6 @@ class Server:
         self.addresses = [line["address"] for line in self.lines() if line["event"] == "listening"]
 
     def lines(self) -> list[dict]:
-        """The log so far, as the server wrote it."""
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
 
     def requests(self) -> list[dict]:
@@ -61,7 +58,6 @@ class Server:
         return [int(number) for number in children.split()]
 
     def memory(self) -> int:
-        """Resident bytes of the workers together."""
         pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.workers()]
         return sum(pages) * os.sysconf("SC_PAGE_SIZE")
 
@@ -86,12 +82,10 @@ class Server:
             return receive(client)
 
     def about(self, method: str, raw: bytes, version: str = "1.5", *headers: str) -> bytes:
-        """A whole request with the message's length."""
         lines = [f"{method} SPAMC/{version}", *headers, f"Content-length: {len(raw)}", "", ""]
         return self.ask("\r\n".join(lines).encode() + raw)
 
     def verdict(self, raw: bytes, *headers: str) -> str:
-        """The Spam line of a CHECK."""
         reply = self.about("CHECK", raw, "1.5", *headers)
         return reply.decode("ascii").split("\r\n")[1]
 
@@ -102,7 +96,6 @@ class Server:
 
 
 def receive(client: socket.socket) -> bytes:
-    """All that a server sends until it closes."""
     parts = []
     while part := client.recv(65536):
         parts.append(part)

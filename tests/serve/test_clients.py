@@ -1,7 +1,5 @@
 """Mail software as it is: spamc, aiospamc, procmail and Exim against the server, with verdicts equal everywhere."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import os
@@ -161,7 +159,6 @@ def exim(folder: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def smtp(exim: tuple[list[str], dict[str, str]], configuration: Path, raw: bytes) -> bytes:
-    """What Exim answers to one message on standard input's SMTP."""
     start, env = exim
     lines = raw.replace(b"\r\n", b"\n").split(b"\n")
     text = b"\r\n".join(b"." + line if line.startswith(b".") else line for line in lines)
@@ -179,7 +176,6 @@ def exim_configuration(server: Server, tmp_path: Path) -> Path:
 
 
 def exim_configured(server: Server, tmp_path: Path) -> Path:
-    """An Exim that asks *server* about every message and queues what it accepts."""
     user = getpass.getuser()
     path = tmp_path / "exim.conf"
     path.write_text(f"""
@@ -226,7 +222,6 @@ def test_exim_refuses_spam_and_accepts_ham(server: Server, exim_configuration: P
 
 
 def corpus(corpora: Path, count: int) -> list[bytes]:
-    """Messages that no model here was trained on, half of them spam."""
     folders = [corpora / "spamassassin" / name for name in ("easy_ham_2", "spam_2")]
     return [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())[: count // 2]]
 

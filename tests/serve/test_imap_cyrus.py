@@ -1,7 +1,5 @@
 """``sort`` and ``watch`` in an account on a real Cyrus: what they do on Dovecot, on another server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Logging in with OAuth 2 to a real Dovecot that asks a server of tokens on loopback whether each is good."""
 
-from __future__ import annotations
-
 import json
 import threading
 import urllib.parse
@@ -76,7 +74,6 @@ def with_oauth(made: Callable[..., Server], place: Path, tokens: Tokens, mechani
 
 
 def describe(server: Server, home: Path, command: str) -> None:
-    """The file of accounts, where the account has a token."""
     file = home / "spamnb" / "accounts.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(f'[account]\nurl = "{server.url}"\ntoken-command = {json.dumps(command)}\n')

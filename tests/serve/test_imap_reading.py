@@ -1,18 +1,15 @@
 """Mail of an account on a real Dovecot as a SOURCE: the same models and verdicts as of the same mail in folders."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import run
 from imap_account import PASSWORD, Server, account
 from served import mail
 
-from spamnb.cli import cli
 from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import parsed
@@ -26,28 +23,20 @@ LARGE = mail("spam", 2) + b"".join(b"Zm9vYmFy" * 9 + b"\n" for _ in range(40_000
 def server() -> Iterator[Server]:
     with TemporaryDirectory(prefix="spamnb-imap-") as folder:  # that Dovecot's users may enter, unlike pytest's own
         Path(folder).chmod(0o755)
-        yield from serving(Path(folder))
-
-
-def serving(place: Path) -> Iterator[Server]:
-    with account(place, "Unerwünscht") as server, server.person() as person:
-        person.client.create("Work/Plans")
-        for seed in range(60):
-            person.deliver(mail("ham", seed))
-            person.deliver(mail("spam", seed), '"Unerw&APw-nscht"')
-        person.deliver(mail("ham", 70), "Work/Plans")
-        person.deliver(mail("spam", 71), "Trash")
-        yield server
+        with account(Path(folder), "Unerwünscht") as server, server.person() as person:
+            person.client.create("Work/Plans")
+            for seed in range(60):
+                person.deliver(mail("ham", seed))
+                person.deliver(mail("spam", seed), '"Unerw&APw-nscht"')
+            person.deliver(mail("ham", 70), "Work/Plans")
+            person.deliver(mail("spam", 71), "Trash")
+            yield server
 
 
 @pytest.fixture(autouse=True)
 def environment(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in {**server.login, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}.items():
         monkeypatch.setenv(name, value)
-
-
-def spamnb(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -61,24 +50,24 @@ def folders(tmp_path: Path) -> Path:
 
 def test_a_model_is_that_of_the_same_mail_in_folders(server: Server, tmp_path: Path, folders: Path):
     ham, spam = f"ham={server.url}", f"spam={server.url}/Unerwünscht"
-    made = spamnb("train", "-m", tmp_path / "imap", ham, spam)
+    made = run("train", "-m", tmp_path / "imap", ham, spam)
     assert made.exit_code == 0, made.output
-    assert spamnb("train", "-m", tmp_path / "folders", folders).exit_code == 0
-    exported = [spamnb("export", "-m", tmp_path / name).stdout.splitlines() for name in ("imap", "folders")]
+    assert run("train", "-m", tmp_path / "folders", folders).exit_code == 0
+    exported = [run("export", "-m", tmp_path / name).stdout.splitlines() for name in ("imap", "folders")]
     first, second = ([line for line in lines if '"meta"' not in line] for lines in exported)
     assert len(first) > 20 and first[1:] == second[1:]  # but for when and of what it was made
 
-    told = spamnb("classify", "--format", "json", "-m", tmp_path / "imap", f"{server.url}/unerwünscht")
+    told = run("classify", "--format", "json", "-m", tmp_path / "imap", f"{server.url}/unerwünscht")
     lines = [json.loads(line) for line in told.stdout.splitlines()]
     assert len(lines) == 60 and {line["verdict"] for line in lines} == {"spam"}
     assert lines[0]["source"] == f"{server.url}/Unerwünscht#1"
-    local = spamnb("classify", "--format", "json", "-m", tmp_path / "imap", folders / "spam")
+    local = run("classify", "--format", "json", "-m", tmp_path / "imap", folders / "spam")
     assert [{**json.loads(line), "source": 0} for line in local.stdout.splitlines()] == [
         {**line, "source": 0} for line in lines
     ]
 
-    figures = spamnb("evaluate", "--folds", "3", "--format", "json", ham, spam)
-    assert figures.exit_code == 0 and figures.stdout == spamnb(
+    figures = run("evaluate", "--folds", "3", "--format", "json", ham, spam)
+    assert figures.exit_code == 0 and figures.stdout == run(
         "evaluate", "--folds", "3", "--format", "json", f"ham={folders}/ham", f"spam={folders}/spam"
     ).stdout
 
@@ -131,29 +120,22 @@ class DottedServer(Server):
         path.write_text(path.read_text().replace("separator = /", "separator = .\n  prefix = INBOX."))
 
 
-def test_a_folder_may_be_written_with_slashes_whatever_the_server_puts_there(monkeypatch):
-    with TemporaryDirectory(prefix="spamnb-imap-") as folder:
-        Path(folder).chmod(0o755)
-        _check_slashes(Path(folder), monkeypatch)
-
-
-def _check_slashes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with account(place, kind=DottedServer) as server:
-        monkeypatch.setenv("SSL_CERT_FILE", server.login["SSL_CERT_FILE"])
-        with server.person() as person:
-            person.client.create("INBOX.Work.Entw&APw-rfe")
-        box = ImapMailbox(parsed(server.url), Login())
-        try:
-            for name in ("Work/Entwürfe", "work.entwürfe", "INBOX/Work/Entwürfe", "INBOX.Work.Entwürfe"):
-                assert box.locate(name).place == "INBOX.Work.Entwürfe"
-            assert box.locate("Work/New").place == "INBOX.Work.New"  # to be made
-        finally:
-            box.close()
+def test_a_folder_may_be_written_with_slashes_whatever_the_server_puts_there(made):
+    server = made(kind=DottedServer)
+    with server.person() as person:
+        person.client.create("INBOX.Work.Entw&APw-rfe")
+    box = ImapMailbox(parsed(server.url), Login())
+    try:
+        for name in ("Work/Entwürfe", "work.entwürfe", "INBOX/Work/Entwürfe", "INBOX.Work.Entwürfe"):
+            assert box.locate(name).place == "INBOX.Work.Entwürfe"
+        assert box.locate("Work/New").place == "INBOX.Work.New"  # to be made
+    finally:
+        box.close()
 
 
 def test_recursive_reads_all_but_junk_and_trash(server: Server, tmp_path: Path):
     def learned(*arguments: str) -> str:
-        made = spamnb("train", "--one-class", "--force", "-m", tmp_path / "m", *arguments)
+        made = run("train", "--one-class", "--force", "-m", tmp_path / "m", *arguments)
         assert made.exit_code == 0, made.output
         return made.stdout
 
@@ -163,11 +145,11 @@ def test_recursive_reads_all_but_junk_and_trash(server: Server, tmp_path: Path):
 
 
 def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Path, folders: Path):
-    assert spamnb("train", "-m", tmp_path / "m", folders).exit_code == 0
+    assert run("train", "-m", tmp_path / "m", folders).exit_code == 0
     with server.person() as person:
         person.client.create("Large")
         person.deliver(LARGE, "Large")
-    told = spamnb("classify", "-m", tmp_path / "m", f"{server.url}/Large")
+    told = run("classify", "-m", tmp_path / "m", f"{server.url}/Large")
     assert told.exit_code == 0 and told.stdout.startswith("spam\t")
     with server.person() as person:
         person.client.delete("Large")
@@ -189,13 +171,12 @@ def test_of_a_large_message_the_first_part_is_read(server: Server, tmp_path: Pat
 )
 def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, folders: Path):
     ham = f"ham={url.format(port=server.port, plain=server.plain)}"
-    done = spamnb("train", "-m", folders.parent / "m", ham, f"spam={folders}/spam")
+    done = run("train", "-m", folders.parent / "m", ham, f"spam={folders}/spam")
     assert done.exit_code == 1 and said in done.stderr and "Traceback" not in done.output
     assert done.stderr.count("\n") == 1 and "secret" not in done.output
 
 
 def describe(folder: Path, url: str, **settings: str | Path | bool) -> Path:
-    """The file of accounts, with this one."""
     file = folder / "spamnb" / "accounts.toml"
     file.parent.mkdir(exist_ok=True)
     lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]
@@ -206,56 +187,56 @@ def describe(folder: Path, url: str, **settings: str | Path | bool) -> Path:
 
 def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, tmp_path: Path, monkeypatch):
     monkeypatch.delenv("SSL_CERT_FILE")
-    refused = spamnb("learn", "ham", f"{server.url}/Work/Plans", "-m", "/dev/null/m")
+    refused = run("learn", "ham", f"{server.url}/Work/Plans", "-m", "/dev/null/m")
     assert refused.exit_code == 1 and "not trusted" in refused.stderr and "ca-file" in refused.stderr
     describe(tmp_path, server.url, ca_file=server.place / "cert.pem")
-    named = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
+    named = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert named.exit_code == 0, named.output
     describe(tmp_path, server.url, ca_file="/nonexistent")
-    wrong = spamnb("classify", "-m", tmp_path / "m", server.url)
+    wrong = run("classify", "-m", tmp_path / "m", server.url)
     assert wrong.exit_code == 1 and "ca-file /nonexistent: cannot be read" in wrong.stderr
 
 
 def test_starttls_encrypts_what_begins_in_the_clear(server: Server, tmp_path: Path):
     url = f"imaps://ann@localhost:{server.plain}"
     describe(tmp_path, url, starttls=True)
-    assert spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={url}").exit_code == 0
+    assert run("train", "--one-class", "-m", tmp_path / "m", f"ham={url}").exit_code == 0
     clear = url.replace("imaps", "imap")  # to this machine, where Dovecot takes a password in the clear
-    assert spamnb("train", "--one-class", "-m", tmp_path / "m2", f"ham={clear}").exit_code == 0
+    assert run("train", "--one-class", "-m", tmp_path / "m2", f"ham={clear}").exit_code == 0
 
 
 def test_a_password_may_come_from_a_command(server: Server, tmp_path: Path, monkeypatch):
     monkeypatch.delenv("SPAMNB_IMAP_PASSWORD")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    none = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
+    none = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert none.exit_code == 1 and "no password found; 'keyring set localhost ann'" in none.stderr
     (tmp_path / "secret").write_text(PASSWORD + "\n")
     accounts = describe(tmp_path, server.url, password_command=f"cat {tmp_path}/secret")
-    read = spamnb("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
+    read = run("train", "--one-class", "-m", tmp_path / "m", f"ham={server.url}")
     assert read.exit_code == 0, read.output
-    assert spamnb("classify", "-m", tmp_path / "m", f"{server.url}/Work/Plans").exit_code == 0
+    assert run("classify", "-m", tmp_path / "m", f"{server.url}/Work/Plans").exit_code == 0
     accounts.chmod(0o666)
-    refused = spamnb("classify", "-m", tmp_path / "m", server.url)
+    refused = run("classify", "-m", tmp_path / "m", server.url)
     assert refused.exit_code == 1 and "others can write it" in refused.stderr
     describe(tmp_path, server.url, password_command="echo locked >&2; exit 3")
-    failing = spamnb("classify", "-m", tmp_path / "m", server.url)
+    failing = run("classify", "-m", tmp_path / "m", server.url)
     assert failing.exit_code == 1 and "password-command: ended with 3: locked" in failing.stderr
 
 
 def test_one_folder_is_not_two_classes_and_an_account_has_no_class(server: Server, tmp_path: Path):
-    twice = spamnb("train", "-m", tmp_path / "m", f"ham={server.url}", f"spam={server.url}/INBOX")
+    twice = run("train", "-m", tmp_path / "m", f"ham={server.url}", f"spam={server.url}/INBOX")
     assert twice.exit_code == 1 and "one source for two classes" in twice.stderr
-    bare = spamnb("train", "-m", tmp_path / "m", server.url)
+    bare = run("train", "-m", tmp_path / "m", server.url)
     assert bare.exit_code == 1 and f"which has no class; write CLASS={server.url}" in bare.stderr
 
 
 def test_upgrade_enters_an_account_only_when_it_is_named(server: Server, tmp_path: Path, folders: Path):
     import sqlite3
 
-    assert spamnb("train", "-m", tmp_path / "m", f"ham={folders}/ham", f"spam={folders}/spam").exit_code == 0
+    assert run("train", "-m", tmp_path / "m", f"ham={folders}/ham", f"spam={folders}/spam").exit_code == 0
     with sqlite3.connect(tmp_path / "m") as connection:
         connection.execute("UPDATE meta SET value = ? WHERE key = 'trained_from'", (json.dumps([f"ham={server.url}"]),))
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'tokens_version'")
     connection.close()
-    refused = spamnb("upgrade", "-m", tmp_path / "m")
+    refused = run("upgrade", "-m", tmp_path / "m")
     assert refused.exit_code == 1 and "entered only when it is named" in refused.stderr

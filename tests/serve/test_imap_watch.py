@@ -1,20 +1,18 @@
 """``watch`` in an account on a real Dovecot: what another client moves is learned, what comes is sorted."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import run
 from imap_account import Server, deliver, key, sides, sort
 from imap_programs import watching
 from mail import learned
 from served import mail
 from unpacked import wait_until
 
-from spamnb.cli import cli
 from spamnb.journal.journal import Journal
 from spamnb.message.parse import digest
 
@@ -22,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def once(server: Server, model: Path, *options: str) -> Result:
-    return CliRunner().invoke(cli, ["watch", "--once", *options, "-m", str(model), server.url])
+    return run("watch", "--once", *options, "-m", model, server.url)
 
 
 def test_moves_by_a_person_are_lessons_and_others_are_not(made, model):
@@ -175,15 +173,15 @@ def test_accounts_of_the_file_are_watched_together(made: Callable[..., Server], 
         deliver(person, range(500, 502))
         wait_until(lambda: watch.said.count("moved\tspam\tJunk") == 2, watch.process)
         assert "bob" in next(line for line in watch.said.splitlines() if "refused" in line)
-    done = CliRunner().invoke(cli, ["sort"])
+    done = run("sort")
     assert done.exit_code == 1 and f"{server.url}: no new messages" in done.stderr and "refused" in done.stderr
     accounts.unlink()
-    nothing = CliRunner().invoke(cli, ["watch"])
+    nothing = run("watch")
     assert nothing.exit_code == 2 and "accounts.toml" in nothing.stderr
 
 
 @pytest.mark.parametrize("command", ["sort", "watch"])
 def test_a_folder_in_place_of_an_account_is_refused(made, model, command):
     server = made()
-    done = CliRunner().invoke(cli, [command, "-m", str(model), f"{server.url}/Work"])
+    done = run(command, "-m", model, f"{server.url}/Work")
     assert done.exit_code == 1 and f"name the account, {server.url}\n" in done.stderr

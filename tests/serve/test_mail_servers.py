@@ -6,16 +6,14 @@ dovecot-imapd, dovecot-sieve, libexttextcat-2.0-0, libexttextcat-data and liblua
 /usr in a mount namespace of its own. Both need root.
 """
 
-from __future__ import annotations
-
-import imaplib
 import shutil
 import smtplib
 from pathlib import Path
 
 import pytest
+from imap_account import account, key_of
 from served import Server, mail
-from unpacked import command_of_unpacked, dovecot, free_port, running, wait_until
+from unpacked import command_of_unpacked, free_port, running, wait_until
 
 from spamnb.classifier import Classifier
 
@@ -26,7 +24,6 @@ SPAM, HAM = mail("spam", 1001), mail("ham", 1001)
 
 @pytest.fixture(scope="module")
 def overlaid() -> list[str]:
-    """What to put before a command so that it runs with the unpacked programs in /usr."""
     if not shutil.which("spamc"):
         pytest.skip("no spamc: install it")
     return command_of_unpacked("usr/sbin/dovecot", "usr/sbin/spamass-milter")
@@ -147,22 +144,12 @@ def test_dovecot_learns_what_is_moved_into_junk_and_out_of_it(serve, model, over
         with Classifier.open(model) as classifier:
             return classifier.learned(SPAM)
 
-    with dovecot(place, "Trash", IMAPSIEVE_CONF.format(place=place)) as port:
-        client = imaplib.IMAP4("127.0.0.1", port, timeout=120)
-        client.login("ann", "secret")
-        client.append("INBOX", "", "", SPAM.replace(b"\n", b"\r\n"))
-        client.select("INBOX")
-        client.uid("MOVE", "1", "Junk")
-        wait_until(lambda: learned() == "spam")
-        client.select("Junk")
-        client.uid("MOVE", "1", "INBOX")
-        wait_until(lambda: learned() == "ham")
-        client.select("INBOX")
-        client.uid("MOVE", "2", "Junk")
-        wait_until(lambda: learned() == "spam")
-        client.select("Junk")
-        client.uid("MOVE", "2", "Trash")
-        client.logout()
+    with account(place, more=IMAPSIEVE_CONF.format(place=place)) as dovecot, dovecot.person() as person:
+        person.deliver(SPAM)
+        for source, target, label in (("INBOX", "Junk", "spam"), ("Junk", "INBOX", "ham"), ("INBOX", "Junk", "spam")):
+            person.move(key_of(SPAM), source, target)
+            wait_until(lambda label=label: learned() == label)
+        person.move(key_of(SPAM), "Junk", "Trash")
     told = [line for line in server.requests() if line["method"] == "TELL"]
     assert [line["learned"] for line in told] == ["spam", "ham", "spam"]  # and nothing for what went to Trash
     assert {line["user"] for line in told} == {"ann"}

@@ -1,7 +1,5 @@
 """metrics.py: totals over the workers, read by the grammar of Prometheus' own client, and the dashboard of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The protocol of spamd: how requests are read, bounded and answered."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 

@@ -1,7 +1,5 @@
 """``spamnb prune`` as a process: beside a filter that goes on answering and learning, and killed at any moment."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3

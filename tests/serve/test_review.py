@@ -1,11 +1,10 @@
 """What the journal says of an account's mail, and moves by the page in an account on a real Dovecot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from commands import run
 from imap_account import Person, key, sort
 from mail import learned
 from served import mail
@@ -47,7 +46,7 @@ def test_mail_of_an_account_is_found_taught_moved_and_moved_back(made, model, tm
             taught = teacher.teach(journal, [row_of(journal, raw) for raw in (spam, nameless)], False, None, move=True)
             assert taught.problems == () and learned(model, spam) == "ham" == learned(model, nameless)
             assert key("spam", 800) in [name for name, found in person_mail(person).items() if found == ["INBOX"]]
-            looked = CliRunner().invoke(cli, [*watch, "--sort"])
+            looked = run(*watch, "--sort")
             assert looked.exit_code == 0 and looked.stdout == "", "the page's move is neither a lesson nor judged again"
             assert learned(model, spam) == "ham"
             assert teacher.undo(journal, taught.batch, None).problems == ()
@@ -58,7 +57,7 @@ def test_mail_of_an_account_is_found_taught_moved_and_moved_back(made, model, tm
             assert person_mail(person)[key("ham", 800)] == person_mail(person)[key("spam", 800)]
             teacher.move(journal, row_of(journal, ham), INBOX, None)
             assert person_mail(person)[key("ham", 800)] == ["INBOX"]
-            assert CliRunner().invoke(cli, [*watch, "--sort"]).stdout == "" and learned(model, ham) is None
+            assert run(*watch, "--sort").stdout == "" and learned(model, ham) is None
 
             person.move(key("ham", 800), "INBOX", "Work")
             with pytest.raises(SpamnbError, match="no longer in INBOX of imaps://"):

@@ -1,16 +1,14 @@
 """What ``sort`` does once, says, and leaves alone."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from served import mail
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.sources import maildir
 
 
@@ -30,7 +28,7 @@ def deliver(box: Path, raw: bytes, name: str) -> None:
 
 
 def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    result = commands.run(*arguments)
     assert result.exit_code == status, result.output
     return result
 

@@ -1,7 +1,5 @@
 """The server's conversations through real sockets: what is asked, what is refused, and what a slow client can do."""
 
-from __future__ import annotations
-
 import random
 import socket
 import time
@@ -234,7 +232,6 @@ def test_one_line_of_json_a_message(serve, model):
 
 
 def mutated(chance: random.Random) -> bytes:
-    """A request with something wrong, or right."""
     raw = mail(chance.choice(["spam", "ham"]), chance.randrange(100))
     method = chance.choice(["CHECK", "PROCESS", "HEADERS", "SYMBOLS", "REPORT", "TELL", "PING", "SKIP", "FOO"])
     version = chance.choice(["1.5", "1.3", "1.2", "1.1", "9.9", "1", "x"])

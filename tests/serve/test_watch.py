@@ -1,7 +1,5 @@
 """``watch`` learns what a person moves into Junk and out of it, and nothing else."""
 
-from __future__ import annotations
-
 import gzip
 import mailbox
 import os
@@ -17,13 +15,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import printed, run
 from mail import learned
-from maildirs import made, path_of, put, run
+from maildirs import made, path_of, put
 from served import mail
+from unpacked import wait_until
 
 from spamnb.classifier import Classifier
-from spamnb.cli import cli
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.noting import noting
 from spamnb.cli.options import Unreadable
@@ -38,22 +37,22 @@ def test_watch_takes_names_that_are_not_utf_8(box, model):
     folder = made(path_of(box), os.fsdecode(b"Entw\xfcrfe\x07"))
     path = folder / "cur" / os.fsdecode(b"1.\xe9:2,S")
     path.write_bytes(mail("spam", 660))
-    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    assert printed("watch", "--once", "-m", model, path_of(box)) == ""
     path.rename(path_of(box) / ".Junk" / "cur" / path.name)
-    assert "1.\\udce9:2,S" in run("watch", "--once", "-m", model, path_of(box))
+    assert "1.\\udce9:2,S" in printed("watch", "--once", "-m", model, path_of(box))
     assert learned(model, mail("spam", 660)) == "spam"
 
 
 def test_a_lesson_that_is_missed_is_told_and_comes_again(box, model, monkeypatch):
     raw = mail("spam", 680)
     box.add(raw)
-    run("watch", "--once", "-m", model, path_of(box))
+    printed("watch", "--once", "-m", model, path_of(box))
     put(box, box, box.get_folder("Junk"), raw)
     with monkeypatch.context() as patched:
         patched.setattr(Classifier, "learn", full)
-        result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+        result = run("watch", "--once", "-m", model, path_of(box))
     assert (result.exit_code, result.output) == (1, "spamnb: the disk is full\n")
-    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
+    assert printed("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
 
 
 def full(*arguments: object) -> bool:
@@ -63,7 +62,7 @@ def full(*arguments: object) -> bool:
 def test_many_moves_are_read_one_at_a_time(box, model):
     for seed in range(20):
         box.add(mail("spam", 1000 + seed) + b"x" * 500_000)
-    run("watch", "--once", "-m", model, path_of(box))
+    printed("watch", "--once", "-m", model, path_of(box))
     for path in maildir.files(path_of(box) / "new"):
         maildir.move(path, path_of(box) / ".Junk")
     tracemalloc.start()
@@ -77,7 +76,7 @@ def test_many_moves_are_read_one_at_a_time(box, model):
 
 def test_watch_once_ends_with_1_where_it_could_not_read(box, model):
     (path_of(box) / "new" / "1").write_bytes(gzip.compress(mail("spam", 653))[:-9])
-    result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    result = run("watch", "--once", "-m", model, path_of(box))
     assert result.exit_code == 1 and result.stderr.count("broken gzip data") == 1
 
 
@@ -93,11 +92,11 @@ def test_watch_tells_once_what_it_cannot_read(box, model):
 def test_a_folder_that_cannot_be_read_does_not_end_watch(box, model):
     raw = mail("spam", 704)
     box.add(raw)
-    run("watch", "--once", "-m", model, path_of(box))
+    printed("watch", "--once", "-m", model, path_of(box))
     put(box, box, box.get_folder("Junk"), raw)
     shutil.rmtree(path_of(box) / ".Work" / "new")
     (path_of(box) / ".Work" / "new").touch()
-    result = CliRunner().invoke(cli, ["watch", "--once", "-m", str(model), str(path_of(box))])
+    result = run("watch", "--once", "-m", model, path_of(box))
     assert (result.exit_code, "/.Work: Not a directory; left out" in result.output) == (1, True)
     assert learned(model, raw) == "spam"
     unreadable = Unreadable()
@@ -116,7 +115,7 @@ def test_watch_learns_what_a_person_moves(box, model):
     junk.add(ham)
 
     def watch() -> str:
-        return run("watch", "--once", "-m", model, path_of(box))
+        return printed("watch", "--once", "-m", model, path_of(box))
 
     assert watch() == "" and learned(model, ham) is None  # where things are at first is no lesson
     put(box, box, junk, spam)
@@ -129,7 +128,7 @@ def test_watch_learns_what_a_person_moves(box, model):
     assert watch() == ""
     put(box, junk, work, spam)  # out again, to another folder
     assert watch().startswith("learned\tham\t") and learned(model, spam) == "ham"
-    assert "to Junk" in run("sort", "--all", "-m", model, path_of(box))  # the filter's move of the last one
+    assert "to Junk" in printed("sort", "--all", "-m", model, path_of(box))  # the filter's move of the last one
     assert sorted_ in [message.as_bytes() for message in junk]
     assert watch() == "" and learned(model, sorted_) is None
     put(box, junk, box, sorted_)
@@ -140,20 +139,20 @@ def test_watch_learns_what_a_person_moves(box, model):
 def test_junk_that_is_thrown_away_is_no_good_mail(box, model, name):
     raw, junk, away = mail("spam", 750), box.get_folder("Junk"), box.add_folder(name)
     junk.add(raw)
-    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    assert printed("watch", "--once", "-m", model, path_of(box)) == ""
     put(box, junk, away, raw)
-    assert run("watch", "--once", "-m", model, path_of(box)) == "" and learned(model, raw) is None
+    assert printed("watch", "--once", "-m", model, path_of(box)) == "" and learned(model, raw) is None
     put(box, away, box, raw)
-    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
+    assert printed("watch", "--once", "-m", model, path_of(box)).startswith("learned\tham\t")
 
 
 def test_a_folder_that_lacks_a_part_is_read_all_the_same(box, model):
     raw = mail("spam", 760)
     box.add(raw)
     (path_of(box) / ".Junk" / "new").rmdir()
-    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    assert printed("watch", "--once", "-m", model, path_of(box)) == ""
     (path_of(box) / "new" / next(iter(box.keys()))).rename(path_of(box) / ".Junk" / "cur" / "1:2,")
-    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
+    assert printed("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
 
 
 @pytest.mark.parametrize(("age", "noticed"), [(-600, 1), (60, 0)])
@@ -171,20 +170,20 @@ def test_what_changed_just_now_is_listed_again_though_its_time_stamp_stands(box,
 def test_a_message_on_both_sides_is_no_lesson_yet(box, model):
     raw = mail("spam", 800)
     box.add(raw)
-    run("watch", "--once", "-m", model, path_of(box))
+    printed("watch", "--once", "-m", model, path_of(box))
     box.get_folder("Junk").add(raw)  # IMAP: COPY first
-    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    assert printed("watch", "--once", "-m", model, path_of(box)) == ""
     box.clear()  # then EXPUNGE
-    assert run("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
+    assert printed("watch", "--once", "-m", model, path_of(box)).startswith("learned\tspam\t")
 
 
 def test_flags_and_tags_make_no_move(box, model):
     box.add(mail("spam", 900))
-    run("watch", "--once", "-m", model, path_of(box))
+    printed("watch", "--once", "-m", model, path_of(box))
     (path,) = maildir.files(path_of(box) / "new")
     path.rename(path_of(box) / "cur" / (path.name + ":2,RS"))
-    run("sort", "--all", "--tag", "-m", model, path_of(box))
-    assert run("watch", "--once", "-m", model, path_of(box)) == ""
+    printed("sort", "--all", "--tag", "-m", model, path_of(box))
+    assert printed("watch", "--once", "-m", model, path_of(box)) == ""
     with SeenFolders.of(path_of(box)) as places:
         assert list(places.lessons("Junk", lambda name, error: pytest.fail(f"{name}: {error}"))) == []
 
@@ -196,14 +195,9 @@ def test_watch_runs_until_it_is_told_to_end(box, model):
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         places = path_of(box) / "spamnb-places.sqlite"
-        deadline = time.monotonic() + 120
-        while not (places.exists() and seen(path_of(box))):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: places.exists() and seen(path_of(box)))
         put(box, box, box.get_folder("Junk"), raw)
-        while learned(model, raw) != "spam":
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: learned(model, raw) == "spam")
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=120)[0].startswith(b"learned\tspam\t") and process.returncode == 0
     finally:
@@ -219,7 +213,7 @@ def seen(box: Path) -> bool:
 
 
 def once(model: Path, box: Path, *options: str) -> Result:
-    return CliRunner().invoke(cli, ["watch", "--once", *options, "-m", str(model), str(box)])
+    return run("watch", "--once", *options, "-m", model, box)
 
 
 def test_the_first_look_is_told(box, model):

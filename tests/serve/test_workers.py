@@ -1,7 +1,5 @@
 """The processes: killed, told to end, told to reopen, started by systemd."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The file of accounts: what it may say, and what is refused in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

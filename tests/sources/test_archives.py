@@ -1,7 +1,5 @@
 """Messages in tar and ZIP archives, against the same files in folders; what is broken, hostile or no mail."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct
@@ -23,7 +21,6 @@ KINDS = [".tar", ".tar.gz", ".tgz", ".zip"]
 
 
 def archive(path: Path, files: dict[str, bytes]) -> Path:
-    """An archive of these files, of the kind that its name says."""
     if path.name.endswith(".zip"):
         with zipfile.ZipFile(path, "w") as made:
             for number, (name, content) in enumerate(files.items()):

@@ -1,12 +1,11 @@
 """How the bytes of a message are read: gzip, ranges, limits of size, files that are none."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path
 
 import pytest
+from mail import write
 
 from spamnb.errors import SpamnbError
 from spamnb.sources import entries
@@ -53,12 +52,6 @@ def test_what_is_left_out_is_told_once_and_named_once() -> None:
 
 
 Unreadable = list[tuple[str, Exception]]
-
-
-def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
 
 
 def test_an_index_names_files_relative_to_itself(tmp_path: Path) -> None:

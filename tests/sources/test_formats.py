@@ -1,7 +1,5 @@
 """What is no mail, on files made by the programs and libraries that write them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import sqlite3

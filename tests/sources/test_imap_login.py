@@ -1,7 +1,5 @@
 """Where passwords and tokens come from, and what a server is told."""
 
-from __future__ import annotations
-
 import base64
 import socketserver
 import threading

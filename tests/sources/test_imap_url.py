@@ -1,7 +1,5 @@
 """URLs of accounts: what they name, and what they may not hold."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Folders by the names that people give them, and moves that leave a message a name which holds where it goes."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

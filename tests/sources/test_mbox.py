@@ -1,7 +1,5 @@
 """Where the messages of an mbox begin and end, against the standard library and at every size of read."""
 
-from __future__ import annotations
-
 import io
 import mailbox
 import tracemalloc

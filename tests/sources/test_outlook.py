@@ -1,7 +1,5 @@
 """Outlook's messages: compound files built here as Outlook builds them, read back by the standard library's parser."""
 
-from __future__ import annotations
-
 import email
 import email.message
 import email.policy
@@ -25,7 +23,6 @@ Tree = dict[str, "bytes | Tree"]
 
 
 def compound(tree: Tree) -> bytes:
-    """A compound file (MS-CFB, version 3): small streams in the mini stream, the rest in sectors."""
     sectors: list[bytes] = []
     fat: list[int] = []
     mini, mini_fat = bytearray(), []

@@ -1,7 +1,5 @@
 """Parquet tables as pandas and pyarrow write them, and what is none."""
 
-from __future__ import annotations
-
 import datetime
 import random
 import sys

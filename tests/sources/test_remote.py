@@ -1,7 +1,5 @@
 """Mail by URL, against the same files on the disk: in memory, in files, and on a web server of this process."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import sys
@@ -10,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from mail import folders, mail, message
 from reading import read
 from web_server import web_server
 
 from spamnb.api.train import train
-from spamnb.cli import cli
 from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
 from spamnb.sources import entries, remote
@@ -30,7 +27,6 @@ fsspec = pytest.importorskip("fsspec")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Mail of all the kinds that lie in folders, on the disk."""
     root = folders(tmp_path / "mail", mail(12))
     for name in ("ham/.hidden", "ham/cmds", "spam/more/deep", "spam/Maildir/cur/1:2,S", "spam/Maildir/tmp/2"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +45,6 @@ def mbox(label: str, n: int) -> bytes:
 
 @pytest.fixture
 def memory(root: Path) -> Iterator[str]:
-    """The same in fsspec's memory."""
     storage = fsspec.filesystem("memory")
     storage.put(str(root), "/mail", recursive=True)
     yield "memory://mail"
@@ -177,5 +172,5 @@ def test_a_url_means_the_same_from_any_folder_and_upgrade_does_not_fetch_it(memo
     train(memory, tmp_path / "model", workers=1)
     with Store.open(tmp_path / "model", writable=True) as store, store.writing():
         store.put_meta({"tokens_version": 1})
-    result = CliRunner().invoke(cli, ["upgrade", "-m", str(tmp_path / "model")])
+    result = run("upgrade", "-m", tmp_path / "model")
     assert result.exit_code == 1 and "a URL, which is read only when it is named" in result.output

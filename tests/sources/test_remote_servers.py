@@ -1,7 +1,5 @@
 """remote.py against servers that a person trusts by certificate or key: https:// and sftp:// on loopback."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Every form of a SOURCE on small trees made here; the standard library's mailbox module is an oracle."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip
@@ -14,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from mail import write
 
 from spamnb.errors import SpamnbError
 from spamnb.sources.entries import Entry, messages, unquoted
@@ -22,12 +21,6 @@ from spamnb.sources.one_class import ReadOptions, unlabelled
 from spamnb.sources.spec import entries
 
 Unreadable = list[tuple[str, Exception]]
-
-
-def write(path: Path, content: bytes = b"Subject: x\n\nbody\n") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
 
 
 def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str | None, str, bytes]]:
@@ -47,9 +40,6 @@ def read(*specs: object, unreadable: Unreadable | None = None) -> list[tuple[str
 
 def short(result: Iterable[tuple[str | None, str, bytes]], root: Path) -> list[tuple[str | None, str]]:
     return [(label, os.path.relpath(name, root)) for label, name, _ in result]
-
-
-# A directory with a folder per class
 
 
 def test_folder_per_class_in_order_with_nested_folders(tmp_path: Path) -> None:
@@ -160,9 +150,6 @@ def test_names_fit_a_terminal_and_paths_open(tmp_path: Path) -> None:
     for _, name, _ in result:
         assert name.isprintable()
         name.encode("utf-8")
-
-
-# CLASS=PATH
 
 
 def test_class_equals_folder_file_and_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,18 +346,12 @@ def test_messages_over_the_bound_are_reported(tmp_path: Path, monkeypatch: pytes
         assert isinstance(error, OSError) and error.errno == errno.EFBIG
 
 
-# index:PATH and label TAB text
-
-
 def test_files_that_list_messages(tmp_path: Path) -> None:
     write(tmp_path / "data/1", b"Subject: 1\n\n")
     index = write(tmp_path / "full/index", b"spam ../data/1\n")
     assert [(label, raw) for label, _, raw in read(f"index:{index}")] == [("spam", b"Subject: 1\n\n")]
     path = write(tmp_path / "sms.txt", b"ham\tSubject: tea\n")  # text, though it looks like a header
     assert read(path) == [("ham", f"{path}:1", b"\nSubject: tea\n")]
-
-
-# One too high
 
 
 @pytest.mark.parametrize(
@@ -398,9 +379,6 @@ def test_a_folder_of_corpora_is_told_and_nothing_else(tmp_path: Path, names: lis
     note = one_too_high(str(tmp_path))
     assert (told in note) if told and note else note is told
     assert one_too_high(f"ham={tmp_path}") is one_too_high(str(tmp_path / "missing")) is None
-
-
-# Mistakes
 
 
 @pytest.mark.parametrize(
@@ -432,9 +410,6 @@ def test_mistakes_are_one_line_and_told_before_anything_is_read(tmp_path: Path, 
     with pytest.raises(SpamnbError) as caught:
         entries([f"ham={tmp_path}/loose", spec], lambda name, error: None)  # not iterated
     assert what in str(caught.value) and str(caught.value).isprintable()
-
-
-# Unlabelled, memory, real corpora
 
 
 def test_unlabelled_takes_every_form(tmp_path: Path) -> None:

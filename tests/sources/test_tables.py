@@ -1,7 +1,5 @@
 """Tables of text against the standard library's readers and writers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

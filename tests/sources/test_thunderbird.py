@@ -1,7 +1,5 @@
 """Mailboxes of Thunderbird, Google Takeout and Apple Mail as sources."""
 
-from __future__ import annotations
-
 import gzip
 import zipfile
 from pathlib import Path

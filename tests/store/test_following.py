@@ -1,7 +1,5 @@
 """Several connections to one file see one another's lessons, whenever it is compacted."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

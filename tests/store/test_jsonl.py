@@ -1,7 +1,5 @@
 """jsonl.py: out and in again is the same model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail import counted, mail, message
+from mail import counted, mail, message, model_of
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
@@ -17,19 +15,11 @@ from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.pages import MAX_TOKEN_BYTES
 from spamnb.store.snapshot import atomic_replace, write_snapshot
-from spamnb.store.store import Store
 from spamnb.training import train_file
 
 
-def learned(messages: list[tuple[str, bytes]], **chosen: object) -> Store:
-    classifier = Classifier.create(":memory:", Settings(**chosen))  # type: ignore[arg-type]
-    for label, raw in messages:
-        classifier.learn(label, raw)
-    return classifier.store
-
-
 def test_export_and_import_round_trip(tmp_path: Path) -> None:
-    store = learned([*mail(5), ("日本", message("ham", 77))])
+    store = model_of([*mail(5), ("日本", message("ham", 77))]).store
     store.put_arrays({"w": np.eye(2)})
     lines = list(export(store))
     content = parse_export(lines, "-")
@@ -93,11 +83,11 @@ def test_what_is_no_export_is_told_by_line(lines: list[str], says: str) -> None:
 
 
 def test_lines_are_plain_json(tmp_path: Path) -> None:
-    records = [json.loads(line) for line in export(learned(mail(1)))]
+    records = [json.loads(line) for line in export(model_of(mail(1)).store)]
     assert records[0]["spamnb"] == 3, "those before cannot tell of a correction"
-    assert json.loads(next(export(learned(mail(1), model_type="boolean"))))["spamnb"] == 2
+    assert json.loads(next(export(model_of(mail(1), model_type="boolean").store)))["spamnb"] == 2
     assert {"class": "ham", "documents": 1} in records
-    for line in export(learned([("日本", message("ham", 77))])):
+    for line in export(model_of([("日本", message("ham", 77))]).store):
         assert line == json.dumps(json.loads(line), ensure_ascii=False, sort_keys=True)
 
 
@@ -135,7 +125,7 @@ ARRAY = '{"array": "w", "dtype": "<f8", "shape": [1], "base64": "AAAAAAAA8D8="}'
     ],
 )
 def test_a_damaged_export_is_refused(change: Callable[[list[str]], list[str]], says: str) -> None:
-    lines = list(export(learned(mail(20))))
+    lines = list(export(model_of(mail(20)).store))
     parse_export(lines, "-")
     damaged = change(lines)
     assert damaged != lines

@@ -1,7 +1,5 @@
 """Learned messages in the store: kept lessons, rows of messages, and what is said of them."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3
@@ -51,7 +49,6 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
 
 
 def held(classifier: Classifier) -> list[tuple[str, bytes]]:
-    """Class and message of each lesson, the oldest first."""
     return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(classifier.store)]
 
 

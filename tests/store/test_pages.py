@@ -1,7 +1,5 @@
 """Pages of tokens and of corrections: what is packed is found again, and damage is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -121,7 +119,6 @@ TOKENS = [f"t{i}" for i in range(2_000)]
 
 
 def filled(path: Path, rng: np.random.Generator) -> tuple[Store, dict[str, np.ndarray]]:
-    """A file with weights as training writes them, and the same as a dictionary."""
     units = rng.integers(-1_000_000, 1_000_000, (len(TOKENS), 3))
     units[:, 0] = -units[:, 1:].sum(axis=1)
     found = TokenArray.of(TOKENS)

@@ -1,7 +1,5 @@
 """pruning.py: what is taken out is what the rule says, to the last sum, and a pruned model still learns and forgets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

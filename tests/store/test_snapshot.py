@@ -1,7 +1,5 @@
 """Whole models that appear or do not, and what a file and its connection hold."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -9,7 +7,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from mail import mail, message
+from mail import mail, message, model_of
 
 from spamnb.classifier import Classifier
 from spamnb.errors import Damaged, InTheWay, SpamnbError
@@ -18,13 +16,6 @@ from spamnb.store import database as checks
 from spamnb.store.pages import MAX_COUNT
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-
-
-def learned(messages: list[tuple[str, bytes]]) -> Store:
-    classifier = Classifier.create(":memory:")
-    for label, raw in messages:
-        classifier.learn(label, raw)
-    return classifier.store
 
 
 def test_a_new_model_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -48,7 +39,7 @@ def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
 
 
 def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) -> None:
-    content = read_snapshot(learned(mail(2)))
+    content = read_snapshot(model_of(mail(2)).store)
     cells = tuple(own._replace(occurrences=own.occurrences + MAX_COUNT) for own in content.counts.rows)
     huge = content._replace(counts=content.counts._replace(rows=cells))
     told = pytest.raises(SpamnbError, match="m: a token was counted more than")
@@ -58,7 +49,7 @@ def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) 
 
 
 def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", read_snapshot(learned(mail(2)))
+    path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
     with atomic_replace(path, content.meta) as store:
         store.execute("PRAGMA user_version = 1")
     with pytest.raises(SpamnbError, match="older spamnb"):
@@ -72,7 +63,7 @@ def test_a_model_of_an_older_format_is_replaced_and_nothing_else_done_with_it(tm
 
 
 def test_a_model_that_appeared_meanwhile_stays(tmp_path: Path) -> None:
-    path, content = tmp_path / "m", read_snapshot(learned(mail(2)))
+    path, content = tmp_path / "m", read_snapshot(model_of(mail(2)).store)
     with pytest.raises(InTheWay, match="exists already"), atomic_replace(path, content.meta) as store:
         write_snapshot(store, content)
         with Classifier.create(path) as other:

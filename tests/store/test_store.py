@@ -1,7 +1,5 @@
 """store.py and cache.py: sums in a file, whole changes only, and clear words for what is no model."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections import Counter
@@ -287,28 +285,11 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: py
             Store.open(path, writable=writable)
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "m", {}) as store:
-        store.execute("PRAGMA max_page_count = 20")
-        with pytest.raises(SpamnbError, match="m: the disk is full, or your quota; this change was not made"):
-            store.add("spam", {f"token{i}": 1 for i in range(5000)})
-        assert store.totals().classes == ()
-
-
 def test_creating_over_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m").write_text("mine")
     with pytest.raises(SpamnbError, match="exists already"):
         Store.create(tmp_path / "m", {})
     assert (tmp_path / "m").read_text() == "mine"
-
-
-def test_the_cache_of_rows_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.store.MAX_CACHED_TOKENS", 50)
-    store = filled([("spam", {f"t{i}": 1 for i in range(40)})])
-    for start in range(0, 1000, 30):
-        store.look_up([f"t{i}" for i in range(start, start + 30)])
-        assert len(store.vocabulary) <= 50 + 30
-    assert len(store.look_up([f"t{i}" for i in range(200)]).positions) == 40
 
 
 MESSAGES = st.lists(

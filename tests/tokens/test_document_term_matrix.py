@@ -1,7 +1,5 @@
 """Document-term matrices, and lists of tokens in one piece."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

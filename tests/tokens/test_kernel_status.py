@@ -1,7 +1,5 @@
 """vectorizer.py tells whether messages are read by compiled modules, and whether those are of other source."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
@@ -21,7 +19,6 @@ def test_every_compiled_module_is_looked_at() -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with all sources, each compiled."""
     for room, names in vectorizer.COMPILED.items():
         (tmp_path / room).mkdir()
         for name in names:

@@ -1,7 +1,5 @@
 """A plain message, whose bytes are read, gives the row of the parsed message."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

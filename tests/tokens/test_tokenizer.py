@@ -1,7 +1,5 @@
 """tokenizer.py and header_rules.py: which tokens a message has."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -220,7 +218,6 @@ def test_of_too_many_links_the_first_and_the_last_are_read(form: str) -> None:
 
 
 def multipart(kind: str, *parts: tuple[str, str]) -> bytes:
-    """A message of these parts: (header fields, text)."""
     body = "".join(f"--b\n{fields}\n\n{text}\n" for fields, text in parts)
     return f"Content-Type: multipart/{kind}; boundary=b\n\n{body}--b--\n".encode()
 
@@ -250,7 +247,6 @@ def test_a_later_text_is_heard_however_long_the_first_one_is() -> None:
 
 
 def counted(message: bytes) -> dict[str, int]:
-    """The tokens of the message with their occurrences, by a vectorizer."""
     vectorizer = Vectorizer(Tokenizer())
     vectorizer.add(parse(message))
     rows = vectorizer.take_rows()

@@ -1,7 +1,5 @@
 """vectorizer.py: compiled it gives what it gives uncompiled, for any mail, and both what a Counter gives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,7 +44,6 @@ def made(headers: Iterable[tuple[str, str]], texts: Iterable[str], hidden: str) 
 
 
 def rows(vectorizer: Vectorizer, messages: Iterable[Message]) -> list[dict[str, int]]:
-    """Each message's {token: occurrences}, in the order of its row."""
     lengths = [vectorizer.add(message) for message in messages]
     _, ids, counts = vectorizer.take_rows()
     assert len(ids) == len(counts) == sum(lengths)

@@ -1,7 +1,5 @@
 """words.py, hosts.py, groups.py: what the words of a text, the hosts of its links and their groups become."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from pathlib import Path
@@ -29,7 +27,6 @@ from spamnb.tokens.words import normalize_whole_word, punctuation, spelt_words, 
 
 
 def found(text: str) -> list[str]:
-    """All tokens of a text, in the order in which each first occurs, as often as it does."""
     counter = TokenCounter(Vocabulary())
     TokenSink(counter).add_text(Normalization(), [text], None, 1)
     return tokens_of(counter)
@@ -42,7 +39,6 @@ def tokens_of(counter: TokenCounter) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """The tokens of the words alone."""
     counter = TokenCounter(Vocabulary())
     TokenSink(counter).add_words(Normalization(), text)
     return tokens_of(counter)
@@ -303,7 +299,6 @@ def test_everybody_sees_the_same(tokens: list[str]) -> None:
 
 
 def group_of(token: str) -> int:
-    """The group of a token, read off the string."""
     prefix, colon, _ = token.partition(":")
     if " " in token:
         return PAIRS
