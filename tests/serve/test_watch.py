@@ -30,8 +30,10 @@ from spamnb.cli.options import Unreadable
 from spamnb.cli.watching import Stop
 from spamnb.errors import SpamnbError
 from spamnb.serve.moves import SeenFolders
+from spamnb.serve.sorting import Sorted
 from spamnb.sources import maildir
 from spamnb.sources.entries import MAX_MESSAGE
+from spamnb.sources.mailbox import Folder, MailboxMessage
 
 
 def test_watch_takes_names_that_are_not_utf_8(box, model):
@@ -278,6 +280,19 @@ def test_messages_whose_moves_were_not_made_are_not_kept_in_memory(model: Path, 
         notes.begin()
         after = [sys.getrefcount(raw) for raw in raws]
         assert after[:-1] == before[:-1]  # a classifier keeps the last that it read
+
+
+def test_equal_messages_of_one_batch_are_all_noted(model: Path, tmp_path: Path):
+    target = Target("here", model, None, path=tmp_path)
+    with Classifier.open(model) as classifier, noting(classifier, tmp_path / "journal", target) as notes:
+        assert notes is not None
+        verdicts = [(raw, notes.judge(raw)) for raw in (b"", b"", mail("spam", 500), mail("spam", 500))]
+        for number, (raw, found) in enumerate(verdicts):
+            path = tmp_path / str(number)
+            one = MailboxMessage(Folder("INBOX", tmp_path), str(number), str(number), path)
+            notes.note(Sorted(one, raw, found, None, one))
+        with notes.journal() as journal:
+            assert journal is not None and journal.count() == 4
 
 
 def wait_for(stop: Stop, started: threading.Semaphore) -> None:
