@@ -12,7 +12,8 @@ import sys
 import threading
 import time
 import tracemalloc
-from contextlib import redirect_stderr
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from io import StringIO
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from spamnb.cli import cli
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.noting import noting
 from spamnb.cli.options import Unreadable
-from spamnb.cli.watching import Stop
+from spamnb.cli.watching import Stop, follow_account
 from spamnb.errors import SpamnbError
 from spamnb.serve.moves import SeenFolders
 from spamnb.serve.sorting import Sorted
@@ -293,6 +294,37 @@ def test_equal_messages_of_one_batch_are_all_noted(model: Path, tmp_path: Path):
             notes.note(Sorted(one, raw, found, None, one))
         with notes.journal() as journal:
             assert journal is not None and journal.count() == 4
+
+
+class Lost:
+    """A server that is out of reach; the waits between tries are counted, and none is made."""
+
+    def __init__(self, tries: int) -> None:
+        self.target, self.box, self.tries = None, self, tries
+        self.waits: list[float] = []
+
+    def look(self) -> None:
+        raise SpamnbError("out of reach")
+
+    def close(self) -> None:
+        pass
+
+    @contextmanager
+    def woken(self) -> Iterator[None]:
+        yield None
+
+    def __bool__(self) -> bool:
+        return len(self.waits) >= self.tries
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path, monkeypatch):
+    lost = Lost(tries=2000)
+    monkeypatch.setattr("spamnb.cli.watching.watched", lambda *_: nullcontext(lost))
+    follow_account(Target("here", model, None), Unreadable(), lost, 60, False, None)
+    assert lost.waits[0] <= 1 and 20 < max(lost.waits) <= 30
 
 
 def wait_for(stop: Stop, started: threading.Semaphore) -> None:
