@@ -733,6 +733,18 @@ def test_nothing_on_standard_input_is_no_message(model: Path) -> None:
     assert (result.exit_code, result.output) == (1, "Error: standard input: no message\n")
 
 
+@pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
+def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
+    for options in ([], ["--journal", tmp_path / "journal"]):
+        passed = run("filter", *options, "-m", model, stdin=raw)
+        assert "No, score=0.0 required=5.0 verdict=ham" in passed.output
+    with Classifier.open(model) as classifier:
+        told = classifier.classify_all([raw, message("spam", 1)])
+        classifier.charge(false_positive_cost=0.1)
+        assert classifier.classify(raw).verdict == "unsure"
+    assert [(one.verdict, one.score == 0) for one in told] == [("ham", True), ("spam", False)]
+
+
 def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:
     one = b"From a@b.example Thu Jan  1 00:00:00 2026\n" + message("spam", 805)
     assert run("classify", "-m", model, stdin=one).stderr == ""
