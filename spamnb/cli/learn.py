@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, islice
 from pathlib import Path
 
@@ -84,18 +85,23 @@ def learn_command(
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         contradicted = 0
+        moved: Counter[str] = Counter()  # by the class that had learned them before
 
         def learn(raw: bytes) -> bool:
             nonlocal contradicted
             message = classifier.read(raw)
+            before = classifier.store.learned(message.digest)
             against_all = classifier.contradicts(label, message)
             learned = classifier.learn(label, message)
             contradicted += against_all and learned
+            if before and learned:
+                moved[before.label] += 1
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
+        + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
         + (f"; {seen - changed:,} known already" if seen > changed else "")
         + (f"; {contradicted:,} looked like another class" if contradicted else "")
     )

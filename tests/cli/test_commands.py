@@ -163,6 +163,13 @@ def test_learn_forget_and_export_are_inverse(model: Path, tmp_path: Path) -> Non
     assert run("export", "-m", model).output == before
 
 
+def test_learn_says_what_it_moved_from_which_class(model: Path) -> None:
+    raw = message("spam", 800)
+    assert run("learn", "spam", "-m", model, stdin=raw).output == "learned 1 of 1 as spam\n"
+    assert "learned 1 of 1 as ham; 1 moved from spam" in run("learn", "ham", "-m", model, stdin=raw).output
+    assert run("learn", "ham", "-m", model, stdin=raw).output == "learned 0 of 1 as ham; 1 known already\n"
+
+
 def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     nothing = run("learn", "spam", "-m", tmp_path / "m", stdin=b"")
