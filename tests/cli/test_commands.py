@@ -170,6 +170,14 @@ def test_learn_says_what_it_moved_from_which_class(model: Path) -> None:
     assert run("learn", "ham", "-m", model, stdin=raw).output == "learned 0 of 1 as ham; 1 known already\n"
 
 
+def test_forget_names_the_class_that_has_the_message(model: Path) -> None:
+    assert run("learn", "ham", "-m", model, stdin=message("spam", 800)).exit_code == 0
+    forgot = run("forget", "spam", "-m", model, stdin=message("spam", 800)).output
+    assert forgot == "forgot 0 of 1 from spam; 1 not learned as spam, 1 learned as ham\n"
+    unknown = run("forget", "spam", "-m", model, stdin=message("spam", 801)).output
+    assert unknown == "forgot 0 of 1 from spam; 1 not learned as spam\n"
+
+
 def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     nothing = run("learn", "spam", "-m", tmp_path / "m", stdin=b"")
