@@ -14,7 +14,7 @@ from spamnb.cli.options import (
     Unreadable,
     keep_lessons_option,
     messages_of,
-    model_option,
+    new_model_option,
     tell,
     text_column_option,
 )
@@ -26,7 +26,7 @@ from spamnb.cli.options import (
 @click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
 @keep_lessons_option
 @text_column_option
-@model_option
+@new_model_option
 def learn_command(
     label: str, sources: tuple[str, ...], new_class: bool, keep_lessons: float | None, model: Path
 ) -> None:

@@ -187,7 +187,7 @@ def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
 
 
 def test_learn_begins_a_model(tmp_path: Path) -> None:
-    path = tmp_path / "sub" / "new.spamnb"
+    path = tmp_path / "new.spamnb"
     assert run("learn", "spam", "-m", path, stdin=message("spam", 1)).exit_code == 0
     assert run("learn", "ham", "-m", path, stdin=message("ham", 1)).exit_code == 0
     assert json.loads(run("info", "-m", path, "--format", "json").output)["messages"] == {"ham": 1, "spam": 1}
@@ -588,6 +588,16 @@ def test_what_is_no_text_is_not_imported(tmp_path: Path) -> None:
     assert (result.exit_code, result.output.count("\n")) == (1, 1)
     assert "picture: not text; 'spamnb export' writes what can be imported" in result.output
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("command", ["train {mail}", "learn spam", "import", "merge {model}"])
+def test_no_folder_is_made_for_a_model_that_is_named(
+    command: str, model: Path, folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "nope" / "dir" / "x"
+    result = run(*command.format(mail=folder, model=model).split(), "-m", path, stdin=message("spam", 1))
+    assert (result.exit_code, result.output) == (1, f"Error: {path}: there is no folder {path.parent}\n")
+    assert not (tmp_path / "nope").exists()
 
 
 def test_the_model_lies_in_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
