@@ -9,7 +9,7 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
+from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, learner_for
 from spamnb.message.parse import digest
@@ -28,7 +29,7 @@ from spamnb.store.lessons import drop, keep
 from spamnb.store.store import Store
 from spamnb.tokens.csr_rows import CsrRows, TokenIds
 from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import MessageReader, ReadMessage
+from spamnb.tokens.vectorizer import MessageReader, ReadMessage, RowInfo
 from spamnb.tokens.vocabulary import Vocabulary
 
 CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
@@ -141,7 +142,7 @@ class Classifier:
         with self.store.reading():
             self._follow()
             read = self._reader.read(message, self.store.vocabulary)
-            return self._judge(read.row, read.vocabulary, [read.truncations], tokens, of_spam, posterior)[0]
+            return self._judge(read.row, read.vocabulary, [read], tokens, of_spam, posterior)[0]
 
     def directions(self, raw: bytes | str) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
@@ -160,48 +161,50 @@ class Classifier:
             self._follow()
             vocabulary = self.store.vocabulary
             found, rows = self._reader.rows(raws, vocabulary, identify=False)
-            return self._judge(rows, vocabulary, [info.truncations for info in found], tokens, of_spam, posterior)
+            return self._judge(rows, vocabulary, found, tokens, of_spam, posterior)
 
     def _judge(
         self,
         rows: CsrRows,
         vocabulary: Vocabulary,
-        left_out: list[tuple[str, ...]],
+        messages: Sequence[RowInfo | ReadMessage],
         tokens: int | None,
         of_spam: bool,
         posterior: bool,
     ) -> list[Judgement]:
-        """The judgement of each message: a row of the vocabulary's ids, and what was left out of it."""
+        """The judgement of each message: a row of the vocabulary's ids, and what is known of it. Of an
+        empty one nothing is known: all classes are alike, and it is never spam."""
         totals = self.store.totals()
         if not totals.classes:
-            return [Judgement("unsure", {}, {}, 0.0, [], np.zeros(0), False, truncations) for truncations in left_out]
+            return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, each.truncations) for each in messages]
         ids, rows = rows.renumbered()
         scored = self.learner.score(self.store, totals, TokenIds(vocabulary, ids), rows)
-        own = scored.posterior().tolist() if posterior else [()] * len(left_out)
+        own = scored.posterior().tolist() if posterior else [()] * len(messages)
         calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
+        probabilities[[each.empty for each in messages]] = 1 / len(classes)
         enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         lengths, known = (np.diff(of.indptr).tolist() for of in (rows, scored.rows))
-        of_interest = np.full(len(left_out), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        of_interest = np.full(len(messages), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
-        for i, truncations in enumerate(left_out):
+        for i, message in enumerate(messages):
             p = probabilities[i, of_interest[i]]
             log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
             of = int(of_interest[i]) if of_spam else None
-            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 else []
+            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not message.empty else []
             parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
             out.append(
                 Judgement(
-                    verdicts[i],
+                    UNSURE if message.empty and verdicts[i] == spam else verdicts[i],
                     dict(zip(classes, probabilities[i].tolist())),
                     dict(zip(classes, own[i])),
                     log_odds,
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,
-                    truncations,
+                    message.truncations,
                     parts,
                     1 - known[i] / lengths[i] if lengths[i] else 0.0,
                 )

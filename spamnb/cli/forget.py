@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
     from spamnb.naming import check_has_class, escape
 
     unreadable = Unreadable()
+    others: Counter[str] = Counter()  # by class, messages that it has learned and not CLASS
     with contextlib.ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(model, writable=True))
         notes = None
@@ -52,13 +54,14 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
             sources,
             messages_of(sources, unreadable),
             unreadable,
-            lambda raw: _forget(classifier, label, raw, notes),
+            lambda raw: _forget(classifier, label, raw, notes, others),
             classifier.store,
             "forgotten",
         )
         pruned = classifier.store.meta().get("pruned")
     left = f"; {seen - changed:,} not learned as {label}" if seen > changed else ""
-    click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}")
+    elsewhere = "".join(f", {number:,} learned as {name}" for name, number in sorted(others.items()))
+    click.echo(f"forgot {changed:,} of {seen:,} from {label}{left}{elsewhere}")
     if changed and isinstance(pruned, dict):
         when = escape(str(pruned.get("month", ""))[:7])
         tell(
@@ -69,10 +72,14 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
         raise SystemExit(1)
 
 
-def _forget(classifier: Classifier, label: str, raw: bytes, notes: Journal | None) -> bool:
+def _forget(
+    classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]
+) -> bool:
     from spamnb.message.parse import digest
 
     changed = classifier.forget(label, raw)
+    if not changed and (known := classifier.learned(raw)):
+        others[known] += 1
     if notes is not None:
         notes.drop(digest(raw))
     return changed

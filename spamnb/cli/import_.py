@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from spamnb.cli.options import model_option
+from spamnb.cli.options import new_model_option
 from spamnb.errors import SpamnbError
 
 
@@ -26,7 +26,7 @@ class Lines(click.File):
 
 @click.command("import", short_help="Make a model from what export wrote.")
 @click.argument("file", type=Lines("r", encoding="utf-8"), default="-")
-@model_option
+@new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 def import_command(file: TextIO, model: Path, force: bool) -> None:
     """Make a model from what 'spamnb export' wrote, with the lessons that 'export --lessons' wrote; without FILE, from

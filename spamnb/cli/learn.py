@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from spamnb.cli.options import (
     Unreadable,
     keep_lessons_option,
     messages_of,
-    model_option,
+    new_model_option,
     tell,
     text_column_option,
 )
@@ -25,7 +26,7 @@ from spamnb.cli.options import (
 @click.option("--new-class", is_flag=True, help="Make CLASS if the model does not have it.")
 @keep_lessons_option
 @text_column_option
-@model_option
+@new_model_option
 def learn_command(
     label: str, sources: tuple[str, ...], new_class: bool, keep_lessons: float | None, model: Path
 ) -> None:
@@ -84,18 +85,23 @@ def learn_command(
         if is_public(classifier.store) and bound(classifier.store):
             tell(f"spamnb: {model}: everybody can read it, so it keeps no message to teach again; chmod o-r lets it")
         contradicted = 0
+        moved: Counter[str] = Counter()  # by the class that had learned them before
 
         def learn(raw: bytes) -> bool:
             nonlocal contradicted
             message = classifier.read(raw)
+            before = classifier.store.learned(message.digest)
             against_all = classifier.contradicts(label, message)
             learned = classifier.learn(label, message)
             contradicted += against_all and learned
+            if before and learned:
+                moved[before.label] += 1
             return learned
 
         seen, changed = each_message(sources, entries, unreadable, learn, classifier.store, "learned")
     click.echo(
         f"learned {changed:,} of {seen:,} as {label}"
+        + "".join(f"; {number:,} moved from {name}" for name, number in sorted(moved.items()))
         + (f"; {seen - changed:,} known already" if seen > changed else "")
         + (f"; {contradicted:,} looked like another class" if contradicted else "")
     )

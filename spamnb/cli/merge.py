@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.options import ModelPath, model_option, tell
+from spamnb.cli.options import ModelPath, new_model_option, tell
 
 
 @click.command("merge", short_help="Add up models.")
 @click.argument("models", nargs=-1, required=True, type=ModelPath(), metavar="MODEL...")
-@model_option
+@new_model_option
 @click.option("--force", is_flag=True, help="Replace the model that is there.")
 @click.option("--lessons", is_flag=True, help="Also keep the messages that the models were taught one by one.")
 def merge_command(models: tuple[Path, ...], model: Path, force: bool, lessons: bool) -> None:

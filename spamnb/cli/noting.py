@@ -32,7 +32,7 @@ class Notes:
         self._journal: Journal | None = None
         self._told: set[str] = set()
         self._noted: set[str] = set()  # folders
-        self._read: dict[int, tuple[bytes, ReadMessage]] = {}  # messages between their verdict and its note
+        self._read: dict[bytes, ReadMessage] = {}  # messages between their verdict and its note, by their bytes
 
     @contextmanager
     def journal(self) -> Iterator[Journal | None]:
@@ -70,14 +70,14 @@ class Notes:
         from spamnb.serve.score import score_message
 
         message = self._classifier.read(raw)
-        self._read[id(raw)] = raw, message
+        self._read[raw] = message
         return score_message(self._classifier, message)
 
     def note(self, one: Sorted) -> None:
         """Write the verdict down, and where the message lies now."""
         from spamnb.journal.entries import entry_of
 
-        _, message = self._read.pop(id(one.raw))
+        message = self._read.pop(one.raw, None) or self._classifier.read(one.raw)  # one of two that are equal
         place = self._place(one)
         with self.journal() as journal:
             if journal is not None:

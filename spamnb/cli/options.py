@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 from click.core import ParameterSource
 
 from spamnb.errors import SpamnbError
+from spamnb.naming import escape
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
@@ -47,7 +49,17 @@ class ModelPath(click.Path):
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
-model_option = click.option(
+def _check_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
+    """The path of a model that may be made; SpamnbError where one was named in a folder that does not exist."""
+    named = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+    folder = model.absolute().parent
+    if named and not os.path.lexists(folder):
+        raise SpamnbError(f"{escape(str(model))}: there is no folder {escape(str(folder))}")
+    return model
+
+
+_model = partial(
+    click.option,
     "-m",
     "--model",
     type=ModelPath(),
@@ -56,6 +68,8 @@ model_option = click.option(
     show_default="$SPAMNB_MODEL, or model.spamnb in the user's data directory",
     help="The model file.",
 )
+model_option = _model()
+new_model_option = _model(callback=_check_folder)  # of commands that make a model where there is none
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:

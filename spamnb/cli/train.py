@@ -13,7 +13,7 @@ from spamnb.cli.options import (
     dask_option,
     doubtful_option,
     keep_lessons_option,
-    model_option,
+    new_model_option,
     read_options,
     set_option,
     source_options,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.command("train", short_help="Make a model from labelled mail; say how well it does.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=SOURCE)
 @source_options
-@model_option
+@new_model_option
 @click.option("--force", is_flag=True, help="Replace the model; the new one is taught what the old one was.")
 @doubtful_option
 @click.option("--one-class", is_flag=True, help="Train on messages of a single class; 'learn' adds others later.")

@@ -20,7 +20,7 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds before a server that was lost is asked again; doubled each time
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds before a server that was lost is asked again; doubled each time
 _AFTER_REFUSAL, _LONGEST_REFUSAL = 60.0, 3600.0  # the same for one that refused the login: servers lock accounts
 _PATIENCE = 5.0  # for another process that sorts the same account
 
@@ -216,12 +216,12 @@ def follow_account(
             except SpamnbError as error:
                 watching.box.close()
                 if isinstance(error, LoginRefused):
-                    pause = min(_AFTER_REFUSAL * 2**refusals, _LONGEST_REFUSAL)
+                    pause = min(_AFTER_REFUSAL * 2 ** min(refusals, 6), _LONGEST_REFUSAL)
                     refusals += 1
                 else:
-                    pause = min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE)
+                    pause = min(_FIRST_PAUSE * 2 ** min(failures, 5), _LONGEST_PAUSE)
                     failures += 1
                 if str(error) != told:
                     told = str(error)
                     tell(f"spamnb: {told}; asked again after growing pauses")
-                stop.wait(pause * random.uniform(0.8, 1.2))  # not all accounts of a server at once
+                stop.wait(pause * random.uniform(0.7, 1.0))  # not all accounts of a server at once

@@ -160,10 +160,11 @@ class OpenMaildir:
 
     def move(self, entry: Verdict, found: Lies, into: Folder) -> tuple[str, str]:
         """Move a message; its path then, and the folder's name."""
-        moved = self._memory.move([(found.message, found.raw, entry.digest)], into)
-        if not moved:
+        moved = self._memory.move([(found.message, found.raw, entry.digest)], into) or {}
+        after = moved.get(found.message)
+        if after is None:
             raise SpamnbError(f"{found.message.name}: not moved: {self._failed[-1] if self._failed else 'it is gone'}")
-        return str(moved[0].place.absolute()), into.name
+        return str(after.place.absolute()), into.name
 
 
 class OpenAccount:
@@ -218,7 +219,8 @@ class OpenAccount:
         if moved is None:
             why = self._failed[-1] if self._failed else "the server would not"
             raise SpamnbError(f"{found.message.name}: not moved: {why}")
-        there = self._in_folder(into, entry)  # few servers say which number it has now
+        # Few servers say which number it has now.
+        there = self._in_folder(into, entry) if moved else None
         if there is None:
             raise SpamnbError(f"{found.message.name}: taken elsewhere meanwhile, so it was not moved")
         return place_in_account(self._account, into.place, there.message.place), into.name

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 
 from spamnb.errors import SpamnbError
 from spamnb.serve.imap_record import AccountRecord, Move, kin_of
+from spamnb.serve.sorting import Moved
 from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import Uid
@@ -129,9 +130,9 @@ class ImapMemory:
 
     def move(
         self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder
-    ) -> list[MailboxMessage] | None:
-        """Move messages of one folder; None where the server would not. Unreachable where the connection is lost:
-        ``recover`` then finds out what was moved."""
+    ) -> Moved | None:
+        """Move messages of one folder, of which those that are gone meanwhile are left out; None where the server would
+        not. Unreachable where the connection is lost: ``recover`` then finds out what was moved."""
         self._note()
         first = messages[0][0]
         try:
@@ -147,7 +148,8 @@ class ImapMemory:
                 if one.place in kin
             ]
             self.record.begin(begun)
-            moved = self._box.move([one for one, _, _ in messages if one.place in kin], into)
+            there = [one for one, _, _ in messages if one.place in kin]
+            self._box.move(there, into)
         except Denied as error:
             self._on_unreadable(self._box.shown, error)
             self._known.clear()
@@ -157,7 +159,7 @@ class ImapMemory:
             return None
         self._denials = 0
         self.record.end(begun, True, self.is_junk(into))
-        return moved
+        return dict.fromkeys(there)  # not every server says which numbers they have now
 
     def recover(self) -> None:
         """Find out what became of moves that were begun and not ended, and make each whole: done, or not begun."""

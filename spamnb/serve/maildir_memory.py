@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spamnb.message.parse import digest as message_digest
 from spamnb.serve.moves import LEARN, Lesson, SeenFolders, is_junk, lasting_name
+from spamnb.serve.sorting import Moved
 from spamnb.sources import maildir
 from spamnb.sources.mailbox import Folder, MailboxMessage
 from spamnb.sources.maildir_box import MaildirBox
@@ -65,14 +66,14 @@ class MaildirMemory:
 
     def move(
         self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder
-    ) -> list[MailboxMessage] | None:
+    ) -> Moved | None:
         """Move messages and note that it was this program, so that 'spamnb watch' takes it for no lesson."""
-        moved: list[MailboxMessage] = []
+        moved: Moved = {}
         side = is_junk(into.place, maildir.locate(self._box.path, self._junk))
         for message, _, digest in messages:
             try:
                 with self.seen.writing():
-                    moved += self._box.move([message], into)
+                    (moved[message],) = self._box.move([message], into)
                     self.seen.put(digest, side)
                     self.seen.put_judged([], [digest])
             except FileNotFoundError:

@@ -13,6 +13,9 @@ from spamnb.message.parse import digest
 from spamnb.serve.score import Score
 from spamnb.sources.mailbox import Folder, Mailbox, MailboxMessage
 
+#: {message: where it lies now, if that is known}, of those that were moved
+Moved = dict[MailboxMessage, MailboxMessage | None]
+
 
 class Memory(Protocol):
     """What is known of a mailbox's messages: which were judged, and which moves were this program's."""
@@ -36,9 +39,9 @@ class Memory(Protocol):
 
     def move(
         self, messages: Sequence[tuple[MailboxMessage, bytes, bytes]], into: Folder
-    ) -> list[MailboxMessage] | None:
-        """Move messages, each with its content and digest; where they lie then, if that is known. None where a reader
-        moved one on since, or the server would not."""
+    ) -> Moved | None:
+        """Move messages, each with its content and digest; those that were still there. None where a reader moved one
+        on since, or the server would not."""
 
     def take_for_seen(self) -> int:
         """Judge none of what is there; how many messages that are."""
@@ -81,12 +84,8 @@ def sort_mail(
             for one, known in each:
                 memory.keep(one.message, known)
         else:
-            after = memory.move([(one.message, one.raw, known) for one, known in each], folders[verdict])
-            if after is None:
-                return
-            if after:
-                yield from (one._replace(after=now) for (one, _), now in zip(each, after))
-                return
+            after = memory.move([(one.message, one.raw, known) for one, known in each], folders[verdict]) or {}
+            each = [(one._replace(after=after[one.message]), known) for one, known in each if one.message in after]
         yield from (one for one, _ in each)
 
     for message, raw in box.read(memory.unjudged(everything)):

@@ -64,6 +64,7 @@ class RowInfo(NamedTuple):
     length: int  # number of different tokens
     digest: bytes  # of the message
     truncations: tuple[str, ...]  # what was left out of it: see Message
+    empty: bool = False  # whether it holds nothing but whitespace
 
 
 class Vectorizer:
@@ -96,13 +97,14 @@ class Vectorizer:
         Without ``identify`` the digest may be empty, which saves an eighth of that.
         """
         raw = normalise(raw)  # here, since both that may read it do
+        empty = not raw or raw.isspace()
         digest = self._plain_message.read(raw, identify) if self._tokenizer.reads_plain_messages else None
         if digest is None:
             message = parse(raw, identify)
-            return RowInfo(self.add(message), message.digest, message.truncations)
+            return RowInfo(self.add(message), message.digest, message.truncations, empty)
         self._counter.begin()
         self._tokenizer.read_plain_message(self._plain_message, self._sink)
-        return RowInfo(self._end_row(), digest, ())
+        return RowInfo(self._end_row(), digest, (), empty)
 
     def add(self, message: Message) -> int:
         """One more row; returns how many different tokens it has."""
@@ -132,6 +134,7 @@ class ReadMessage:
     row: the message as one row of the vocabulary's ids, in the order in which the tokens were met
     digest: 16 bytes, the same however the message is stored
     truncations: what was left out because a bound was reached, described in words
+    empty: whether it holds nothing but whitespace
     """
 
     raw: bytes
@@ -140,6 +143,7 @@ class ReadMessage:
     row: CsrRows
     digest: bytes
     truncations: tuple[str, ...]
+    empty: bool = False
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -182,7 +186,7 @@ class RecalledMessage(ReadMessage):
         vocabulary = Vocabulary()
         ids = vocabulary.ids(counts)
         row = CsrRows(np.array([0, len(ids)]), ids, np.fromiter(counts.values(), np.int64, len(ids)))
-        return cls(b"", Tokenizer(), vocabulary, row, digest, (), identity)
+        return cls(b"", Tokenizer(), vocabulary, row, digest, (), own_identity=identity)
 
     @property
     def identity(self) -> bytes:
@@ -213,7 +217,7 @@ class MessageReader:
         elif not isinstance(message, bytes):
             message = raw_message(message)
         (found,), row = self.rows([message], vocabulary, identify=True)
-        return ReadMessage(message, self._tokenizer, vocabulary, row, found.digest, found.truncations)
+        return ReadMessage(message, self._tokenizer, vocabulary, row, found.digest, found.truncations, found.empty)
 
     def rows(
         self, raws: Iterable[bytes | str], vocabulary: Vocabulary, identify: bool

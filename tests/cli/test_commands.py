@@ -169,6 +169,21 @@ def test_learn_forget_and_export_are_inverse(model: Path, tmp_path: Path) -> Non
     assert run("export", "-m", model).output == before
 
 
+def test_learn_says_what_it_moved_from_which_class(model: Path) -> None:
+    raw = message("spam", 800)
+    assert run("learn", "spam", "-m", model, stdin=raw).output == "learned 1 of 1 as spam\n"
+    assert "learned 1 of 1 as ham; 1 moved from spam" in run("learn", "ham", "-m", model, stdin=raw).output
+    assert run("learn", "ham", "-m", model, stdin=raw).output == "learned 0 of 1 as ham; 1 known already\n"
+
+
+def test_forget_names_the_class_that_has_the_message(model: Path) -> None:
+    assert run("learn", "ham", "-m", model, stdin=message("spam", 800)).exit_code == 0
+    forgot = run("forget", "spam", "-m", model, stdin=message("spam", 800)).output
+    assert forgot == "forgot 0 of 1 from spam; 1 not learned as spam, 1 learned as ham\n"
+    unknown = run("forget", "spam", "-m", model, stdin=message("spam", 801)).output
+    assert unknown == "forgot 0 of 1 from spam; 1 not learned as spam\n"
+
+
 def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     nothing = run("learn", "spam", "-m", tmp_path / "m", stdin=b"")
@@ -566,6 +581,16 @@ def test_what_is_no_text_is_not_imported(tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize("command", ["train {mail}", "learn spam", "import", "merge {model}"])
+def test_no_folder_is_made_for_a_model_that_is_named(
+    command: str, model: Path, folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "nope" / "dir" / "x"
+    result = run(*command.format(mail=folder, model=model).split(), "-m", path, stdin=message("spam", 1))
+    assert (result.exit_code, result.output) == (1, f"Error: {path}: there is no folder {path.parent}\n")
+    assert not (tmp_path / "nope").exists()
+
+
 def test_the_model_lies_in_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SPAMNB_MODEL", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
@@ -706,6 +731,18 @@ def test_nothing_on_standard_input_is_no_message(model: Path) -> None:
     assert (result.exit_code, result.output) == (75, "Error: standard input: no message\n")
     result = run("explain", "-m", model, stdin=b"")
     assert (result.exit_code, result.output) == (1, "Error: standard input: no message\n")
+
+
+@pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
+def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
+    for options in ([], ["--journal", tmp_path / "journal"]):
+        passed = run("filter", *options, "-m", model, stdin=raw)
+        assert "No, score=0.0 required=5.0 verdict=ham" in passed.output
+    with Classifier.open(model) as classifier:
+        told = classifier.classify_all([raw, message("spam", 1)])
+        classifier.charge(false_positive_cost=0.1)
+        assert classifier.classify(raw).verdict == "unsure"
+    assert [(one.verdict, one.score == 0) for one in told] == [("ham", True), ("spam", False)]
 
 
 def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:

@@ -222,7 +222,8 @@ def test_spoilt_settings_are_one_line(models: Models, kind: str, key: str) -> No
     + [("loss", key) for key in ("false_positive_cost", "unsure_cost")],
 )
 def test_spoilt_token_options_and_losses_are_one_line(models: Models, of: str, key: str) -> None:
-    harmless = {"null": ("stem", "unsure_cost"), "true": ("body_only",), "[]": ("ignore_headers",), '"x"': ("ignore_headers",), "{}": ("ignore_headers",)}
+    harmless = {"null": ("stem", "unsure_cost"), "true": ("body_only",)}
+    harmless |= dict.fromkeys(("[]", "{}", '"x"'), ("ignore_headers",))
     for value in ("null", "true", '"x"', "[]", "{}", "-1", "1000000000", "[1]"):
         if key not in harmless.get(value, ()) and (value, of) != ("1000000000", "loss"):
             changed = f"json_set(value, '$.{key}', json('{value}'))"

@@ -304,5 +304,5 @@ def test_what_the_server_would_not_move_is_tried_again_later_and_later(made: Cal
                 assert memory.unjudged(False) == []
                 now[0] += 2
         (message,) = memory.unjudged(False)
-        assert memory.move([(message, raw, digest(raw))], JUNK) == [] and told == ["over quota"] * 3
+        assert memory.move([(message, raw, digest(raw))], JUNK) == {message: None} and told == ["over quota"] * 3
         assert person.where() == {key("spam", 560): "Junk"} and memory.unjudged(False) == []

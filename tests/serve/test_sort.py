@@ -1,15 +1,24 @@
 """What ``sort`` does once, says, and leaves alone."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import commands
 import pytest
 from click.testing import Result
+from mail import never
 from served import mail
 
 from spamnb.classifier import Classifier
+from spamnb.message.parse import digest
+from spamnb.serve.imap_memory import ImapMemory
+from spamnb.serve.imap_record import AccountRecord
+from spamnb.serve.score import Score
+from spamnb.serve.sorting import sort_mail
 from spamnb.sources import maildir
+from spamnb.sources.imap_reading import State, Uid
+from spamnb.sources.mailbox import Folder, MailboxMessage
 
 
 @pytest.fixture
@@ -175,3 +184,56 @@ def test_the_record_of_names_does_not_grow_with_mail_that_is_gone(box, model):
     run("sort", "--junk", "../Junk", "-m", model, box)
     with SeenFolders.of(box) as seen:
         assert seen.judged_names() == frozenset()
+
+
+INBOX, JUNK = Folder("INBOX", "INBOX", "inbox"), Folder("Junk", "Junk", "junk")
+
+
+class Account:
+    """An account of three new messages, of which a person takes the second away before spam is moved."""
+
+    shown, separator = "account", "/"
+
+    def __init__(self) -> None:
+        self.mail = [MailboxMessage(INBOX, str(uid), f"#{uid}", Uid(1, uid)) for uid in (1, 2, 3)]
+        self.moved: list[MailboxMessage] = []
+
+    def folders(self) -> list[Folder]:
+        return [INBOX, JUNK]
+
+    def locate(self, name: str | None) -> Folder:
+        return JUNK
+
+    def make(self, folder: Folder) -> None:
+        assert folder == JUNK
+
+    def state(self, folder: Folder, validity: int | None = None) -> State:
+        return State(1, 4, 3)
+
+    opened = state
+
+    def messages(self, folder: Folder, *_: object, **__: object) -> list[MailboxMessage]:
+        return self.mail
+
+    def sized(self, messages: list[MailboxMessage]) -> list[MailboxMessage]:
+        return messages
+
+    def read(self, messages: list[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
+        return ((one, b"Subject: %d\n" % one.place.uid) for one in messages)
+
+    def heads(self, messages: list[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
+        return ((one, raw) for one, raw in self.read(messages) if one.place.uid != 2)
+
+    def move(self, messages: list[MailboxMessage], into: Folder) -> list[MailboxMessage]:
+        self.moved += messages
+        return []
+
+
+def test_what_vanished_before_its_move_is_not_told_as_moved():
+    box = Account()
+    with AccountRecord.connect(":memory:", writable=True) as record:
+        record.make_tables()
+        memory = ImapMemory(box, record, None, never)
+        told = list(sort_mail(box, memory, lambda raw: Score.of("spam", 9.0, 2.0), {"spam": JUNK}, never))
+        assert [one.message.place.uid for one in told] == [1, 3] == [one.place.uid for one in box.moved]
+        assert not memory.judged(digest(b"Subject: 2\n"))

@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 import tracemalloc
-from contextlib import redirect_stderr
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from io import StringIO
 from pathlib import Path
 
@@ -26,11 +27,13 @@ from spamnb.classifier import Classifier
 from spamnb.cli.mailboxes import Target
 from spamnb.cli.noting import noting
 from spamnb.cli.options import Unreadable
-from spamnb.cli.watching import Stop
+from spamnb.cli.watching import Stop, follow_account
 from spamnb.errors import SpamnbError
 from spamnb.serve.moves import SeenFolders
+from spamnb.serve.sorting import Sorted
 from spamnb.sources import maildir
 from spamnb.sources.entries import MAX_MESSAGE
+from spamnb.sources.mailbox import Folder, MailboxMessage
 
 
 def test_watch_takes_names_that_are_not_utf_8(box, model):
@@ -272,6 +275,50 @@ def test_messages_whose_moves_were_not_made_are_not_kept_in_memory(model: Path, 
         notes.begin()
         after = [sys.getrefcount(raw) for raw in raws]
         assert after[:-1] == before[:-1]  # a classifier keeps the last that it read
+
+
+def test_equal_messages_of_one_batch_are_all_noted(model: Path, tmp_path: Path):
+    target = Target("here", model, None, path=tmp_path)
+    with Classifier.open(model) as classifier, noting(classifier, tmp_path / "journal", target) as notes:
+        assert notes is not None
+        verdicts = [(raw, notes.judge(raw)) for raw in (b"", b"", mail("spam", 500), mail("spam", 500))]
+        for number, (raw, found) in enumerate(verdicts):
+            path = tmp_path / str(number)
+            one = MailboxMessage(Folder("INBOX", tmp_path), str(number), str(number), path)
+            notes.note(Sorted(one, raw, found, None, one))
+        with notes.journal() as journal:
+            assert journal is not None and journal.count() == 4
+
+
+class Lost:
+    """A server that is out of reach; the waits between tries are counted, and none is made."""
+
+    def __init__(self, tries: int) -> None:
+        self.target, self.box, self.tries = None, self, tries
+        self.waits: list[float] = []
+
+    def look(self) -> None:
+        raise SpamnbError("out of reach")
+
+    def close(self) -> None:
+        pass
+
+    @contextmanager
+    def woken(self) -> Iterator[None]:
+        yield None
+
+    def __bool__(self) -> bool:
+        return len(self.waits) >= self.tries
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def test_a_server_that_was_lost_is_asked_again_within_half_a_minute(model: Path, monkeypatch):
+    lost = Lost(tries=2000)
+    monkeypatch.setattr("spamnb.cli.watching.watched", lambda *_: nullcontext(lost))
+    follow_account(Target("here", model, None), Unreadable(), lost, 60, False, None)
+    assert lost.waits[0] <= 1 and 20 < max(lost.waits) <= 30
 
 
 def wait_for(stop: Stop, started: threading.Semaphore) -> None:

@@ -23,7 +23,7 @@ def read_as_parsed(raws: list[bytes], options: TokenOptions | None = None) -> in
     whole, parted = Vectorizer(tokenizer), Vectorizer(tokenizer)
     for raw in raws:
         message = parse(raw)
-        assert whole.read(raw) == (parted.add(message), message.digest, message.truncations)
+        assert whole.read(raw)[:3] == (parted.add(message), message.digest, message.truncations)
         plain_messages += PlainMessage().read(raw, False) == b""
     assert all(map(np.array_equal, whole.take_rows(), parted.take_rows()))
     assert list(whole.vocabulary.tokens()) == list(parted.vocabulary.tokens())
