@@ -103,12 +103,27 @@ class ModelTables(Database):
             if begin == "BEGIN":  # what was read before is still right, and mail is waiting
                 return
             raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
+        try:
+            self._go_over(identity)
+        except SpamnbError:
+            if begin != "BEGIN":  # no model took its place: mail is judged by the one that is open
+                raise
+
+    def _go_over(self, identity: tuple[int, int]) -> None:
+        """Open the file at the path; SpamnbError where it is no model, and then all stays as it was."""
         writable = not self._connection.execute("PRAGMA query_only").fetchone()[0]
         connection = self._connect(self.file, writable)
-        self._connection.close()
+        before = self._connection, self._identity, self._data_version
         self._connection, self._identity, self._data_version = connection, identity, None
         self._drop_cache()
-        self._check()
+        try:
+            self._check()
+        except BaseException:
+            connection.close()
+            self._connection, self._identity, self._data_version = before
+            self._drop_cache()
+            raise
+        before[0].close()
 
     def _check(self) -> None:
         self._check_format()

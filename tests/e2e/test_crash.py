@@ -35,6 +35,7 @@ def test_train_told_to_end_leaves_nothing_behind(tmp_path: Path, sent: signal.Si
         pytest.skip("spamnb heeds nohup, under which these tests run")
     mail_folder, scratch = folders(tmp_path / "mail", mail(1000)), tmp_path / "scratch"  # half a second of work
     scratch.mkdir()
+    (tmp_path / "models").mkdir()
     train = [*SPAMNB, "train", "--workers", "2", "-m", str(tmp_path / "models" / "m.spamnb"), str(mail_folder)]
     ended = 0
     for n in range(8):

@@ -44,6 +44,10 @@ def test_without_a_file_mail_is_judged_and_nothing_learned(tmp_path: Path) -> No
         assert classifier.classify(message("spam", 500)).verdict == before
         with pytest.raises(SpamnbError, match="model: the file is gone, so nothing can be learned"):
             classifier.learn("spam", message("spam", 500))
+        (tmp_path / "model").write_bytes(b"no model")
+        assert classifier.classify(message("spam", 500)).verdict == before
+        with pytest.raises(SpamnbError, match="model: not a spamnb model"):
+            classifier.learn("spam", message("spam", 500))
 
 
 def test_a_change_to_a_file_that_was_replaced_meanwhile_is_an_error(tmp_path: Path) -> None:
