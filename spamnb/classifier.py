@@ -20,7 +20,7 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
 from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
-from spamnb.learners.learner import Direction, learner_for
+from spamnb.learners.learner import Direction, Lesson, learner_for
 from spamnb.message.parse import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
@@ -186,7 +186,6 @@ class Classifier:
         probabilities[[each.empty for each in messages]] = 1 / len(classes)
         enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
-        lengths, known = (np.diff(of.indptr).tolist() for of in (rows, scored.rows))
         of_interest = np.full(len(messages), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
         for i, message in enumerate(messages):
@@ -206,7 +205,6 @@ class Classifier:
                     enough,
                     message.truncations,
                     parts,
-                    1 - known[i] / lengths[i] if lengths[i] else 0.0,
                 )
             )
         return out
@@ -274,8 +272,8 @@ class Classifier:
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
-            totals = self.store.totals()
-            self.learner.learn(self.store, totals, label, read.counts, read.digest, scores, contradicted)
+            new = Lesson(read.digest, label, read.counts, scores, contradicted)
+            self.learner.learn(self.store, self.store.totals(), new)
             self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             if taught:
                 keep(self.store, read.digest, label, read.raw)

@@ -29,7 +29,6 @@ class Judgement(NamedTuple):
     - ``enough``: had the model seen enough of every class for the probabilities to mean much?
     - ``truncations``: what of the message was too large to be read, described in words
     - ``corrections``: of each piece of evidence the part, in nats, that corrects naive Bayes; empty in other models
-    - ``unknown``: the share of the message's tokens that the model does not know; 0 where it has none
 
     >>> import spamnb
     >>> with spamnb.Classifier.create(":memory:") as classifier:
@@ -48,7 +47,6 @@ class Judgement(NamedTuple):
     enough: bool
     truncations: tuple[str, ...]
     corrections: tuple[float, ...] = ()
-    unknown: float = 0.0
 
     def __repr__(self) -> str:
         likeliest = sorted(self.probabilities.items(), key=lambda of_class: -of_class[1])[:SHOWN]

@@ -97,22 +97,21 @@ def screened(training_set: TrainingSet, settings: Settings) -> Screened:
     return learner_for(settings).screen(select_features(training_set, settings))
 
 
-def _fit(training_set: TrainingSet, screened: Screened, settings: Settings) -> FitResult:
-    """The learner fitted to ``screened``, what to learn of the training set, with left-out scores.
+def _fit(training_set: TrainingSet, learned: Screened, settings: Settings) -> FitResult:
+    """The learner fitted to ``learned``, what to learn of the training set, with left-out scores.
 
     Where words were chosen, the scores are those of folds, each with a choice of its own. Which tokens are rare sums
     tell for each message anew. A message of a fold without which some class has no message scores 0: nothing tells the
     classes apart.
     """
-    result = learner_for(settings).train(screened)
-    selected = screened.training_set
+    result = learner_for(settings).train(learned)
+    selected = learned.training_set
     chosen = settings.top_words is not None and len(selected.tokens) < len(training_set.tokens)
     if not chosen or not len(result.labels):
         return result
     positions = selected.included_positions()
-    if screened.doubted is not None:
-        doubted = screened.doubted.included_positions()
-        training_set = training_set.minus(np.isin(np.arange(1 + max(positions.max(), doubted.max())), doubted))
+    if learned.doubted is not None:
+        training_set, _ = training_set.split(learned.doubted.included_positions())
     fold_of = training_set.stratified_folds(N_FOLDS)
     row = np.zeros(len(fold_of), np.intp)  # of each position
     row[positions] = np.arange(len(positions))
@@ -123,7 +122,7 @@ def _fit(training_set: TrainingSet, screened: Screened, settings: Settings) -> F
         if not others.counts.documents.all():
             continue
         learner = learner_for(settings)
-        with _in_memory(others, learner.train(Screened(others, screened.noise)), settings) as store:
+        with _in_memory(others, learner.train(Screened(others, learned.noise)), settings) as store:
             store.preload()
             totals = store.totals()
             for batch in training_set.select(in_fold).batches():

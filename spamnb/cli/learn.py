@@ -91,7 +91,7 @@ def learn_command(
             nonlocal contradicted
             message = classifier.read(raw)
             before = classifier.store.learned(message.digest)
-            against_all = classifier.contradicts(label, message)
+            against_all = before is None and classifier.contradicts(label, message)
             learned = classifier.learn(label, message)
             contradicted += against_all and learned
             if before and learned:

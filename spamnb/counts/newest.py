@@ -62,12 +62,6 @@ def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
         among, whole = (np.array([n[is_spam].sum(), n[~is_spam].sum()]) for n in (among, whole))
     if len(among) < 2 or (among < MIN_OF_SIDE).any() or (whole - among < MIN_OLDER * whole).any():
         return None
-    places = np.zeros(1 + max(int(own.positions.max(initial=-1)) for own in training_set.shards), bool)
-    places[positions[chosen]] = True
-    older = training_set.minus(places).select_columns()
-    shards = tuple(
-        own._replace(included=every.included & places[own.positions])
-        for every, own in zip(training_set.shards, older.shards)
-    )
+    older, asked = training_set.split(positions[chosen])
     since = int(dates[chosen].min())
-    return OlderAndNewest(older, older._replace(shards=shards), since, np.flatnonzero(chosen))
+    return OlderAndNewest(older, asked, since, np.flatnonzero(chosen))

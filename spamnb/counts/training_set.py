@@ -92,6 +92,17 @@ class TrainingSet(NamedTuple):
         """The training set without the messages at these places: all sums minus theirs."""
         return self.select(~places)._replace(counts=self.counts - self.subset(places).counts)
 
+    def split(self, positions: np.ndarray) -> tuple[TrainingSet, TrainingSet]:
+        """The training set without the messages at ``positions``, and these: over the same columns, beside its sums."""
+        places = np.zeros(1 + max(int(own.positions.max(initial=-1)) for own in self.shards), bool)
+        places[positions] = True
+        rest = self.minus(places).select_columns()
+        shards = tuple(
+            own._replace(included=every.included & places[own.positions])
+            for every, own in zip(self.shards, rest.shards)
+        )
+        return rest, rest._replace(shards=shards)
+
     def deduplicate(self) -> TrainingSet:
         """With every message counted once: the last of its copies, whose class is taken to be right."""
         last = last_copies(self.shards)

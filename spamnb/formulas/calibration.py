@@ -94,9 +94,9 @@ def _fit_curve(
 
     Of the class's messages a share ε is labelled as another class, and of the others a share δ as the class, whatever
     the message: P(label | x) = δ + (1 − ε − δ) σ(slope·x + intercept). Both are 0 unless that makes the labels
-    ``min_gain`` nats likelier. The best of a few steep curves is where the search starts.
-    At its end a message counts for its label with the probability that the label is right, for the other side with
-    the rest, and the curve is fitted to these counts.
+    ``min_gain`` nats likelier. The search starts from the best of a few steep curves. At its end a message counts for
+    its label with the probability that the label is right, for the other side with the rest, and the curve is fitted
+    to these counts.
     """
     own, rest = own.astype(float), rest.astype(float)
     own[_bins(np.array(_PRIOR_MARGIN))] += 1 + unscored[0]
@@ -129,6 +129,7 @@ class _Binned:
 
     def __init__(self, x: np.ndarray, own: np.ndarray, rest: np.ndarray) -> None:
         self.x, self.own, self.rest, self.total = x, own, rest, own + rest
+        self.scale = float(np.sqrt((self.total * x * x).sum() / self.total.sum()))  # of x, in nats
 
     @property
     def prior_log_odds(self) -> float:
@@ -148,15 +149,14 @@ class _Binned:
 
     def climb(self, start: Curve) -> Curve:
         """The likeliest curve with wrong labels, by Fisher's scoring from ``start`` on."""
-        scale = np.sqrt((self.total * self.x * self.x).sum() / self.total.sum())
-        z = self.x / scale
+        z = self.x / self.scale
 
         def curve_of(at: np.ndarray) -> Curve:  # a share is σ(a number) / 2
             missed, foreign = (_sigmoid(at[2:]) / 2).tolist()
-            return Curve(float(at[0] / scale), float(at[1]), missed, foreign)
+            return Curve(float(at[0] / self.scale), float(at[1]), missed, foreign)
 
         shares = np.array([start.missed, start.foreign])
-        best = np.array([start.slope * scale, start.intercept, *np.log(2 * shares / (1 - 2 * shares))])
+        best = np.array([start.slope * self.scale, start.intercept, *np.log(2 * shares / (1 - 2 * shares))])
         highest, damping = self.log_likelihood(start), 1e-3
         for _ in range(_MAX_STEPS):
             missed, foreign = _sigmoid(best[2:]) / 2
@@ -184,9 +184,8 @@ class _Binned:
         n_own, n_rest = self.own.sum(), self.rest.sum()
         doubt = 0.5 + 0.5 * _CAREFUL / (_CAREFUL + min(n_own, n_rest))
         target = self.own * (n_own + doubt) / (n_own + 2 * doubt) + self.rest * doubt / (n_rest + 2 * doubt)
-        scale = np.sqrt((self.total * self.x * self.x).sum() / self.total.sum())
-        z = self.x / scale
-        slope, intercept = start.slope * scale, start.intercept
+        z = self.x / self.scale
+        slope, intercept = start.slope * self.scale, start.intercept
 
         def error(slope: float, intercept: float) -> float:
             activation = slope * z + intercept
@@ -211,7 +210,7 @@ class _Binned:
             slope, intercept, lowest = slope + step[0], intercept + step[1], now
             if size < 1e-9:
                 break
-        return Curve(float(slope / scale), float(intercept))
+        return Curve(float(slope / self.scale), float(intercept))
 
 
 def _sigmoid(log_odds: np.ndarray) -> np.ndarray:
@@ -286,15 +285,6 @@ class Calibration:
             return False
         sides = seen if spam is None else np.array([seen[spam], seen.sum() - seen[spam]])
         return bool((sides >= MIN_MESSAGES).all())
-
-    def log_odds_at_training(self, of: int) -> tuple[np.ndarray, np.ndarray]:
-        """What the calibrated log-odds of class number ``of`` were when the messages were scored without themselves:
-        (BINS,) in nats, and how many messages had them. Of two classes; of more a margin alone does not say it."""
-        margin = np.sinh((np.arange(BINS) - BINS // 2) / _BINS_PER_UNIT) * _SCALE
-        scores = np.zeros((BINS, 2))
-        scores[:, of] = margin
-        p = self.probabilities(scores)
-        return np.log(p[:, of] / p[:, 1 - of]), np.maximum(self.histogram[of], 0).sum(axis=0)
 
     def _fit(self) -> list[Curve]:
         """Slope and intercept of each class's curve; of two classes only the second's is used."""

@@ -34,6 +34,7 @@ from spamnb.learners.learner import (
     FitResult,
     HardMessage,
     Learner,
+    Lesson,
     ModelFile,
     Screened,
 )
@@ -128,27 +129,18 @@ class Corrected(Learner):
             scores=offset * found.scores + corrections, weights=offset * found.weights + weights, correction=weights
         )
 
-    def learn(
-        self,
-        store: ModelFile,
-        totals: ClassTotals,
-        label: str,
-        token_counts: Mapping[str, int],
-        digest: bytes,
-        scores: Mapping[str, float],
-        contradicted: bool,
-    ) -> None:
-        if contradicted:
-            self._move_apart(store, totals, label, token_counts, digest)
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+        if lesson.contradicted:
+            self._move_apart(store, totals, lesson)
             return
-        classes = list(scores)
+        digest, label, classes, scores = lesson.digest, lesson.label, list(lesson.scores), list(lesson.scores.values())
         if label not in classes or len(classes) < 2:  # nothing to tell apart yet
             return
-        tokens = store.in_vocabulary(list(token_counts))
+        tokens = store.in_vocabulary(list(lesson.token_counts))
         y, value = classes.index(label), value_of(len(tokens))
-        found, corrections = coefficients(list(scores.values()), y, LEARNING_PENALTY), store.corrections
+        found, corrections = coefficients(scores, y, LEARNING_PENALTY), store.corrections
         is_hard = found[y] >= HARD
-        offsets = np.array(list(scores.values())) - _part(corrections, tokens, classes) if is_hard else np.zeros(0)
+        offsets = np.array(scores) - _part(corrections, tokens, classes) if is_hard else np.zeros(0)
         brought = dict(zip(classes, units_of(found, y, value).tolist()))
         if found[y] >= LEAST:
             corrections.add(tokens, brought)
@@ -158,28 +150,26 @@ class Corrected(Learner):
         if is_hard:
             corrections.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
 
-    def _move_apart(
-        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
-    ) -> None:
+    def _move_apart(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         """Judge a message that all others contradict as it was taught, and with it those of its sender.
 
         Only its rare tokens move, those of its header where it has such: what it shares with a class stays.
         """
-        tokens = store.in_vocabulary(list(token_counts))
+        tokens = store.in_vocabulary(list(lesson.token_counts))
         found = store.look_up(tokens)
         rare = found.document_counts.sum(axis=0) <= max(RARE * totals.documents.sum(), MIN_RARE)
         of_header = rare & (found.groups == HEADERS)
         chosen = take_tokens(tokens, found.positions[of_header if of_header.any() else rare])
-        scores = self.score(store, totals, *CsrRows.of([token_counts])).scores[0]
+        scores = self.score(store, totals, *CsrRows.of([lesson.token_counts])).scores[0]
         classes = list(totals.classes)
-        y = classes.index(label)
+        y = classes.index(lesson.label)
         lacking = APART - (scores[y] - np.delete(scores, y).max())
         if lacking > 0 and len(chosen):
             shift = np.full(len(classes), -lacking / len(classes) / len(chosen))  # of a token, where its value is 1
             shift[y] += lacking / len(chosen)
             units = dict(zip(classes, units_of(shift.tolist(), y, 1 / value_of(len(tokens))).tolist()))
             store.corrections.add(chosen, units)
-            store.corrections.put_moved_apart(digest, chosen, units)
+            store.corrections.put_moved_apart(lesson.digest, chosen, units)
 
     def _solve_again(self, corrections: CorrectionFile, hard: HardMessage, digest: bytes) -> None:
         """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
@@ -292,8 +282,7 @@ def _problem(training_set: TrainingSet, column: np.ndarray, labels: np.ndarray, 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Scores (n, C) of each message, in the problem's order, by a correction to which its fold brought nothing."""
     problem, order = solved.problem, solved.order
-    positions = np.concatenate([shard.positions[shard.included] for shard in training_set.shards])
-    fold = training_set.stratified_folds(folds)[positions]
+    fold = training_set.stratified_folds(folds)[training_set.included_positions()]
     scores = problem.offsets.copy()
     of_class = np.bincount(problem.labels, minlength=scores.shape[1])
 

@@ -23,7 +23,7 @@ from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.pooling import softmax
 from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
-from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, ModelFile, Screened, class_names
+from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, Lesson, ModelFile, Screened, class_names
 from spamnb.settings import Settings
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
@@ -126,17 +126,8 @@ class EmbeddedModel(Learner):
             raise Damaged("dense_directions in table meta are not as many as the embedding has")
         return [Direction(up, down, explanation.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
-    def learn(
-        self,
-        store: ModelFile,
-        totals: ClassTotals,
-        label: str,
-        token_counts: Mapping[str, int],
-        digest: bytes,
-        scores: Mapping[str, float],
-        contradicted: bool,
-    ) -> None:
-        x = self._message(store, token_counts)
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+        label, x = lesson.label, self._message(store, lesson.token_counts)
         names, arrays = self._stored(store)
         if not self._sums:
             if label not in names:

@@ -110,6 +110,16 @@ class Correction(NamedTuple):
     weights: np.ndarray  # (V, C) the sums of that, by token
 
 
+class Lesson(NamedTuple):
+    """A message that a model learns by itself, and what the model knew of it before."""
+
+    digest: bytes
+    label: str
+    token_counts: Mapping[str, int]  # {token: occurrences}
+    scores: Mapping[str, float]  # by class; none while there was nothing to tell apart
+    contradicted: bool  # was the model rather sure that it is not of this class?
+
+
 class Screened(NamedTuple):
     """A training set whose labels were looked at: what to learn of it, and what its labels speak against."""
 
@@ -192,20 +202,8 @@ class Learner:
         same columns, all of which occur in ``others``. None where that would take another training."""
         return None
 
-    def learn(
-        self,
-        store: ModelFile,
-        totals: ClassTotals,
-        label: str,
-        token_counts: Mapping[str, int],
-        digest: bytes,
-        scores: Mapping[str, float],
-        contradicted: bool,
-    ) -> None:
-        """Add one message, {token: occurrences}, to what is kept beside the sums; these and ``totals`` hold it already.
-
-        ``scores`` are those that it had before that, by class; none while there was nothing to tell apart. The label
-        of one that is ``contradicted`` is what the model is rather sure that it is not."""
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
+        """Add one message to what is kept beside the sums; these and ``totals`` hold it already."""
 
     @property
     def forgets(self) -> bool:

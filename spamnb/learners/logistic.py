@@ -9,7 +9,7 @@ of the model's meta holds; a class that came later has weight 0 in the vectors t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
 from spamnb.formulas.pooling import softmax
-from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, Screened, class_names
+from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, ModelFile, Screened, class_names
 from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
@@ -117,20 +117,11 @@ class Logistic(Learner):
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
 
-    def learn(
-        self,
-        store: ModelFile,
-        totals: ClassTotals,
-        label: str,
-        token_counts: Mapping[str, int],
-        digest: bytes,
-        scores: Mapping[str, float],
-        contradicted: bool,
-    ) -> None:
+    def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         names, intercept = _parameters(store)
+        label, tokens = lesson.label, list(lesson.token_counts)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
-        tokens = list(token_counts)
         vectors = _vectors(store, tokens, len(names))
         table = np.zeros((len(tokens), len(names)))
         for row, token in enumerate(tokens):

@@ -37,8 +37,9 @@ def screen(settings: Settings, training_set: TrainingSet) -> Screened:
     parts = _parted(training_set, wrong)
     if parts.doubted is None:
         return everything._replace(noise=noise if not wrong.any() else 0.0)
-    row = np.zeros(1 + training_set.included_positions().max(), np.intp)
-    row[training_set.included_positions()] = np.arange(len(labels))
+    positions = training_set.included_positions()
+    row = np.zeros(1 + positions.max(), np.intp)  # of each position
+    row[positions] = np.arange(len(positions))
     by_trusted = np.empty_like(scores)
     _, own = leave_one_out_scores(settings, parts.training_set)
     _, others = scores_by_others(settings, parts.training_set, parts.doubted)
@@ -64,11 +65,5 @@ def _parted(training_set: TrainingSet, wrong: np.ndarray) -> Screened:
     trusted = np.bincount(labels[~wrong], minlength=len(training_set.counts.classes))
     if not wrong.any() or (trusted < MIN_TRUSTED * training_set.counts.documents).any():
         return Screened(training_set)
-    positions = training_set.included_positions()
-    places = np.zeros(1 + max(int(own.positions.max(initial=-1)) for own in training_set.shards), bool)
-    places[positions[wrong]] = True
-    learned = training_set.minus(places)
-    columns = np.flatnonzero(learned.counts.document_frequency())
-    learned = learned.select_columns(columns)
-    doubted = training_set.select(places).select_columns(columns)
-    return Screened(learned, doubted=doubted._replace(counts=learned.counts))
+    learned, doubted = training_set.split(training_set.included_positions()[wrong])
+    return Screened(learned, doubted=doubted)

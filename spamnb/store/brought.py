@@ -47,19 +47,26 @@ class BroughtTable:
                 (digest, self._blob(units)),
             )
 
+    def _added_elsewhere(self, digest: bytes) -> tuple[int, bytes]:
+        """Column ``changed`` of a message: a number, and what stands behind it; (OWN_TOKENS, b"") where it is empty."""
+        rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
+        if not rows or rows[0][0] is None:
+            return OWN_TOKENS, b""
+        blob = rows[0][0]
+        if type(blob) is not bytes or len(blob) < KEY.itemsize:
+            raise Damaged("changes in table brought that were cut short")
+        return int(np.frombuffer(blob, KEY, 1)[0]), blob[KEY.itemsize :]
+
+    def _units(self, blob: bytes) -> dict[str, int]:
+        names = list(self._tables.class_ids())
+        (units,) = units_of_rows("brought", [blob], len(names))
+        return {name: n for name, n in zip(names, units.tolist()) if n}
+
     def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
         """The number of the hard message that learning this one solved again, and what it added to it, by class."""
         with self._tables.reading():
-            rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
-            if not rows or rows[0][0] is None:
-                return None
-            if type(rows[0][0]) is not bytes or len(rows[0][0]) < KEY.itemsize:
-                raise Damaged("changes in table brought that were cut short")
-            number, names = int(np.frombuffer(rows[0][0], KEY, 1)[0]), list(self._tables.class_ids())
-            if number == OWN_TOKENS:
-                return None
-            (units,) = units_of_rows("brought", [rows[0][0][KEY.itemsize :]], len(names))
-            return number, {name: n for name, n in zip(names, units.tolist()) if n}
+            number, units = self._added_elsewhere(digest)
+            return None if number == OWN_TOKENS else (number, self._units(units))
 
     def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
         """Keep what learning a message added to what a hard message brings."""
@@ -72,34 +79,22 @@ class BroughtTable:
     def moved_apart(self, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], dict[str, int]] | None:
         """Those of a message's ``tokens`` that learning it moved alone, and by how much, by class."""
         with self._tables.reading():
-            rows = self._tables.execute("SELECT changed FROM brought WHERE digest = ?", (digest,)).fetchall()
-            if not rows or rows[0][0] is None or bytes(rows[0][0][: KEY.itemsize]) != OWN_TOKENS.to_bytes(KEY.itemsize):
+            number, rest = self._added_elsewhere(digest)
+            if number != OWN_TOKENS or not rest:
                 return None
-            blob = bytes(rows[0][0][KEY.itemsize :])
-            size = int.from_bytes(blob[:2], "little")
-            names = list(self._tables.class_ids())
-            (units,) = units_of_rows("brought", [blob[2 : 2 + size]], len(names))
-            keys = blob[2 + size :]
-            if len(keys) % KEY.itemsize:
+            end = 2 + int.from_bytes(rest[:2], "little")  # of the units
+            if (len(rest) - end) % KEY.itemsize:
                 raise Damaged("keys in table brought that were cut short")
-            moved = np.isin(keys_of(tokens), np.frombuffer(keys, KEY))
-            return take_tokens(tokens, np.flatnonzero(moved)), {
-                name: n for name, n in zip(names, units.tolist()) if n
-            }
+            moved = np.isin(keys_of(tokens), np.frombuffer(rest[end:], KEY))
+            return take_tokens(tokens, np.flatnonzero(moved)), self._units(rest[2:end])
 
     def put_moved_apart(self, digest: bytes, tokens: Sequence[str], units: Mapping[str, int]) -> None:
         """Keep what learning a message added to some of its tokens."""
         with self._tables.writing():
             added = self._blob(units)
             keys = np.ascontiguousarray(keys_of(tokens), KEY).tobytes()
-            self._tables.execute(
-                "INSERT INTO brought VALUES (?, ?, ?)",
-                (
-                    digest,
-                    self._blob({}),
-                    OWN_TOKENS.to_bytes(KEY.itemsize) + len(added).to_bytes(2, "little") + added + keys,
-                ),
-            )
+            changed = np.array([OWN_TOKENS], KEY).tobytes() + len(added).to_bytes(2, "little") + added + keys
+            self._tables.execute("INSERT INTO brought VALUES (?, ?, ?)", (digest, self._blob({}), changed))
 
     def drop_brought(self, digest: bytes) -> None:
         """Keep nothing of what a message brought and changed."""

@@ -127,7 +127,8 @@ class Database:
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._told():
-            self._follow_file(begin)
+            writing = begin != "BEGIN"
+            self._follow_file(writing)
             self._connection.execute(begin)
             self._busy = True
             try:
@@ -138,7 +139,8 @@ class Database:
                 yield
                 self._before_commit()
                 self._connection.execute("COMMIT")
-                self._follow_file(begin)
+                if writing:
+                    self._check_written()
             except BaseException:
                 self._drop_cache()
                 if self._connection.in_transaction:
@@ -147,8 +149,11 @@ class Database:
             finally:
                 self._busy = False
 
-    def _follow_file(self, begin: str) -> None:
-        """Before and after a transaction: is the file at the path the one that is open?"""
+    def _follow_file(self, writing: bool) -> None:
+        """Before a transaction: is the file at the path the one that is open?"""
+
+    def _check_written(self) -> None:
+        """SpamnbError where a change was made to a file that is no longer the one at the path."""
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

@@ -85,9 +85,9 @@ class ModelTables(Database):
             raise
         return store
 
-    def _follow_file(self, begin: str) -> None:
+    def _follow_file(self, writing: bool) -> None:
         """Go over to the file that is at the path now. Whoever removes a model and trains another there would otherwise
-        have lessons acknowledged that nobody ever reads: a change that was made to the other file is an error.
+        have lessons acknowledged that nobody ever reads.
 
         The open file keeps its number on the disk, so another file has another one."""
         identity = _identity(self.file)
@@ -95,19 +95,17 @@ class ModelTables(Database):
             self._identity = identity
         if identity == self._identity:
             return
-        if self._busy:  # the transaction has ended
-            if begin == "BEGIN":
-                return
-            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
-        if identity is None:
-            if begin == "BEGIN":  # what was read before is still right, and mail is waiting
-                return
-            raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
         try:
+            if identity is None:
+                raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
             self._go_over(identity)
         except SpamnbError:
-            if begin != "BEGIN":  # no model took its place: mail is judged by the one that is open
+            if writing:  # what only reads goes on with the model that is open: mail is waiting
                 raise
+
+    def _check_written(self) -> None:
+        if _identity(self.file) != self._identity:
+            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
 
     def _go_over(self, identity: tuple[int, int]) -> None:
         """Open the file at the path; SpamnbError where it is no model, and then all stays as it was."""
