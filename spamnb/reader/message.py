@@ -10,44 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.message.mime import Part
 from spamnb.reader import _core
 from spamnb.reader.attachments import Program
 from spamnb.reader.evidence import header_rules
 from spamnb.reader.tables import hand_over
+from spamnb.tokens.tokenizer import TokenOptions
 
 hand_over()
 
-TOKENIZERS = ("own", "tweet", "treebank")
 DIGEST = 16  # bytes
 _KEY = os.urandom(16)  # of all vocabularies of this process: a sender cannot choose the slots of his tokens
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 # What was left out because a bound was reached, by the names of core/evidence.c.
 CUTS = ("headers", "html", "links", "parts", "pdf", "smime", "text", "tnef")
-
-
-@dataclass(frozen=True, slots=True)
-class TokenOptions:
-    """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
-
-    ValueError for a tokenizer that does not exist and for ``ngrams`` below 1.
-
-    >>> TokenOptions(ngrams=1, ignore_headers=("List-Id",)).ignore_headers
-    ('list-id',)
-    """
-
-    tokenizer: str = "own"  # finds the words of a text: "own", or nltk's "tweet" or "treebank"
-    stem: str | None = None  # a language of nltk's Snowball stemmers
-    ngrams: int = 2  # the first words of a text are joined to tokens of up to so many words; 1 joins none
-    body_only: bool = False  # reads the text of the body alone
-    ignore_headers: tuple[str, ...] = ("newsgroups", "xref", "path")  # that give away the answer
-
-    def __post_init__(self) -> None:
-        if self.tokenizer not in TOKENIZERS:
-            raise ValueError(f"tokenizer {self.tokenizer!r} is not one of {', '.join(TOKENIZERS)}")
-        if self.ngrams < 1:
-            raise ValueError(f"ngrams is {self.ngrams}: at least 1 is needed")
-        object.__setattr__(self, "ignore_headers", tuple(name.lower() for name in self.ignore_headers))
 
 
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
@@ -128,17 +105,6 @@ class Rows:
     errors: list[tuple[int, int]]
 
 
-class Part(NamedTuple):
-    """One leaf of the MIME tree. ``size`` is the number of bytes it takes in the message, still encoded."""
-
-    content_type: str
-    charset: str
-    encoding: str
-    disposition: str
-    filename: str
-    size: int
-
-
 class Message(NamedTuple):
     """A decoded message: every text is without NUL, has LF line ends, and stands in reading order.
 
@@ -179,6 +145,7 @@ class Reader:
 
     ValueError for a stemmer that does not exist.
 
+    >>> from spamnb.tokens.tokenizer import TokenOptions
     >>> reader = Reader(TokenOptions(body_only=True))
     >>> reader.tokens(b"Subject: offer\\n\\nBuy NOW: $5!")
     {'p::': 1, 'p:$': 1, 'p:!': 1, 'buy': 1, 'now': 1, '$5!': 1, '#$0!': 1, 'buy now': 1, 'now $5!': 1,

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.reader import _core, evidence
-from spamnb.reader.message import Reader, TokenOptions, Vocabulary, parse
+from spamnb.reader.message import Reader, Vocabulary, parse
+from spamnb.tokens.tokenizer import TokenOptions
 
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=80
@@ -166,10 +167,7 @@ def test_words_by_nltk() -> None:
     assert tokens["buy"] == 1 and tokens["pill"] == 1 and tokens["buy pill"] == 1
 
 
-def test_options_are_checked() -> None:
-    for options in ({"tokenizer": "none"}, {"ngrams": 0}):
-        with pytest.raises(ValueError):
-            TokenOptions(**options)  # type: ignore[arg-type]
+def test_a_stemmer_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="stem"):
         Reader(TokenOptions(stem="klingon"))
 

@@ -116,10 +116,10 @@ span writer_close(struct writer *writer) {
 }
 
 span lower_copy(struct arena *arena, span text) {
-    struct writer writer = writer_open(arena, size_of(text));
-    for (; text.at < text.end; text.at++)
-        put_byte(&writer, to_lower(*text.at));
-    return writer_close(&writer);
+    uint8_t *copy = take(arena, size_of(text));
+    for (size_t i = 0; i < size_of(text); i++)
+        copy[i] = to_lower(text.at[i]);
+    return span_of(copy, size_of(text));
 }
 
 void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {

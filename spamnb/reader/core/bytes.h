@@ -131,6 +131,15 @@ static inline unsigned bit_length(size_t n) {
     return bits;
 }
 
+static inline uint32_t load_32(const uint8_t *at) {
+    uint32_t value;
+    memcpy(&value, at, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap32(value);
+#endif
+    return value;
+}
+
 static inline uint64_t load_64(const uint8_t *at) {
     uint64_t value;
     memcpy(&value, at, 8);

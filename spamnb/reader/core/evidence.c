@@ -40,6 +40,7 @@ bool rules_begin(struct rule_table *table) {
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
     uint8_t lower[100];
     name = first_bytes(name, sizeof lower);
+    lower[0] = 0;
     for (size_t i = 0; i < size_of(name); i++)
         lower[i] = to_lower(name.at[i]);
     name = span_of(lower, size_of(name));
@@ -47,7 +48,8 @@ const struct header_rule *header_rule_of(const struct rule_table *table, span na
     if (table->slots[slot])
         return &table->rules[table->slots[slot] - 1];
     for (size_t i = 0; i < table->n_rules; i++)
-        if (table->rules[i].is_beginning && starts_with(name, table->rules[i].name))
+        if (table->rules[i].is_beginning && *table->rules[i].name.at == lower[0] &&
+            starts_with(name, table->rules[i].name))
             return &table->rules[i];
     return &table->other;
 }
@@ -352,6 +354,9 @@ static void find_shown_urls(struct reader *reader, struct url_list *list, span t
     if (!find_byte(text, ':') && !find(text, LITERAL("ww.")) && !find(text, LITERAL("WW.")))
         return;
     for (; text.end - at > 4; at++) {
+        static const bool BEGINS_URL[256] = {[':'] = true, ['w'] = true, ['W'] = true};
+        if (!BEGINS_URL[*at])
+            continue;
         span here = span_between(at, text.end), url;
         if (*at == ':' && (starts_with(here, LITERAL("://")) || starts_with(here, LITERAL(":\\\\")))) {
             span before = span_between(at - text.at > 5 ? at - 5 : text.at, at);

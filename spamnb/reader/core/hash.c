@@ -46,6 +46,7 @@ static void compress(struct digest_state *state, const uint8_t block[128], bool 
     v[12] ^= state->n_bytes; /* a message has fewer than 2^64 bytes */
     if (is_last)
         v[14] = ~v[14];
+#pragma GCC unroll 12 /* then the order of words is known when this is compiled: twice as fast */
     for (int round = 0; round < 12; round++) {
         const uint8_t *order = BLAKE2B_ORDER[round % 10];
         BLAKE2B_MIX(0, 4, 8, 12, m[order[0]], m[order[1]]);

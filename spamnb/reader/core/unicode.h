@@ -62,6 +62,8 @@ static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first
 static inline span first_points(span text, size_t n) {
     if (size_of(text) <= n)
         return text;
+    if (is_ascii(span_of(text.at, n + 1)))
+        return span_of(text.at, n);
     const uint8_t *at = text.at;
     for (; at < text.end; at++)
         if ((*at & 0xC0) != 0x80 && !n--)

@@ -115,8 +115,7 @@ static bool count(struct vocabulary *v, const struct pending_token *token) {
     return true;
 }
 
-/* Counts what waits. */
-static bool count_pending(struct vocabulary *v) {
+bool row_count(struct vocabulary *v) {
     for (size_t i = 0; i < v->n_pending; i++) {
         uint32_t entry = v->slots[v->pending[i].hash & v->slot_mask];
         if (entry)
@@ -129,13 +128,6 @@ static bool count_pending(struct vocabulary *v) {
     return fits;
 }
 
-uint8_t *row_token(struct vocabulary *v) {
-    bool is_full = v->n_pending == MAX_PENDING || MAX_PENDING_BYTES - v->n_pending_bytes < MAX_TOKEN;
-    if (is_full && !count_pending(v))
-        return NULL;
-    return v->pending_text + v->n_pending_bytes;
-}
-
 void row_add(struct vocabulary *v, size_t size, bool only_once) {
     uint64_t hash = siphash(v->key, span_of(v->pending_text + v->n_pending_bytes, size));
     __builtin_prefetch(&v->slots[hash & v->slot_mask]);
@@ -144,7 +136,7 @@ void row_add(struct vocabulary *v, size_t size, bool only_once) {
 }
 
 bool row_end(struct vocabulary *v, size_t *size) {
-    if (!count_pending(v))
+    if (!row_count(v))
         return false;
     *size = v->n_cells - v->row_begin;
     v->row_begin = v->n_cells;

@@ -54,8 +54,13 @@ uint32_t vocabulary_id(struct vocabulary *vocabulary, span token);
 /* The id of a token, NO_TOKEN where it has none. */
 uint32_t vocabulary_find(const struct vocabulary *vocabulary, span token);
 span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
+/* Counts what waits; false where there is no memory. */
+bool row_count(struct vocabulary *vocabulary);
 /* Where the next token of the row may be written, up to MAX_TOKEN bytes; NULL where there is no memory. */
-uint8_t *row_token(struct vocabulary *vocabulary);
+static inline uint8_t *row_token(struct vocabulary *vocabulary) {
+    bool is_full = vocabulary->n_pending == MAX_PENDING || vocabulary->n_pending_bytes > MAX_PENDING_BYTES - MAX_TOKEN;
+    return is_full && !row_count(vocabulary) ? NULL : vocabulary->pending_text + vocabulary->n_pending_bytes;
+}
 /* Counts the token of so many bytes that was written there; where only_once, its first occurrence alone. */
 void row_add(struct vocabulary *vocabulary, size_t size, bool only_once);
 /* Forgets the row at hand. */

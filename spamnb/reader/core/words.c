@@ -21,7 +21,7 @@ enum {
 enum { UPPER = 1, LOWER = 2, DIGIT = 4, INNER = 8, NOT_ASCII = 16, LEFT = 32, RIGHT = 64, CUTS = 128 };
 
 static uint8_t KIND[256];
-static bool IS_SIGN[256];
+static bool IS_SIGN[256], MAY_BE_SIGN[256]; /* the latter of other characters' bytes, too */
 
 void words_begin(void) {
     for (int c = 0; c < 256; c++) {
@@ -33,7 +33,8 @@ void words_begin(void) {
             kind |= strchr("-.,!_", c) ? CUTS : 0;
         }
         KIND[c] = kind;
-        IS_SIGN[c] = c > ' ' && c < 127 && !is_letter((uint8_t)c) && !is_digit((uint8_t)c);
+        IS_SIGN[c] = MAY_BE_SIGN[c] = c > ' ' && c < 127 && !is_letter((uint8_t)c) && !is_digit((uint8_t)c);
+        MAY_BE_SIGN[c] = MAY_BE_SIGN[c] || c >= 128;
     }
 }
 
@@ -99,11 +100,17 @@ static void put(struct scan *scan, span text) {
 
 /* A piece of ASCII in lower case. */
 static void put_lower(struct scan *scan, span text) {
-    uint8_t lower[MAX_CUT_WORD];
-    text = first_bytes(text, sizeof lower);
+    struct reader *reader = scan->reader;
+    if (reader->options.stems || scan->opens) {
+        put(scan, lower_copy(&reader->arena, text));
+        return;
+    }
+    span prefix = scan->place->prefix;
+    text = first_bytes(text, MAX_TOKEN / 2);
+    uint8_t *out = begin_token(reader, prefix);
     for (size_t i = 0; i < size_of(text); i++)
-        lower[i] = to_lower(text.at[i]);
-    put(scan, span_of(lower, size_of(text)));
+        out[i] = to_lower(text.at[i]);
+    row_add(reader->vocabulary, size_of(prefix) + size_of(text), false);
 }
 
 /* The shape of a word with digits: "#$00.00". It is never joined. */
@@ -158,6 +165,8 @@ static void form_add(struct form *form, span text) {
 
 static size_t count_points(span text) {
     size_t n = 0;
+    if (is_ascii(text))
+        return size_of(text);
     for (; text.at < text.end; text.at++)
         n += (*text.at & 0xC0) != 0x80;
     return n;
@@ -503,7 +512,7 @@ static void add_signs(struct reader *reader, span prefix, span text) {
     size_t size = 0, n = 0;
     for (;;) {
         if (!n)
-            while (at < text.end && !IS_SIGN[*at] && *at < 0x80)
+            while (at < text.end && !MAY_BE_SIGN[*at])
                 at++;
         span rest = span_between(at, text.end);
         uint32_t point = is_empty(rest) ? ' ' : next_point(&rest);
@@ -654,6 +663,20 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
     add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capitals));
 }
 
+/* Capitals of ASCII: of eight bytes at a time those that "A" and 0x3F take over 0x80, and "Z" and 0x25 do not. */
+static size_t count_capitals(span text) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
+    size_t n = 0;
+    for (; size_of(text) >= 8; text.at += 8) {
+        uint64_t bytes = load_64(text.at), low = bytes & ~high;
+        uint64_t capitals = (low + 0x3F * ones) & ~(low + 0x25 * ones) & ~bytes & high;
+        n += (capitals >> 7) * ones >> 56;
+    }
+    for (; text.at < text.end; text.at++)
+        n += is_upper(*text.at);
+    return n;
+}
+
 void add_layout(struct reader *reader, const span_list *const lists[], size_t n_lists) {
     size_t n_points = 0, n_ascii = 0, n_ends = 0, n_empty = 0, n_capitals = 0, n_pending = 0;
     bool after_end = false, is_first = true;
@@ -661,9 +684,10 @@ void add_layout(struct reader *reader, const span_list *const lists[], size_t n_
         for (size_t i = 0; i < lists[l]->count; i++) {
             n_pending += !is_first; /* texts stand on lines of their own */
             is_first = false;
-            for (span text = lists[l]->items[i]; text.at < text.end && n_points < MAX_LAYOUT; text.at++) {
+            for (span text = lists[l]->items[i]; text.at < text.end && n_points < MAX_LAYOUT;) {
                 if (*text.at == '\n') { /* those behind the last line are not read: mailboxes add and remove them */
                     n_pending++;
+                    text.at++;
                     continue;
                 }
                 for (; n_pending && n_points < MAX_LAYOUT; n_pending--) {
@@ -676,9 +700,15 @@ void add_layout(struct reader *reader, const span_list *const lists[], size_t n_
                 if (n_points == MAX_LAYOUT)
                     break;
                 after_end = false;
-                n_points += (*text.at & 0xC0) != 0x80;
-                n_ascii += *text.at < 0x80;
-                n_capitals += is_upper(*text.at);
+                span line = first_points(before_first(text, '\n'), MAX_LAYOUT - n_points);
+                n_points += count_points(line);
+                if (is_ascii(line))
+                    n_ascii += size_of(line);
+                else
+                    for (const uint8_t *at = line.at; at < line.end; at++)
+                        n_ascii += *at < 0x80;
+                n_capitals += count_capitals(line);
+                text.at = line.end;
             }
         }
     size_t line = (n_points - n_ends) / (n_ends + 1 - n_empty);
