@@ -696,11 +696,9 @@ static PyObject *reader_parse(Reader *self, PyObject *raw) {
         PyErr_SetString(PyExc_TypeError, "a message is bytes");
         return NULL;
     }
-    struct vocabulary nothing = {0}; /* no tokens are wanted; its key only parts what is equal from what is not */
     if (!is_free(self->is_busy) || PyObject_GetBuffer(raw, &buffer, PyBUF_SIMPLE) < 0)
         return NULL;
     self->is_busy = true;
-    self->reader.vocabulary = &nothing;
     leave(&self->python);
     enum failure failure = read_message(&self->reader, span_of(buffer.buf, (size_t)buffer.len), true, false);
     enter(&self->python.host);
@@ -715,7 +713,6 @@ static PyObject *reader_parse(Reader *self, PyObject *raw) {
                                names_of(m->facts, FACT_NAMES, N_FACTS, m->tags), parts_of(m),
                                names_of(m->cuts, CUT_NAMES, N_CUTS, NULL), (const char *)m->digest, (Py_ssize_t)DIGEST);
     }
-    self->reader.vocabulary = NULL;
     self->is_busy = false;
     PyBuffer_Release(&buffer);
     return answer;
@@ -745,25 +742,26 @@ static bool copy_numbers(uint16_t numbers[256], const char *bytes, Py_ssize_t si
     return size == 256 * sizeof *numbers;
 }
 
-/* set_tables(references, windows_1252, latin_1, make_page, kinds, groups): once, when the package is imported.
+/* set_tables(references, windows_1252, latin_1, make_page, kinds, groups, secret): once, when the package is imported.
  * references: list of (name, text); kinds: list of (prefix, group); groups: those of text, pairs and headers. */
 static PyObject *set_tables(PyObject *module, PyObject *args) {
     PyObject *references, *page, *kinds;
-    const char *cp1252, *latin_1;
-    Py_ssize_t n_cp1252, n_latin_1;
+    const char *cp1252, *latin_1, *secret;
+    Py_ssize_t n_cp1252, n_latin_1, n_secret;
     int of_text, of_pairs, of_headers;
     (void)module;
-    if (!PyArg_ParseTuple(args, "Oy#y#OO(iii)", &references, &cp1252, &n_cp1252, &latin_1, &n_latin_1, &page, &kinds,
-                          &of_text, &of_pairs, &of_headers))
+    if (!PyArg_ParseTuple(args, "Oy#y#OO(iii)y#", &references, &cp1252, &n_cp1252, &latin_1, &n_latin_1, &page, &kinds,
+                          &of_text, &of_pairs, &of_headers, &secret, &n_secret))
         return NULL;
     if (make_page_of) /* readers may be at work: the tables stay */
         Py_RETURN_NONE;
     Py_ssize_t n = PyList_Size(references), n_kinds = PyList_Size(kinds);
     if (n < 0 || n_kinds < 0 || !copy_numbers(tables.windows_1252, cp1252, n_cp1252) ||
-        !copy_numbers(tables.latin_1, latin_1, n_latin_1)) {
+        !copy_numbers(tables.latin_1, latin_1, n_latin_1) || n_secret != sizeof tables.secret) {
         PyErr_SetString(PyExc_ValueError, "tables of another form are needed");
         return NULL;
     }
+    memcpy(tables.secret, secret, sizeof tables.secret);
     groups = (struct group_table){calloc((size_t)n_kinds + 1, sizeof *groups.kinds), (size_t)n_kinds, (uint8_t)of_text,
                                   (uint8_t)of_pairs, (uint8_t)of_headers};
     if (!groups.kinds || !references_begin(&tables.references, (size_t)n))

@@ -35,6 +35,7 @@ def set_tables(
     make_page: Callable[[int], bytes],
     kinds: list[tuple[bytes, int]],
     groups: tuple[int, int, int],
+    secret: bytes,
     /,
 ) -> None: ...
 def token_kinds() -> list[str]: ...

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import html.entities
+import os
 import struct
 import unicodedata
 
@@ -46,7 +47,7 @@ _DOTS = "\u3002\uff0e\uff61"  # that part the labels of a host
 _KEPT_IN_HOSTS = "ßς"  # letters of their own in names
 # Scripts that one name may mix: those of East Asia, with Latin letters too.
 _EAST_ASIAN = frozenset("BOPOMOFO CJK HANGUL HIRAGANA IDEOGRAPHIC KATAKANA KATAKANA-HIRAGANA MODIFIER".split())
-_CHARACTER = struct.Struct("<HH5H5Bx")  # struct character of core/unicode.h
+_CHARACTER = struct.Struct("=HH5H5Bx")  # struct character of core/unicode.h
 _PAGE = 256
 
 UTF8, SINGLE_BYTES, PYTHON, PYTHON_NOT_ASCII = range(4)  # enum codec_kind of core/charset.h
@@ -180,4 +181,4 @@ def hand_over() -> None:
     windows_1252, latin_1 = _single_bytes("cp1252"), _single_bytes("latin-1")
     assert windows_1252 and latin_1
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(references, windows_1252, latin_1, make_page, kinds, groups)
+    _core.set_tables(references, windows_1252, latin_1, make_page, kinds, groups, os.urandom(16))

@@ -212,7 +212,7 @@ static struct span_set set_of(struct arena *arena, size_t most) {
 
 /* Whether a span is new; the set must have room. */
 static bool set_add(struct reader *reader, struct span_set *set, span text) {
-    size_t slot = siphash(reader->vocabulary->key, text) & set->mask;
+    size_t slot = siphash(reader->tables->secret, text) & set->mask;
     for (; set->slots[slot].at; slot = (slot + 1) & set->mask)
         if (is_same(set->slots[slot], text))
             return false;

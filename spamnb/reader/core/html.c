@@ -127,6 +127,7 @@ static void fill_names(struct element_names *names, unsigned tag, span name, con
         class.end = classes.at;
         names->classes[names->n_classes++] = class;
     }
+    names->has_more_classes = true;
 }
 
 static const struct declared *new_declared(struct document *d, unsigned tag, span name,
@@ -161,7 +162,7 @@ static const struct declared *new_declared(struct document *d, unsigned tag, spa
 
 /* A key of all that says something of an element's style: elements with the same one share what is declared. */
 static uint64_t key_of(struct document *d, unsigned tag, span name, const struct attributes *attributes) {
-    const uint64_t *secret = d->reader->vocabulary->key;
+    const uint64_t *secret = d->reader->tables->secret;
     uint64_t key = tag + 1;
     if (tag == TAG_UNKNOWN)
         key ^= siphash(secret, name);
@@ -583,7 +584,10 @@ static void add_text(struct document *d, span text, bool in_title) {
     }
     if (top->is_dropped)
         return;
-    why = top->why_hidden;
+    /* Where not all rules or styles are known, nothing counts as hidden. */
+    bool is_known = !d->sheet.is_cut && d->n_restyled <= MAX_RESTYLED;
+    why = is_known ? top->why_hidden : 0;
+    d->needs_second_pass = d->needs_second_pass || d->sheet.is_cut;
     if (!why) {
         add_piece(d, text, PIECE_SHOWN);
         if (!is_empty(d->title_rest)) {

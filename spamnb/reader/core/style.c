@@ -10,9 +10,10 @@ enum {
     MAX_STEPS = 100000, /* rules that are compared with elements, in one document */
     MAX_DECLARATIONS = 100, /* of one rule or attribute */
     MAX_INLINE = 4000, /* bytes */
-    MAX_NESTED = 8, MAX_OPEN = 32, /* blocks in blocks; brackets */
+    MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
+    MAX_MEDIA = 1000,
     MAX_RULE_CLASSES = 4,
-    MAX_SELECTOR = 400,
+    MAX_SELECTOR = 4000,
     SCREEN_WIDTH = 1280,
 };
 
@@ -254,7 +255,8 @@ static struct color background_of(span value, bool is_old_page) {
 
 /* What declarations are read of which names, and how. */
 enum reads { READS_DISPLAY, READS_VISIBILITY, READS_COLOR, READS_BACKGROUND, READS_PICTURE, READS_SIZE, READS_FONT,
-    READS_OPACITY, READS_SHADOW, READS_POSITION, READS_OVERFLOW, READS_LENGTH, READS_PADDING, READS_MARGIN, READS_CLIP };
+    READS_OPACITY, READS_SHADOW, READS_POSITION, READS_OVERFLOW, READS_LENGTH, READS_PADDING, READS_MARGIN, READS_CLIP, READS_ALL,
+    N_OF_ONE = 5 /* declarations that one may stand for */ };
 
 static const struct {
     struct name name;
@@ -275,6 +277,13 @@ static const struct {
     {NAME("min-height"), P_PADDING, READS_PADDING}, {NAME("min-width"), P_PADDING, READS_PADDING},
     {NAME("padding"), P_PADDING, READS_PADDING}, {NAME("padding-top"), P_PADDING, READS_PADDING},
     {NAME("padding-bottom"), P_PADDING, READS_PADDING}, {NAME("padding-left"), P_PADDING, READS_PADDING},
+    {NAME("transform"), P_MOVED, READS_SHADOW}, {NAME("-webkit-transform"), P_MOVED, READS_SHADOW},
+    {NAME("translate"), P_MOVED, READS_SHADOW}, {NAME("inset"), P_MOVED, READS_SHADOW},
+    {NAME("inset-inline"), P_MOVED, READS_SHADOW}, {NAME("inset-inline-start"), P_MOVED, READS_SHADOW},
+    {NAME("inset-block"), P_MOVED, READS_SHADOW}, {NAME("inset-block-start"), P_MOVED, READS_SHADOW},
+    {NAME("margin-inline"), P_MOVED, READS_SHADOW}, {NAME("margin-inline-start"), P_MOVED, READS_SHADOW},
+    {NAME("margin-block"), P_MOVED, READS_SHADOW}, {NAME("margin-block-start"), P_MOVED, READS_SHADOW},
+    {NAME("all"), P_DISPLAY, READS_ALL},
     {NAME("padding-right"), P_PADDING, READS_PADDING}, {NAME("margin"), P_MARGIN_LEFT, READS_MARGIN},
 };
 
@@ -302,9 +311,9 @@ static void read_margins(span value, bool is_old_page, struct declaration *left,
 
 static bool is_keyword_for_parent(span value) { return IS("inherit") || IS("unset") || IS("currentcolor"); }
 
-/* The declarations that one text "name: value" stands for, up to three; how many. Browsers leave out what they do not
+/* The declarations that one text "name: value" stands for; how many. Browsers leave out what they do not
  * understand. */
-static size_t read_declaration(struct arena *arena, span text, bool is_old_page, struct declaration found[3]) {
+static size_t read_declaration(struct arena *arena, span text, bool is_old_page, struct declaration found[N_OF_ONE]) {
     const uint8_t *colon = find_byte(text, ':');
     if (!colon)
         return 0;
@@ -333,8 +342,8 @@ static size_t read_declaration(struct arena *arena, span text, bool is_old_page,
     }
     if (is_empty(value))
         return 0;
-    found[0] = found[1] = found[2] =
-        (struct declaration){.property = PROPERTIES[which].property, .is_important = is_important};
+    for (size_t i = 0; i < N_OF_ONE; i++)
+        found[i] = (struct declaration){.property = PROPERTIES[which].property, .is_important = is_important};
     double number;
     switch ((enum reads)PROPERTIES[which].reads) {
     case READS_DISPLAY:
@@ -366,7 +375,7 @@ static size_t read_declaration(struct arena *arena, span text, bool is_old_page,
         found[0].number = number < 0 ? 0 : number > 1 ? 1 : (float)number;
         return 1;
     case READS_SHADOW:
-        found[0].number = !(IS("none") || IS("0") || IS("initial"));
+        found[0].number = !(IS("none") || (found[0].property == P_SHADOW && (IS("0") || IS("initial"))));
         return 1;
     case READS_CLIP: /* a picture shows through the letters */
         found[0].color = UNKNOWN;
@@ -380,8 +389,19 @@ static size_t read_declaration(struct arena *arena, span text, bool is_old_page,
         found[0].number = is_one_of(before_first(value, ' '), " hidden clip scroll auto ");
         return 1;
     case READS_PADDING:
-        found[0].number = !starts_with(value, LITERAL("0"));
+        for (const uint8_t *at = value.at; at < value.end; at++)
+            found[0].number = found[0].number || (is_digit(*at) && *at != '0') || *at == '(';
         return 1;
+    case READS_ALL: /* all: unset */
+        found[0].number = DISPLAY_OTHER;
+        found[1].property = P_VISIBILITY;
+        found[2].property = P_OPACITY;
+        found[2].number = 1;
+        found[3].property = P_SIZE;
+        found[3].number = MEDIUM;
+        found[4].property = P_COLOR;
+        found[4].color = UNKNOWN;
+        return N_OF_ONE;
     case READS_LENGTH:
         found[0].number = length_of(value, is_old_page);
         return 1;
@@ -392,10 +412,15 @@ static size_t read_declaration(struct arena *arena, span text, bool is_old_page,
     return 0;
 }
 
-/* Adds the declarations of a text to an array of MAX_DECLARATIONS; what stands in braces is left out. */
-static size_t read_declarations(struct arena *arena, span text, bool is_old_page, struct declaration *found) {
+/* Adds the declarations of a text to an array of MAX_DECLARATIONS; what stands in braces is left out. is_cut: there are
+ * more. */
+static size_t read_declarations(struct arena *arena, span text, bool is_old_page, struct declaration *found, bool *is_cut) {
     size_t n = 0;
-    while (text.at < text.end && n + 3 <= MAX_DECLARATIONS) {
+    while (text.at < text.end) {
+        if (n + N_OF_ONE > MAX_DECLARATIONS) {
+            *is_cut = true;
+            break;
+        }
         const uint8_t *end = find_outside(text, ';', '{');
         if (end < text.end && *end == '{') { /* a rule in a rule */
             end = find_outside(span_between(end + 1, text.end), '}', '}');
@@ -432,12 +457,21 @@ static void add_doubt(struct cascade *cascade, const struct declaration *declara
         cascade->doubts[property] = strength;
 }
 
+/* What is not read may undo anything. */
+static void doubt_all(struct cascade *cascade) {
+    for (size_t i = 0; i < N_PROPERTIES; i++)
+        cascade->doubts[i] = UINT64_MAX;
+}
+
 void cascade_add_inline(struct cascade *cascade, struct arena *arena, span text, bool is_old_page) {
     struct declaration found[MAX_DECLARATIONS];
+    bool is_cut = size_of(text) > MAX_INLINE;
     text = without_comments(arena, first_bytes(text, MAX_INLINE));
-    size_t n = read_declarations(arena, text, is_old_page, found);
+    size_t n = read_declarations(arena, text, is_old_page, found, &is_cut);
     for (size_t i = 0; i < n; i++)
         add(cascade, &found[i], UINT64_C(1) << INLINE_STRENGTH);
+    if (is_cut)
+        doubt_all(cascade);
 }
 
 static bool has_class(const struct element_names *element, span class, bool any_case) {
@@ -496,6 +530,8 @@ static void add_matching(struct cascade *cascade, struct sheet *sheet, const str
 void cascade_add_rules(struct cascade *cascade, struct sheet *sheet, const struct element_names *element) {
     if (!sheet->n_rules)
         return;
+    if (element->has_more_classes)
+        doubt_all(cascade);
     uint8_t seen[256 / 8] = {0};
     uint8_t keys[MAX_CLASSES + 2];
     size_t n = 0;
@@ -551,12 +587,14 @@ static int read_pseudo(struct arena *arena, span *text) {
     return FOREIGN;
 }
 
-/* A selector; false where browsers may not understand it, and so leave out its whole rule. never: it matches nothing. */
-static bool read_selector(struct sheet *sheet, span text, struct rule *rule, bool *never) {
+/* A selector; false where browsers leave out its whole rule. never: it matches nothing; is_foreign: browsers may not
+ * understand it. */
+static bool read_selector(struct sheet *sheet, span text, struct rule *rule, bool *never, bool *is_foreign) {
     *rule = (struct rule){.tag = TAG_UNKNOWN};
     *never = false;
     uint64_t ids = 0, classes = 0, tags = 0;
     text = strip(text);
+    sheet->is_cut = sheet->is_cut || size_of(text) > MAX_SELECTOR;
     if (is_empty(text) || size_of(text) > MAX_SELECTOR)
         return false;
     while (!is_empty(text)) {
@@ -588,8 +626,7 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
             rule->is_doubtful = true;
         } else if (c == ':') {
             int says = read_pseudo(sheet->arena, &text);
-            if (says == FOREIGN)
-                return false;
+            *is_foreign = *is_foreign || says == FOREIGN;
             *never = *never || says == NEVER;
             rule->is_doubtful = true;
         } else if (is_name_byte(c)) {
@@ -627,7 +664,7 @@ static void keep_rule(struct sheet *sheet, const struct rule *rule) {
 /* Adds the rules of a list of selectors. */
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
     struct declaration found[MAX_DECLARATIONS];
-    size_t n = read_declarations(sheet->arena, body, sheet->is_old_page, found);
+    size_t n = read_declarations(sheet->arena, body, sheet->is_old_page, found, &sheet->is_cut);
     if (!n)
         return;
     struct declaration *declarations = arena_take(sheet->arena, n, sizeof *declarations);
@@ -637,7 +674,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         const uint8_t *end = find_outside(selectors, ',', ',');
         struct rule rule;
         bool never;
-        if (!read_selector(sheet, span_between(selectors.at, end), &rule, &never))
+        if (!read_selector(sheet, span_between(selectors.at, end), &rule, &never, &is_doubtful))
             is_doubtful = true;
         else if (!never) {
             rule.declarations = declarations;
@@ -698,8 +735,8 @@ static enum answer query_holds(span text) {
 }
 
 static enum answer media_holds(struct arena *arena, span list) {
-    enum answer holds = is_empty(strip(list)) ? YES : NO;
-    list = lower_copy(arena, first_bytes(list, 1000));
+    enum answer holds = is_empty(strip(list)) ? YES : size_of(list) > MAX_MEDIA ? PERHAPS : NO;
+    list = lower_copy(arena, first_bytes(list, MAX_MEDIA));
     while (!is_empty(list)) {
         const uint8_t *end = find_outside(list, ',', ',');
         enum answer one = query_holds(span_between(list.at, end));
@@ -735,6 +772,7 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
             add_rule(sheet, prelude, body, is_doubtful || has_rules);
             if (has_rules && depth < MAX_NESTED)
                 add_rules(sheet, body, true, depth + 1, true);
+            sheet->is_cut = sheet->is_cut || (has_rules && depth == MAX_NESTED);
             continue;
         }
         span name = prelude;
@@ -742,8 +780,10 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
         while (prelude.at < prelude.end && is_name_byte(*prelude.at))
             prelude.at++;
         name.end = prelude.at;
-        if (depth == MAX_NESTED)
+        if (depth == MAX_NESTED) {
+            sheet->is_cut = true;
             continue;
+        }
         if (is_same_any_case(name, LITERAL("@media"))) {
             enum answer holds = media_holds(sheet->arena, prelude);
             if (holds != NO)
@@ -777,12 +817,14 @@ static bool is_doubted(const struct cascade *cascade, enum property property) {
 }
 
 /* Whether a box cuts off all that it holds, or lies beyond the edges of the page. */
-static bool is_box_away(const struct cascade *cascade) {
+static bool is_box_away(const struct cascade *cascade, bool is_page) {
     const struct declaration *value;
     float height = NO_LENGTH, width = NO_LENGTH;
-    for (enum property p = P_POSITION; p <= P_MARGIN_TOP; p++)
+    for (enum property p = P_POSITION; p <= P_MOVED; p++)
         if (is_doubted(cascade, p))
             return false;
+    if ((value = declared(cascade, P_MOVED)) && value->number)
+        return false;
     if ((value = declared(cascade, P_HEIGHT)))
         height = value->number;
     if ((value = declared(cascade, P_MAX_HEIGHT)) && value->number < height)
@@ -793,7 +835,7 @@ static bool is_box_away(const struct cascade *cascade) {
         width = value->number;
     bool cuts = (value = declared(cascade, P_OVERFLOW)) && value->number;
     bool is_padded = (value = declared(cascade, P_PADDING)) && value->number;
-    if (cuts && !is_padded && (height <= SMALL_BOX || width <= SMALL_BOX))
+    if (cuts && !is_padded && !is_page && /* what the page cuts off can be scrolled to */ (height <= SMALL_BOX || width <= SMALL_BOX))
         return true;
     if (((value = declared(cascade, P_MARGIN_LEFT)) && value->number <= FAR_AWAY) ||
         ((value = declared(cascade, P_MARGIN_TOP)) && value->number <= FAR_AWAY))
@@ -803,19 +845,32 @@ static bool is_box_away(const struct cascade *cascade) {
             ((value = declared(cascade, P_TOP)) && value->number <= FAR_AWAY));
 }
 
-static void apply_cascade(struct style *style, const struct cascade *cascade, bool *is_hidden, int *shape) {
+/* Whether declarations may bring back what lies beyond the edges of the page. */
+static bool may_come_back(const struct cascade *cascade) {
+    const struct declaration *value;
+    if (((value = declared(cascade, P_POSITION)) && value->number == 2) || is_doubted(cascade, P_POSITION) ||
+        is_doubted(cascade, P_MOVED) || ((value = declared(cascade, P_MOVED)) && value->number))
+        return true;
+    for (enum property p = P_LEFT; p <= P_MARGIN_TOP; p++)
+        if (is_doubted(cascade, p) || ((value = declared(cascade, p)) && value->number >= -FAR_AWAY &&
+                                       !(p >= P_MARGIN_LEFT && value->number == NO_LENGTH))) /* margin: auto */
+            return true;
+    return false;
+}
+
+static void apply_cascade(struct style *style, const struct cascade *cascade, unsigned tag, bool *is_hidden, int *shape) {
     const struct declaration *value;
     if ((value = declared(cascade, P_DISPLAY)) && !is_doubted(cascade, P_DISPLAY)) {
         style->is_gone = style->is_gone || value->number == DISPLAY_NONE;
         *shape = value->number == DISPLAY_OTHER ? *shape : (int)value->number;
     }
-    if ((value = declared(cascade, P_POSITION)) && value->number == 2) {
+    if ((value = declared(cascade, P_POSITION)) && value->number == 2)
         *shape = DISPLAY_BLOCK;
-        style->is_away = false; /* it is placed by the page instead of the box around */
-    }
+    if (may_come_back(cascade))
+        style->is_away = false;
     if (declared(cascade, P_DISPLAY) || is_doubted(cascade, P_DISPLAY))
         *is_hidden = false;
-    if (*shape == DISPLAY_BLOCK && is_box_away(cascade))
+    if (*shape == DISPLAY_BLOCK && is_box_away(cascade, tag == TAG_HTML || tag == TAG_BODY))
         style->is_away = true;
     if (is_doubted(cascade, P_VISIBILITY))
         style->is_unseen = false;
@@ -860,12 +915,11 @@ static void apply_tag(struct style *style, unsigned tag, const struct presentati
         style->has_fill = false;
         style->background = (struct color){239, 239, 239, 1};
         style->size = 13;
-    } else if (is_named(tag, " audio canvas datalist video "))
+    } else if (is_named(tag, " audio canvas video "))
         style->is_gone = true; /* what stands in them is for browsers without them */
     else if (tag == TAG_DIALOG) {
         style->color = BLACK;
         style->background = WHITE;
-        style->is_gone = style->is_gone || !presentation->is_open;
     } else if (tag == TAG_DETAILS)
         style->folded += !presentation->is_open;
     else if (tag == TAG_SUMMARY)
@@ -884,8 +938,10 @@ struct style inherited_style(const struct style *above, unsigned tag, const stru
         style.size = MEDIUM;
         style.color = style.page;
     }
-    if (TAGS[tag].flags & IS_STYLED)
+    if (TAGS[tag].flags & IS_STYLED) {
         apply_tag(&style, tag, presentation, in_closed);
+        is_hidden = is_hidden || (tag == TAG_DIALOG && !presentation->is_open) || is_named(tag, " datalist ");
+    }
     struct color color;
     if (read_attribute_color(presentation->background_color, &color))
         style.background = color;
@@ -896,7 +952,7 @@ struct style inherited_style(const struct style *above, unsigned tag, const stru
     if (read_attribute_color(presentation->link, &color))
         style.link = color;
     if (cascade)
-        apply_cascade(&style, cascade, &is_hidden, &shape);
+        apply_cascade(&style, cascade, tag, &is_hidden, &shape);
     if (tag == TAG_HTML || tag == TAG_BODY)
         style.page = style.color;
     if (shape != DISPLAY_INLINE)

@@ -13,6 +13,7 @@
 enum property {
     P_DISPLAY, P_VISIBILITY, P_COLOR, P_FILL, P_BACKGROUND, P_PICTURE, P_SIZE, P_OPACITY, P_SHADOW, P_POSITION,
     P_OVERFLOW, P_HEIGHT, P_MAX_HEIGHT, P_WIDTH, P_MAX_WIDTH, P_PADDING, P_LEFT, P_TOP, P_MARGIN_LEFT, P_MARGIN_TOP,
+    P_MOVED, /* by a transform, or by properties that are not read */
     N_PROPERTIES
 };
 
@@ -54,6 +55,7 @@ struct element_names {
     span name, id;
     span classes[MAX_CLASSES];
     size_t n_classes;
+    bool has_more_classes;
 };
 
 struct rule;
@@ -68,7 +70,7 @@ struct sheet {
 };
 
 void sheet_begin(struct sheet *sheet, struct arena *arena, bool is_old_page);
-/* Adds the rules of a style element. */
+/* Adds the rules of a style element. Where is_cut is set, not all rules are known: then nothing counts as hidden. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
 /* The declarations of a style attribute. */
