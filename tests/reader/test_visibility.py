@@ -79,6 +79,7 @@ SEEN = [
     "<p style='position:absolute;left:-9999px;inset-inline-start:0'>text",
     "<div style='margin-left:-9999px'><p style='position:relative;left:9999px'>text</div>",
     "<div style='margin-left:-9999px'><p style='position:fixed'>text</div>",
+    "<style>div .a{margin-left:9999px}</style><div style='margin-left:-9999px'><p class=a>text</div>",
     "<dialog style='display:block'>text</dialog>",
     "<style>.A{display:none}</style><!doctype html><p class=b>text",
 ]
@@ -112,6 +113,7 @@ UNSEEN = [
     "<p style='margin-left:-9999px'>text",
     "<div style='max-height:0;overflow:hidden'><p style='margin:0 auto'>text</div>",
     "<dialog>text</dialog>",
+    "<style>div .a{margin-left:9px}</style><div style='margin-left:-9999px'><p class=a>text</div>",
     "<style>.a{display:none}</style><p class='b a'>text",
     "<style>p.a.b{display:none}</style><p class='b a'>text",
     "<style>#i{display:none}</style><p id=i>text",

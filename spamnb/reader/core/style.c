@@ -445,6 +445,22 @@ static void add(struct cascade *cascade, const struct declaration *declaration, 
     }
 }
 
+/* Whether a declaration may bring back what lies beyond the edges of the page. */
+static bool brings_back(const struct declaration *declaration) {
+    switch (declaration->property) {
+    case P_POSITION:
+        return declaration->number == 2;
+    case P_MOVED:
+        return declaration->number != 0;
+    case P_LEFT: case P_TOP:
+        return declaration->number >= -FAR_AWAY;
+    case P_MARGIN_LEFT: case P_MARGIN_TOP:
+        return declaration->number >= -FAR_AWAY && declaration->number < NO_LENGTH; /* margin: auto does not */
+    default:
+        return false;
+    }
+}
+
 /* A declaration that may apply: where it would show text, it counts against what would hide it. */
 static void add_doubt(struct cascade *cascade, const struct declaration *declaration, uint64_t strength) {
     uint8_t property = declaration->property;
@@ -455,12 +471,14 @@ static void add_doubt(struct cascade *cascade, const struct declaration *declara
     strength |= (uint64_t)declaration->is_important << IMPORTANT_STRENGTH;
     if (!hides && strength >= cascade->doubts[property])
         cascade->doubts[property] = strength;
+    cascade->may_come_back = cascade->may_come_back || brings_back(declaration);
 }
 
 /* What is not read may undo anything. */
 static void doubt_all(struct cascade *cascade) {
     for (size_t i = 0; i < N_PROPERTIES; i++)
         cascade->doubts[i] = UINT64_MAX;
+    cascade->may_come_back = true;
 }
 
 void cascade_add_inline(struct cascade *cascade, struct arena *arena, span text, bool is_old_page) {
@@ -845,17 +863,12 @@ static bool is_box_away(const struct cascade *cascade, bool is_page) {
             ((value = declared(cascade, P_TOP)) && value->number <= FAR_AWAY));
 }
 
-/* Whether declarations may bring back what lies beyond the edges of the page. */
 static bool may_come_back(const struct cascade *cascade) {
     const struct declaration *value;
-    if (((value = declared(cascade, P_POSITION)) && value->number == 2) || is_doubted(cascade, P_POSITION) ||
-        is_doubted(cascade, P_MOVED) || ((value = declared(cascade, P_MOVED)) && value->number))
-        return true;
-    for (enum property p = P_LEFT; p <= P_MARGIN_TOP; p++)
-        if (is_doubted(cascade, p) || ((value = declared(cascade, p)) && value->number >= -FAR_AWAY &&
-                                       !(p >= P_MARGIN_LEFT && value->number == NO_LENGTH))) /* margin: auto */
-            return true;
-    return false;
+    bool may = cascade->may_come_back;
+    for (enum property p = P_POSITION; p <= P_MOVED && !may; p++)
+        may = (value = declared(cascade, p)) && brings_back(value);
+    return may;
 }
 
 static void apply_cascade(struct style *style, const struct cascade *cascade, unsigned tag, bool *is_hidden, int *shape) {

@@ -34,6 +34,7 @@ struct cascade {
     struct declaration values[N_PROPERTIES];
     uint64_t strengths[N_PROPERTIES]; /* 0 where nothing is declared */
     uint64_t doubts[N_PROPERTIES];    /* of the strongest declaration that may apply and would show text */
+    bool may_come_back; /* from beyond the edges of the page, by one that may apply */
 };
 
 /* What the text in an element inherits. */
