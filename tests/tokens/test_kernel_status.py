@@ -14,7 +14,7 @@ def test_every_compiled_module_is_looked_at() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     built = {module["name"] for module in project["tool"]["setuptools"]["ext-modules"]}
     named = {f"spamnb.{room}.{name}" for room, names in vectorizer.COMPILED.items() for name in names}
-    assert built == named
+    assert built == named | {"spamnb.reader._core"}  # which has no .py beside it, and cannot be left out
 
 
 @pytest.fixture

@@ -1,0 +1,132 @@
+#include "arena.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 1 << 18, KEPT = 1 << 23 };
+
+_Noreturn void arena_fail(struct arena *arena, enum failure why) { longjmp(arena->failed, (int)why); }
+
+static void use_block(struct arena *arena, struct block *block) {
+    arena->current = block;
+    arena->at = block->bytes;
+    arena->end = block->bytes + block->size;
+}
+
+void arena_begin(struct arena *arena, size_t most) {
+    arena->most = most;
+    arena->is_writing = false;
+    if (arena->used > KEPT)
+        arena_free(arena);
+    if (arena->first)
+        use_block(arena, arena->first);
+}
+
+void arena_free(struct arena *arena) {
+    while (arena->first) {
+        struct block *block = arena->first;
+        arena->first = block->next;
+        free(block);
+    }
+    arena->current = NULL;
+    arena->at = arena->end = NULL;
+    arena->used = 0;
+}
+
+/* The next block that is there already and large enough, or a new one behind the current one. */
+static void next_block(struct arena *arena, size_t size) {
+    struct block *next = arena->current ? arena->current->next : NULL;
+    if (next && next->size >= size) {
+        use_block(arena, next);
+        return;
+    }
+    size_t room = size < BLOCK ? BLOCK : size;
+    if (room > arena->most || arena->used > arena->most - room)
+        arena_fail(arena, FAILED_MEMORY);
+    struct block *block = malloc(sizeof *block + room);
+    if (!block)
+        arena_fail(arena, FAILED_MEMORY);
+    *block = (struct block){.next = next, .size = room};
+    *(arena->current ? &arena->current->next : &arena->first) = block;
+    arena->used += room;
+    use_block(arena, block);
+}
+
+static uint8_t *take(struct arena *arena, size_t size) {
+    if (arena->is_writing)
+        arena_fail(arena, FAILED_ASSERTION);
+    if (size > SIZE_MAX / 4)
+        arena_fail(arena, FAILED_MEMORY);
+    size_t wanted = (size + 15) & ~(size_t)15; /* all that is taken begins at a multiple of eight at least */
+    if ((size_t)(arena->end - arena->at) < wanted)
+        next_block(arena, wanted);
+    uint8_t *taken = arena->at;
+    arena->at += wanted;
+    return taken;
+}
+
+void *arena_room(struct arena *arena, size_t count, size_t size) {
+    if (size && count > SIZE_MAX / 4 / size)
+        arena_fail(arena, FAILED_MEMORY);
+    return take(arena, count * size);
+}
+
+void *arena_take(struct arena *arena, size_t count, size_t size) {
+    return memset(arena_room(arena, count, size), 0, count * size);
+}
+
+span arena_copy(struct arena *arena, span text) {
+    uint8_t *copy = take(arena, size_of(text));
+    if (!is_empty(text))
+        memcpy(copy, text.at, size_of(text));
+    return span_of(copy, size_of(text));
+}
+
+struct writer writer_open(struct arena *arena, size_t expected) {
+    uint8_t *begin = take(arena, expected ? expected : 1);
+    arena->is_writing = true;
+    return (struct writer){arena, begin, begin, arena->at};
+}
+
+void writer_grow(struct writer *writer, size_t n) {
+    struct arena *arena = writer->arena;
+    size_t written = (size_t)(writer->at - writer->begin);
+    if (!arena->is_writing || writer->end != arena->at)
+        arena_fail(arena, FAILED_ASSERTION);
+    if (n > SIZE_MAX / 8 || written > SIZE_MAX / 8)
+        arena_fail(arena, FAILED_MEMORY);
+    uint8_t *before = writer->begin;
+    arena->is_writing = false;
+    arena->at = before; /* all that was reserved is free again; the bytes stay until they are copied */
+    writer->begin = take(arena, 2 * (written + n));
+    arena->is_writing = true;
+    if (writer->begin != before && written)
+        memcpy(writer->begin, before, written);
+    writer->at = writer->begin + written;
+    writer->end = arena->at;
+}
+
+span writer_close(struct writer *writer) {
+    struct arena *arena = writer->arena;
+    if (!arena->is_writing || writer->end != arena->at)
+        arena_fail(arena, FAILED_ASSERTION);
+    arena->is_writing = false;
+    span written = span_between(writer->begin, writer->at);
+    arena->at = writer->begin + ((size_of(written) + 15) & ~(size_t)15);
+    return written;
+}
+
+span lower_copy(struct arena *arena, span text) {
+    uint8_t *copy = take(arena, size_of(text));
+    for (size_t i = 0; i < size_of(text); i++)
+        copy[i] = to_lower(text.at[i]);
+    return span_of(copy, size_of(text));
+}
+
+void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
+    size_t more = *room ? 2 * *room : 8;
+    void *grown = arena_take(arena, more, size);
+    if (count)
+        memcpy(grown, items, count * size);
+    *room = more;
+    return grown;
+}

@@ -1,0 +1,23 @@
+#define _GNU_SOURCE /* memmem */
+#include "bytes.h"
+
+const uint8_t *find(span s, span what) {
+    return size_of(s) < size_of(what) ? NULL : memmem(s.at, size_of(s), what.at, size_of(what));
+}
+
+const uint8_t *find_any_case(span s, span lower) {
+    for (; size_of(s) >= size_of(lower); s.at++)
+        if (to_lower(*s.at) == *lower.at && starts_with_any_case(s, lower))
+            return s.at;
+    return NULL;
+}
+
+bool is_ascii(span s) {
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t bits = 0;
+    for (; size_of(s) >= 8; s.at += 8)
+        bits |= load_64(s.at) & high;
+    for (; s.at < s.end; s.at++)
+        bits |= *s.at & 0x80;
+    return !bits;
+}

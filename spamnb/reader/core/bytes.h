@@ -1,0 +1,152 @@
+/* Spans: a pointer and its end. Every function of the core takes text as a span and reads nothing beyond its end. */
+#ifndef SPAMNB_BYTES_H
+#define SPAMNB_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    const uint8_t *at, *end;
+} span;
+
+#define LITERAL(text) span_of(text, sizeof(text) - 1)
+/* A text in a table with its size: a member of type struct name. */
+struct name {
+    const char *text;
+    uint8_t size;
+};
+#define NAME(text) {text, sizeof(text) - 1}
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static inline span span_of(const void *bytes, size_t size) {
+    const uint8_t *at = bytes;
+    return (span){at, at + size};
+}
+
+static inline span span_between(const uint8_t *at, const uint8_t *end) { return (span){at, end}; }
+
+static inline span span_of_name(struct name name) { return span_of(name.text, name.size); }
+
+static inline size_t size_of(span s) { return (size_t)(s.end - s.at); }
+
+static inline bool is_empty(span s) { return s.at == s.end; }
+
+/* The first bytes of a span, at most n. */
+static inline span first_bytes(span s, size_t n) { return size_of(s) > n ? span_of(s.at, n) : s; }
+
+/* A span without its first n bytes; the empty end of it where there are fewer. */
+static inline span skip_bytes(span s, size_t n) {
+    s.at += size_of(s) < n ? size_of(s) : n;
+    return s;
+}
+
+static inline bool is_upper(uint8_t c) { return c >= 'A' && c <= 'Z'; }
+static inline bool is_lower(uint8_t c) { return c >= 'a' && c <= 'z'; }
+static inline bool is_letter(uint8_t c) { return is_lower(c | 32); }
+static inline bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
+static inline uint8_t to_lower(uint8_t c) { return is_upper(c) ? c | 32 : c; }
+static inline bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
+/* What HTML and style sheets take for a space. */
+static inline bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
+
+static inline int hex_value(uint8_t c) {
+    return is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+static inline bool is_same(span a, span b) {
+    return size_of(a) == size_of(b) && (is_empty(a) || !memcmp(a.at, b.at, size_of(a)));
+}
+
+static inline bool starts_with(span s, span start) {
+    return size_of(s) >= size_of(start) && (is_empty(start) || !memcmp(s.at, start.at, size_of(start)));
+}
+
+/* Whether s begins with a text in lower case, in any case. */
+static inline bool starts_with_any_case(span s, span lower) {
+    if (size_of(s) < size_of(lower))
+        return false;
+    for (size_t i = 0; i < size_of(lower); i++)
+        if (to_lower(s.at[i]) != lower.at[i])
+            return false;
+    return true;
+}
+
+/* Whether s is a text in lower case, in any case. */
+static inline bool is_same_any_case(span s, span lower) {
+    return size_of(s) == size_of(lower) && starts_with_any_case(s, lower);
+}
+
+static inline bool ends_with(span s, span end) {
+    return size_of(s) >= size_of(end) && !memcmp(s.end - size_of(end), end.at, size_of(end));
+}
+
+/* Where a byte stands first; NULL where it does not. */
+static inline const uint8_t *find_byte(span s, uint8_t c) { return is_empty(s) ? NULL : memchr(s.at, c, size_of(s)); }
+
+/* Where a byte stands last; NULL where it does not. */
+static inline const uint8_t *find_last(span s, uint8_t c) {
+    for (const uint8_t *at = s.end; at > s.at;)
+        if (*--at == c)
+            return at;
+    return NULL;
+}
+
+/* Where a text stands first; NULL where it does not. Linear, as the two-way algorithm of all C libraries is. */
+const uint8_t *find(span s, span what);
+/* The same of a text in lower case, in any case; of short texts only. */
+const uint8_t *find_any_case(span s, span lower);
+
+/* What stands before the first c, and behind it; the whole and nothing where there is none. */
+static inline span before_first(span s, uint8_t c) {
+    const uint8_t *found = find_byte(s, c);
+    return found ? span_between(s.at, found) : s;
+}
+
+static inline span strip(span s) {
+    while (s.at < s.end && (is_space(*s.at) || *s.at == '\v'))
+        s.at++;
+    while (s.at < s.end && (is_space(s.end[-1]) || s.end[-1] == '\v'))
+        s.end--;
+    return s;
+}
+
+/* A span without any of these bytes at its ends. */
+static inline span strip_any(span s, const char *bytes) {
+    while (s.at < s.end && *s.at && strchr(bytes, *s.at))
+        s.at++;
+    while (s.at < s.end && s.end[-1] && strchr(bytes, s.end[-1]))
+        s.end--;
+    return s;
+}
+
+bool is_ascii(span s);
+
+/* Of how many bits a number is. */
+static inline unsigned bit_length(size_t n) {
+    unsigned bits = 0;
+    for (; n; n >>= 1)
+        bits++;
+    return bits;
+}
+
+static inline uint32_t load_32(const uint8_t *at) {
+    uint32_t value;
+    memcpy(&value, at, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap32(value);
+#endif
+    return value;
+}
+
+static inline uint64_t load_64(const uint8_t *at) {
+    uint64_t value;
+    memcpy(&value, at, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* What of a message becomes tokens beside the words of its texts: header fields, parts, links, structure. Which fields
+ * count, and how, Python's evidence.py says. */
+#ifndef SPAMNB_EVIDENCE_H
+#define SPAMNB_EVIDENCE_H
+
+#include "arena.h"
+
+struct reader;
+
+/* How a header field is read. */
+enum header_how {
+    HOW_IGNORED,
+    HOW_PRESENCE, /* that it is there */
+    HOW_TEXT,     /* and its words as those of a text */
+    HOW_NAMES,    /* its words as names, never cut */
+    HOW_RECEIVED, /* hosts, networks and the shapes of ids, without the date behind them */
+    HOW_SIGNATURE /* names, without what differs in every message */
+};
+
+/* What else it says. */
+enum header_extra { EXTRA_NOTHING, EXTRA_SUBJECT, EXTRA_SENDER, EXTRA_DATE, EXTRA_MESSAGE_ID };
+
+struct header_rule {
+    span name; /* in lower case; with is_beginning what it begins with */
+    bool is_beginning, is_volatile;
+    uint8_t how, extra;
+    span prefix; /* of its tokens; empty: its own name */
+};
+
+enum { N_RULE_SLOTS = 512 };
+
+struct rule_table {
+    struct header_rule *rules, other; /* other: how all that have no rule are read */
+    size_t n_rules;
+    uint16_t slots[N_RULE_SLOTS]; /* of whole names: number + 1 */
+};
+
+/* Finds places for the rules; false where there are too many. */
+bool rules_begin(struct rule_table *table);
+const struct header_rule *header_rule_of(const struct rule_table *table, span name);
+
+/* The prefixes that tokens have beside the names of header fields; the registry in evidence.py must know them all. */
+extern const char *const TOKEN_KINDS[];
+extern const size_t N_TOKEN_KINDS;
+
+/* The names of the bits of facts and cuts in a message, as tokens and people have them. */
+extern const char *const FACT_NAMES[];
+extern const char *const CUT_NAMES[];
+
+/* The group of a token: of pairs, of header fields, and by the prefix before its first colon. */
+struct token_kind {
+    span prefix;
+    uint8_t group;
+};
+
+struct group_table {
+    struct token_kind *kinds;
+    size_t n_kinds;
+    uint8_t of_text, of_pairs, of_headers;
+};
+
+uint8_t group_of(const struct group_table *table, span token);
+
+/* Puts the tokens of the message at hand into the row. */
+void add_evidence(struct reader *reader);
+
+#endif

@@ -1,0 +1,50 @@
+/* Header sections: fields, parameters (RFC 2045 and 2231), encoded words (RFC 2047); as tolerant as mail needs. */
+#ifndef SPAMNB_HEADER_H
+#define SPAMNB_HEADER_H
+
+#include "arena.h"
+
+struct reader;
+
+enum {
+    MAX_HEADER_BYTES = 1 << 18,
+    MAX_FIELDS = 1000,
+    MAX_STRAY_LINES = 20, /* lines of a section that are no fields */
+    MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
+};
+
+struct field {
+    span name, value; /* as they stand in the message: the value may be folded, and encoded in words */
+};
+
+struct section {
+    LIST(struct field) fields;
+    const uint8_t *begin, *end; /* of the section */
+    const uint8_t *body;
+};
+
+/* CRLF and CR made LF: the text itself where there is no CR. */
+span with_line_feeds(struct arena *arena, span text);
+
+/* Where the header section begins: behind a byte order mark and the "From " line of an mbox. */
+const uint8_t *skip_envelope(span message);
+
+/* The section at the beginning of a message, or of a part. A line that is no field ends it, unless a field that is
+ * well known follows. Sets CUT_HEADERS where a bound is reached. */
+struct section read_section(struct reader *reader, span message);
+
+/* The lines of a section without the fields that mailboxes add, and without line feeds around them. */
+span lasting_lines(struct reader *reader, const struct section *section);
+
+/* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
+span field_value(struct reader *reader, span value, bool with_words);
+
+struct parameters {
+    span main; /* before the first semicolon, in lower case */
+    span charset, boundary, name, filename;
+};
+
+/* The parameters of a value that field_value gave. */
+struct parameters read_parameters(struct reader *reader, span value);
+
+#endif

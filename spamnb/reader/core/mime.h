@@ -1,0 +1,46 @@
+/* The body of a message: its multipart structure, and what is said of each part. */
+#ifndef SPAMNB_MIME_H
+#define SPAMNB_MIME_H
+
+#include "arena.h"
+
+struct reader;
+
+enum {
+    MAX_DEPTH = 16,
+    MAX_PARTS = 250,
+    MAX_TEXT = 1 << 20,                /* bytes of decoded text in one message */
+    MIN_TEXT = MAX_TEXT / MAX_PARTS,   /* of each text, however long those before it are */
+    MAX_FALSE_BOUNDARIES = 2000,
+};
+
+/* What a reader shows a part as. */
+enum shown_as {
+    AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
+};
+
+/* A leaf of the MIME tree. */
+struct part {
+    span content_type, charset, encoding, disposition, filename;
+    size_t size; /* bytes it takes in the message, still encoded */
+};
+
+/* A part and where its encoded body stands; of a message inside the message its header section. */
+struct leaf {
+    struct part part;
+    enum shown_as as;
+    span body;
+    bool is_header;
+};
+
+typedef LIST(struct leaf) leaf_list;
+
+enum shown_as shown_as(span content_type, span filename);
+
+struct section;
+
+/* The leaves of a message whose section was read, in the order in which a reader shows them: of alternatives plain text
+ * comes last. */
+leaf_list read_leaves(struct reader *reader, const struct section *section, span message);
+
+#endif

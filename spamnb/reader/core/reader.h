@@ -1,0 +1,77 @@
+/* What one call of the reader has: its memory, its tables, the program around it, and the message at hand. */
+#ifndef SPAMNB_READER_H
+#define SPAMNB_READER_H
+
+#include "arena.h"
+#include "charset.h"
+#include "evidence.h"
+#include "message.h"
+#include "references.h"
+#include "unicode.h"
+#include "vocabulary.h"
+
+#include <stdatomic.h>
+
+/* What Python hands over once; the same for all readers, and never freed. */
+struct tables {
+    _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
+    struct reference_table references;
+    uint16_t windows_1252[256], latin_1[256];
+    uint64_t secret[2]; /* of hash tables of one message */
+};
+
+/* What is asked of the program around: for a text, another one. */
+enum ask {
+    ASK_DECODE,  /* octets and a charset -> UTF-8 */
+    ASK_COMPOSE, /* UTF-8 -> UTF-8 with composed letters */
+    ASK_STEM,    /* a word -> its stem */
+    ASK_SIGNED,  /* S/MIME -> the entity that was signed; empty where there is none */
+    ASK_UUDECODE /* a uuencoded body -> octets */
+};
+
+/* What was found in an attachment, or in a text that has files in it. */
+enum opened_role { OPENED_TEXT, OPENED_SAME_TEXT, OPENED_PART, OPENED_LINK, OPENED_CUT };
+
+struct opened {
+    enum opened_role role;
+    span octets, charset; /* of a text; of a link its URL */
+    enum shown_as as;
+    struct part part;
+};
+
+typedef LIST(struct opened) opened_list;
+
+/* The program around. Each function returns false, or NULL, where it failed: then the message is given up. What they
+ * hand over is copied into the arena. They may be called by several threads, each with a host of its own. */
+struct host {
+    const struct page *(*make_page)(struct host *host, uint32_t number);
+    bool (*find_codec)(struct host *host, span name, struct codec *codec);
+    bool (*ask)(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer);
+    bool (*open)(struct host *host, enum shown_as as, span octets, size_t most_parts, struct arena *arena,
+                 opened_list *found);
+    bool (*split)(struct host *host, span text, struct arena *arena, span_list *words);
+};
+
+struct options {
+    unsigned ngrams; /* the first words are joined to tokens of up to so many */
+    bool body_only;
+    bool stems;  /* words are stemmed, by ASK_STEM */
+    bool splits; /* words are found by host->split */
+};
+
+enum { MAX_CODECS = 64, MAX_CODEC_NAME = 60 };
+
+struct reader {
+    struct arena arena;
+    const struct tables *tables;
+    const struct rule_table *rules;
+    struct options options;
+    struct host *host;
+    struct vocabulary *vocabulary;
+    struct message message;
+    struct codec codecs[MAX_CODECS]; /* that messages named lately */
+    uint8_t codec_names[MAX_CODECS][MAX_CODEC_NAME];
+    size_t n_codecs, next_codec;
+};
+
+#endif

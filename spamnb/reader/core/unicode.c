@@ -1,0 +1,113 @@
+#include "unicode.h"
+
+#include "reader.h"
+
+static const struct page *page_of(struct reader *reader, uint32_t point) {
+    uint32_t number = point < 0x110000 ? point / PAGE : 0xFFFD / PAGE;
+    const struct page *page = atomic_load_explicit(&reader->tables->pages[number], memory_order_acquire);
+    if (!page) {
+        page = reader->host->make_page(reader->host, number);
+        if (!page)
+            arena_fail(&reader->arena, FAILED_HOST);
+    }
+    return page;
+}
+
+const struct character *character_of(struct reader *reader, uint32_t point) {
+    return &page_of(reader, point)->characters[point % PAGE];
+}
+
+span form_of(struct reader *reader, uint32_t point, int form) {
+    const struct page *page = page_of(reader, point);
+    const struct character *known = &page->characters[point % PAGE];
+    return span_of(page->text + known->offset[form], known->size[form]);
+}
+
+uint32_t next_point(span *text) {
+    const uint8_t *at = text->at;
+    uint32_t first = *at;
+    size_t left = size_of(*text);
+    if (first < 0x80) {
+        text->at++;
+        return first;
+    }
+    size_t n = point_size((uint8_t)first);
+    if (first < 0xC2 || first > 0xF4 || left < n)
+        n = 1;
+    uint32_t point = first & (0xFF >> (n + 1));
+    for (size_t i = 1; i < n; i++) {
+        if ((at[i] & 0xC0) != 0x80) {
+            n = 1;
+            break;
+        }
+        point = point << 6 | (at[i] & 0x3F);
+    }
+    text->at += n;
+    return n == 1 ? 0xFFFD : point;
+}
+
+uint32_t last_point(span text) {
+    const uint8_t *at = text.end - 1;
+    while (at > text.at && text.end - at < 4 && (*at & 0xC0) == 0x80)
+        at--;
+    span last = span_between(at, text.end);
+    return next_point(&last);
+}
+
+size_t write_point(uint8_t *at, uint32_t point) {
+    if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
+        point = 0xFFFD;
+    if (point < 0x80) {
+        at[0] = (uint8_t)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        at[0] = (uint8_t)(0xC0 | point >> 6);
+        at[1] = (uint8_t)(0x80 | (point & 0x3F));
+        return 2;
+    }
+    if (point < 0x10000) {
+        at[0] = (uint8_t)(0xE0 | point >> 12);
+        at[1] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
+        at[2] = (uint8_t)(0x80 | (point & 0x3F));
+        return 3;
+    }
+    at[0] = (uint8_t)(0xF0 | point >> 18);
+    at[1] = (uint8_t)(0x80 | (point >> 12 & 0x3F));
+    at[2] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
+    at[3] = (uint8_t)(0x80 | (point & 0x3F));
+    return 4;
+}
+
+size_t sequence_size(span text, bool *is_valid) {
+    uint8_t first = *text.at, second = size_of(text) > 1 ? text.at[1] : 0;
+    size_t n = point_size(first);
+    *is_valid = first < 0x80;
+    if (first < 0xC2 || first > 0xF4)
+        return 1;
+    uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF; /* no surrogates, no more than 10FFFF */
+    if (second < least || second > most)
+        return 1;
+    for (size_t i = 2; i < n; i++)
+        if (i >= size_of(text) || (text.at[i] & 0xC0) != 0x80)
+            return i;
+    *is_valid = true;
+    return n;
+}
+
+size_t valid_utf8(span text) {
+    const uint8_t *begin = text.at;
+    while (text.at < text.end) {
+        if (size_of(text) >= 8 && !(load_64(text.at) & UINT64_C(0x8080808080808080))) {
+            text.at += 8;
+            continue;
+        }
+        bool is_valid;
+        size_t n = sequence_size(text, &is_valid);
+        if (!is_valid)
+            break;
+        text.at += n;
+    }
+    return (size_t)(text.at - begin);
+}

@@ -1,0 +1,84 @@
+/* UTF-8, and what is known of each character: Python's unicodedata describes it, 256 characters at a time. */
+#ifndef SPAMNB_UNICODE_H
+#define SPAMNB_UNICODE_H
+
+#include "bytes.h"
+
+/* What a character is (see tables.py, which has the same list in the same order). */
+enum {
+    IN_WORDS = 1 << 0,    /* stays as it is in words */
+    IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
+    IS_INVISIBLE = 1 << 2, /* takes no room */
+    IS_ALPHA = 1 << 3,
+    IS_UPPER = 1 << 4,
+    IS_LOWER = 1 << 5,
+    IS_DIGIT = 1 << 6,
+    IS_SPACE = 1 << 7,
+    IS_WORD_CHARACTER = 1 << 8, /* \w of regular expressions */
+    COMBINES = 1 << 9,          /* may become one character with those before it */
+    IS_UNSPACED = 1 << 10,      /* of a script without spaces */
+    IS_DOT = 1 << 11,           /* parts the labels of a host */
+    IS_EAST_ASIAN = 1 << 12,
+};
+
+/* What a character becomes: in words, in lower case, without accents, and where it poses as Latin; in hosts. */
+enum { FORM_WORD, FORM_LOW, FORM_BARE, FORM_LATIN, FORM_HOST, N_FORMS };
+
+struct character {
+    uint16_t flags, script; /* scripts are numbered from 1 on; 0 is none */
+    uint16_t offset[N_FORMS];
+    uint8_t size[N_FORMS], unused;
+};
+
+enum { PAGE = 256, N_PAGES = 0x110000 / PAGE };
+
+struct page {
+    struct character characters[PAGE];
+    uint8_t text[]; /* what characters become stands here */
+};
+
+struct reader;
+
+/* What is known of a character. */
+const struct character *character_of(struct reader *reader, uint32_t point);
+/* What it becomes. */
+span form_of(struct reader *reader, uint32_t point, int form);
+
+/* The next character of UTF-8; of what is no UTF-8 one byte as U+FFFD. */
+uint32_t next_point(span *text);
+/* The last character before the end of a span that is not empty. */
+uint32_t last_point(span text);
+/* Writes a character in UTF-8; returns how many bytes, up to four. Surrogates and what is no character are U+FFFD. */
+size_t write_point(uint8_t *at, uint32_t point);
+/* Of how many bytes the character is that text begins with; of what is none, how many bytes make one U+FFFD. */
+size_t sequence_size(span text, bool *is_valid);
+/* How many bytes at the beginning are whole characters of UTF-8; all where it is valid. */
+size_t valid_utf8(span text);
+
+/* Of how many bytes the character is that begins with this one. */
+static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
+
+/* The first n characters of a text. */
+static inline span first_points(span text, size_t n) {
+    if (size_of(text) <= n)
+        return text;
+    if (is_ascii(span_of(text.at, n + 1)))
+        return span_of(text.at, n);
+    const uint8_t *at = text.at;
+    for (; at < text.end; at++)
+        if ((*at & 0xC0) != 0x80 && !n--)
+            break;
+    return span_between(text.at, at);
+}
+
+/* The first n bytes of a text, less what they have of a character that goes on. */
+static inline span first_characters(span text, size_t n) {
+    if (size_of(text) <= n)
+        return text;
+    const uint8_t *end = text.at + n;
+    while (end > text.at && (*end & 0xC0) == 0x80)
+        end--;
+    return span_between(text.at, end);
+}
+
+#endif

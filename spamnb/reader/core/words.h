@@ -1,0 +1,40 @@
+/* Text -> words -> tokens, in every script.
+ *
+ * A word is a maximal run of word characters: ASCII letters and digits, some ASCII punctuation, and every letter, mark
+ * and number of Unicode.
+ */
+#ifndef SPAMNB_WORDS_H
+#define SPAMNB_WORDS_H
+
+#include "arena.h"
+
+struct reader;
+
+/* What is made of a word: its parts, it as a whole, or a host's domains and networks. */
+enum word_method { WORD_PARTS, WORD_WHOLE, WORD_HOST };
+
+struct place {
+    span prefix;
+    enum word_method method;
+};
+
+/* Makes the table of bytes; once, before anything is read. */
+void words_begin(void);
+
+/* Counts the token of a prefix and a text. */
+void add_token(struct reader *reader, span prefix, span text);
+
+/* The words of a header value or of hidden text. */
+void add_words(struct reader *reader, const struct place *place, span text);
+
+/* The words of texts together; pairs of the first ones, punctuation, how many words there are, and how many in
+ * capitals. prefix stands before the tokens of the last three kinds. */
+void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix);
+
+/* The length of lines, and the share of capitals. */
+void add_layout(struct reader *reader, const span_list *const lists[], size_t n_lists);
+
+/* The domains of a host, or the networks of an address. */
+void add_host(struct reader *reader, span prefix, span host, bool is_received);
+
+#endif

@@ -1,0 +1,184 @@
+"""What the core is given: characters as ``unicodedata`` has them, references of HTML, charsets of single bytes.
+
+Nothing here is generated: the core asks for 256 characters when it first meets one of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import html.entities
+import os
+import struct
+import unicodedata
+
+from spamnb.message.charsets import resolve
+from spamnb.reader import _core
+from spamnb.reader.evidence import GROUPS, KINDS
+
+# What a character is: the bits of core/unicode.h, in its order.
+_FLAGS = (
+    "in_words", "is_mark_or_sign", "is_invisible", "is_alpha", "is_upper", "is_lower", "is_digit", "is_space",
+    "is_word_character", "combines", "is_unspaced", "is_dot", "is_east_asian",
+)  # fmt: skip
+_WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
+_FILLERS = frozenset(
+    map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10)))
+)
+_BLANK_PATTERN = "\u2800"  # a letter of Braille without dots
+# Letters of other scripts that look like Latin ones: the Cyrillic and Greek ones that a Latin reader cannot tell apart.
+_LOOK_ALIKE_PAIRS = """
+аa еe оo рp сc уy хx іi јj ѕs ԁd һh ӏl ѵv ԛq ԝw вb кk мm нh тt гr єe пn иn
+αa βb εe ηn ιi κk μu νv οo ρp τt υu χx ωw γy ςc
+"""
+_LOOK_ALIKE = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKE_PAIRS.split()}
+_MARKS_OUT: dict[int, str | None] = {point: None for point in range(0x300, 0x370)}  # combining accents
+_MARKS_OUT |= {0x131: "i", 0x237: "j"}  # letters without their dot
+# Letters in another guise that NFKC leaves: small capitals, and white ones on black discs and squares.
+_SMALL_CAPITALS = """
+ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ꞯq ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz
+"""
+_GUISES = {pair[0]: pair[1] for pair in _SMALL_CAPITALS.split()}
+_GUISES |= {chr(first + i): chr(65 + i) for first in (0x1F150, 0x1F170) for i in range(26)}
+# Thai and Lao, Burmese, Khmer, kana, Han.
+_UNSPACED = ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF))
+# Letters of which each is itself in every form, as far as forms are used: Han and Hangul.
+_ALIKE = ((0x3400, 0x4CFF), (0x4E00, 0x9EFF), (0xAC00, 0xD6FF), (0x20000, 0x2A5FF))
+_DOTS = "\u3002\uff0e\uff61"  # that part the labels of a host
+_KEPT_IN_HOSTS = "ßς"  # letters of their own in names
+# Scripts that one name may mix: those of East Asia, with Latin letters too.
+_EAST_ASIAN = frozenset("BOPOMOFO CJK HANGUL HIRAGANA IDEOGRAPHIC KATAKANA KATAKANA-HIRAGANA MODIFIER".split())
+_CHARACTER = struct.Struct("=HH5H5Bx")  # struct character of core/unicode.h
+_PAGE = 256
+
+UTF8, SINGLE_BYTES, PYTHON, PYTHON_NOT_ASCII = range(4)  # enum codec_kind of core/charset.h
+_scripts: dict[str, int] = {}
+
+
+def _is_invisible(char: str) -> bool:
+    """Does a character take no room: zero-width and bidirectional marks, soft hyphens, variation selectors …?"""
+    return char in _FILLERS or unicodedata.category(char) == "Cf"
+
+
+def _in_words(char: str) -> str:
+    """What is left of a character where words are looked for; of one that is no word character a space."""
+    if char in _GUISES:
+        return _GUISES[char]
+    if char.isascii():
+        return char if char.isalnum() or char in _WORD_SIGNS else " "
+    if _is_invisible(char):
+        return ""
+    return char if unicodedata.category(char)[0] in "LMN" else " "
+
+
+def _in_host(char: str) -> str:
+    """A character by the mapping of UTS 46: NFKC in small letters; of what shows nothing, nothing."""
+    if char in _DOTS:
+        return "."
+    if char in _KEPT_IN_HOSTS:
+        return char
+    if _is_invisible(char):
+        return ""
+    mapped = "ß" if char == "ẞ" else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
+    return "".join(["." if part in _DOTS else part for part in mapped])
+
+
+def _script(char: str) -> tuple[int, bool]:
+    name = unicodedata.name(char, "?").partition(" ")[0]
+    return _scripts.setdefault(name, len(_scripts) + 1), name in _EAST_ASIAN
+
+
+def _forms(char: str) -> tuple[str, str, str, str, str]:
+    """What a character becomes in words, in lower case, without accents, where it poses as Latin, and in hosts."""
+    word = "".join(map(_in_words, unicodedata.normalize("NFKC", char)))
+    low = unicodedata.normalize("NFC", char.casefold())
+    bare = unicodedata.normalize("NFKD", low).translate(_MARKS_OUT)
+    return word, low, bare, bare.translate(_LOOK_ALIKE), _in_host(char)
+
+
+def _flags(char: str, word: str, east_asian: bool) -> int:
+    point, category = ord(char), unicodedata.category(char)
+    known = {
+        "in_words": word == char,
+        "is_mark_or_sign": category[0] in "PS" and char != _BLANK_PATTERN,
+        "is_invisible": _is_invisible(char),
+        "is_alpha": char.isalpha(),
+        "is_upper": char.isupper(),
+        "is_lower": char.islower() or category == "Lt",
+        "is_digit": char.isdigit(),
+        "is_space": char.isspace(),
+        "is_word_character": char.isalnum() or char == "_",
+        "combines": unicodedata.combining(char) != 0 or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F),
+        "is_unspaced": any([first <= point <= last for first, last in _UNSPACED]),
+        "is_dot": char in _DOTS,
+        "is_east_asian": east_asian,
+    }
+    return sum([known[name] << bit for bit, name in enumerate(_FLAGS)])
+
+
+def make_page(number: int) -> bytes:
+    """256 characters from ``256 * number`` on, as ``struct page`` has them. Surrogates are as U+FFFD."""
+    characters: list[bytes] = []
+    pool = bytearray()
+    first = _PAGE * number
+    are_alike = any([low <= first and first + _PAGE - 1 <= high for low, high in _ALIKE])
+    common = _flags(chr(first), chr(first), _script(chr(first))[1]) if are_alike else 0
+    for point in range(first, first + _PAGE):
+        char = "\ufffd" if 0xD800 <= point < 0xE000 else chr(point)
+        if are_alike:  # a third of a millisecond instead of five
+            size = len(char.encode())
+            characters.append(_CHARACTER.pack(common, _script(char)[0], *[len(pool)] * 5, *[size] * 5))
+            pool += char.encode()
+            continue
+        forms = [form.encode() for form in _forms(char)]
+        offsets: list[int] = []
+        for form in forms:
+            offsets.append(len(pool))
+            pool += form
+        script, east_asian = _script(char)
+        flags = _flags(char, forms[0].decode(), east_asian)
+        characters.append(_CHARACTER.pack(flags, script, *offsets, *map(len, forms)))
+    return b"".join(characters) + bytes(pool)
+
+
+@functools.cache
+def _single_bytes(codec: str) -> bytes | None:
+    """What each byte of a charset stands for, as 256 numbers of 16 bits; None where it is none of single bytes."""
+    points: list[int] = []
+    for byte in range(256):
+        try:
+            text = bytes([byte]).decode(codec)
+        except UnicodeDecodeError as error:
+            if "undefined" not in error.reason:  # it begins a character of more bytes
+                return None
+            text = "\uffff"
+        if len(text) != 1 or ord(text) > 0xFFFF:
+            return None
+        points.append(ord(text))
+    is_ascii = points[:128] == list(range(128))
+    return struct.pack("256H", *points) if is_ascii else None
+
+
+@functools.lru_cache(maxsize=512)
+def find_codec(charset: str) -> tuple[int, bool, bytes | None]:
+    """How the core is to read a claimed charset: (codec_kind, whether nothing is known of it, its table).
+
+    >>> find_codec("utf-8"), find_codec("no such")[:2], find_codec("koi8-r")[0], find_codec("gb2312")[0]
+    ((0, False, None), (1, True), 1, 2)
+    """
+    codec, transparent = resolve(charset)
+    if not transparent:
+        return PYTHON_NOT_ASCII, False, None
+    if codec == "utf-8":
+        return UTF8, False, None
+    table = _single_bytes(codec)
+    return (SINGLE_BYTES, codec == "cp1252", table) if table else (PYTHON, False, None)
+
+
+def hand_over() -> None:
+    """Hand the core its tables; twice does nothing."""
+    references = [(name.encode(), text.encode()) for name, text in html.entities.html5.items()]
+    kinds = [(prefix.encode(), GROUPS.index(group)) for prefix, group in KINDS.items()]
+    windows_1252, latin_1 = _single_bytes("cp1252"), _single_bytes("latin-1")
+    assert windows_1252 and latin_1
+    groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
+    _core.set_tables(references, windows_1252, latin_1, make_page, kinds, groups, os.urandom(16))
