@@ -18,8 +18,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "spamnb"
 
 # From left to right. Files that lie flat in the package stand among the rooms under their own names.
 ROOMS = (
-    "errors naming setting_fields formulas estimators sources message tokens reader settings counts learners store judgement"
-    " training classifier journal"
+    "errors naming setting_fields formulas estimators sources message tokens reader settings counts learners store"
+    " judgement training classifier journal"
 ).split()
 WINGS = {
     "engines": [],

@@ -27,8 +27,9 @@ from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
 from spamnb.message.parse import parse
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 

@@ -25,10 +25,11 @@ from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.message.parse import Message, parse
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
 from spamnb.tokens import token_sink
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 

@@ -50,9 +50,9 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.library.vectorizer import HashingMailVectorizer as HashingMailVectorizer
     from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.message.parse import parse as parse
+    from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.settings import Settings as Settings
     from spamnb.settings import SettingsOptions as SettingsOptions
-    from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
 

@@ -22,12 +22,12 @@ from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, Lesson, learner_for
 from spamnb.message.parse import digest
+from spamnb.reader.rows import CsrRows, TokenIds
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
 from spamnb.store.store import Store
-from spamnb.tokens.csr_rows import CsrRows, TokenIds
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import MessageReader, ReadMessage, RowInfo
 from spamnb.tokens.vocabulary import Vocabulary

@@ -14,11 +14,12 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
 from spamnb.message.parse import parse
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 
 
 def exported(classifier: Classifier) -> list[str]:

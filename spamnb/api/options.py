@@ -27,9 +27,10 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     """
     from spamnb.errors import SpamnbError
     from spamnb.formulas.decision import Loss
+    from spamnb.reader.options import TokenOptions
     from spamnb.setting_fields import settings_in
     from spamnb.settings import SETTINGS, Settings
-    from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+    from spamnb.tokens.tokenizer import Tokenizer
 
     for name in chosen:
         if name not in SETTINGS:

@@ -17,9 +17,9 @@ import numpy as np
 from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.counts.shard import UNDATED, Shard, ShardReader, count_shards, write_cells
 from spamnb.message.dates import arrival
+from spamnb.reader.rows import CsrRows
+from spamnb.reader.token_array import TokenArray, merge_vocabularies
 from spamnb.sources.entries import Entry
-from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
 

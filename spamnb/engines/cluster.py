@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from spamnb.engines.workers import cores
 from spamnb.errors import SpamnbError, reason
-from spamnb.tokens.tokenizer import TOKENS_VERSION
+from spamnb.reader.options import TOKENS_VERSION
 
 if TYPE_CHECKING:
     from distributed import Client, Future

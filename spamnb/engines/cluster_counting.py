@@ -23,9 +23,10 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.engines.cluster import Cluster, check_rules, rules
 from spamnb.engines.counting import Progress
 from spamnb.errors import SpamnbError, reason
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.sources.entries import Entry, is_remote
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 
 FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
 LARGEST_PART = 8000  # messages: some 60 MB of a worker

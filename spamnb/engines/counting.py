@@ -17,8 +17,9 @@ from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.chunks import Chunk, take_chunk
 from spamnb.engines.workers import cores, parallel_map
 from spamnb.errors import reason
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster

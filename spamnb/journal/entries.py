@@ -17,8 +17,8 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
+from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.settings import Settings
-from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 from spamnb.tokens.vectorizer import ReadMessage
 
 MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte

@@ -20,8 +20,8 @@ from spamnb.formulas.naive_bayes import (
 )
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
+from spamnb.reader.rows import CsrRows
 from spamnb.settings import Settings
-from spamnb.tokens.csr_rows import CsrRows
 
 
 def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray]:

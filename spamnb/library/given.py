@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from spamnb.errors import SpamnbError
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, message_of_text, raw_message
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 
 INPUTS = ("auto", "mail", "text")
 DEFAULT = Settings()  # what the estimators have where nothing is said, as the command line does

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from spamnb.engines.counting import MAX_ALONE
 from spamnb.library.cores import in_order
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import CsrRows
 from spamnb.sources.entries import Entry
-from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
 
 if TYPE_CHECKING:

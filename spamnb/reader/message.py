@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +13,11 @@ from spamnb.message.mime import Part
 from spamnb.reader import _core
 from spamnb.reader.attachments import Program
 from spamnb.reader.evidence import header_rules
-from spamnb.reader.tables import hand_over
-from spamnb.tokens.tokenizer import TokenOptions
-
-hand_over()
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import CsrRows
+from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST = 16  # bytes
-_KEY = os.urandom(16)  # of all vocabularies of this process: a sender cannot choose the slots of his tokens
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 # What was left out because a bound was reached, by the names of core/evidence.c.
@@ -48,58 +45,16 @@ def _stemmer(language: str | None) -> Callable[[str], str] | None:
     return stem
 
 
-class Vocabulary:
-    """Tokens and their ids, both ways; a token that has no id gets the next one. For one thread at a time.
+class ReadRows(NamedTuple):
+    """n messages that were read.
 
-    >>> vocabulary = Vocabulary()
-    >>> vocabulary.ids(["a", "b", "a"]), vocabulary.ids(["c"]), vocabulary.take(np.array([2, 0]))
-    (array([0, 1, 0], dtype=uint32), array([2], dtype=uint32), ['c', 'a'])
-    """
-
-    def __init__(self) -> None:
-        self.core = _core.Vocabulary(_KEY)
-
-    def __len__(self) -> int:
-        return len(self.core)
-
-    def ids(self, tokens: Sequence[str]) -> np.ndarray:
-        """The id of each of the k ``tokens``, (k,) uint32."""
-        return np.frombuffer(self.core.ids([token.encode() for token in tokens]), np.uint32)
-
-    def take(self, ids: np.ndarray) -> list[str]:
-        """The tokens with these ids."""
-        return list(self.core.texts(np.ascontiguousarray(ids, np.uint32)))
-
-    def hashes(self, ids: np.ndarray) -> np.ndarray:
-        """The hash of each token with these ids that a model file keeps, (k,) int64."""
-        return np.frombuffer(self.core.hashes(np.ascontiguousarray(ids, np.uint32)), np.int64)
-
-    def groups(self, ids: np.ndarray) -> np.ndarray:
-        """The group of each token with these ids, (k,) int8: its place in ``evidence.GROUPS``."""
-        return np.frombuffer(self.core.groups(np.ascontiguousarray(ids, np.uint32)), np.int8)
-
-    def tokens(self) -> tuple[np.ndarray, np.ndarray]:
-        """The text of all tokens in UTF-8, (bytes,) uint8, and where each ends in it, (k,) int64."""
-        text, ends = self.core.tokens()
-        return np.frombuffer(text, np.uint8), np.frombuffer(ends, np.int64)
-
-    def add(self, other: Vocabulary) -> np.ndarray:
-        """Adds the tokens of another vocabulary, as each thread has one; the id here of each of them, (k,) uint32."""
-        return np.frombuffer(self.core.add(other.core), np.uint32)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """n messages; message i has the tokens ``ids[indptr[i]:indptr[i + 1]]``, each as often as ``counts`` says.
-
+    rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
     digests: (n,) of 16 bytes each, the same however a message is stored
     cuts: (n,) what was left out, as bits in the order of ``CUTS``
     errors: (number of the message, errno) of files that could not be read; their rows are empty
     """
 
-    indptr: np.ndarray
-    ids: np.ndarray
-    counts: np.ndarray
+    rows: CsrRows
     digests: bytes
     cuts: np.ndarray
     errors: list[tuple[int, int]]
@@ -145,7 +100,7 @@ class Reader:
 
     ValueError for a stemmer that does not exist.
 
-    >>> from spamnb.tokens.tokenizer import TokenOptions
+    >>> from spamnb.reader.options import TokenOptions
     >>> reader = Reader(TokenOptions(body_only=True))
     >>> reader.tokens(b"Subject: offer\\n\\nBuy NOW: $5!")
     {'p::': 1, 'p:$': 1, 'p:!': 1, 'buy': 1, 'now': 1, '$5!': 1, '#$0!': 1, 'buy now': 1, 'now $5!': 1,
@@ -162,18 +117,18 @@ class Reader:
 
     def read(
         self, messages: Sequence[bytes | str | os.PathLike[str]], vocabulary: Vocabulary, identify: bool = True
-    ) -> Rows:
+    ) -> ReadRows:
         """Messages, bytes or paths of files, as rows of the vocabulary's ids. Without ``identify`` digests are 0."""
         lengths, cells, digests, cuts, errors = self._core.read(list(messages), vocabulary.core, identify)
         indptr = np.zeros(len(messages) + 1, np.int64)
         np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
-        ids, counts = np.frombuffer(cells or b"", np.uint32).reshape(-1, 2).T
-        return Rows(indptr, ids, counts, digests, np.frombuffer(cuts, np.uint32), errors)
+        ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
+        return ReadRows(CsrRows(indptr, ids, counts), digests, np.frombuffer(cuts, np.uint32), errors)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""
         vocabulary = Vocabulary()
-        rows = self.read([raw], vocabulary)
+        rows = self.read([raw], vocabulary).rows
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
     def parse(self, raw: bytes) -> Message:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.token_array import TokenArray
 from spamnb.store.database import int_array
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # looking tokens up does not need it

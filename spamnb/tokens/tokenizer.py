@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
 from spamnb.message.truncations import what_was_cut
-from spamnb.setting_fields import check_settings, setting
+from spamnb.reader.options import TokenOptions
 from spamnb.tokens.header_rules import HeaderRules
 from spamnb.tokens.hosts import normalize_host, url_tokens
 from spamnb.tokens.token_counter import TokenCounter
-from spamnb.tokens.token_sink import BIGRAM_WORDS, TokenSink
+from spamnb.tokens.token_sink import TokenSink
 from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.tokens.word_scanner import Normalization
 from spamnb.tokens.words import normalize_word
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from spamnb.message.parse import Message, Part
     from spamnb.tokens.plain_message import PlainMessage
 
-TOKENS_VERSION = 6  # rises whenever the same message would give other tokens: a model says which it was trained with
-
-TOKENIZERS = ("own", "tweet", "treebank")
 MAX_URLS = 200  # of each kind
 # What begins with "://" is found in a quarter of the time that "https?://" in any case takes: 2 µs a mail instead of 8.
 _URL = re.compile(r"://(?:(?<=[Hh][Tt][Tt][Pp]://)|(?<=[Hh][Tt][Tt][Pp][Ss]://))([^\s<>\"')]{1,200})")
@@ -45,41 +41,6 @@ _ZONE = re.compile(r"[+-]\d{4}\b")
 _DATE_SHAPE = str.maketrans(
     "123456789 \tbcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0" * 9 + "__" + "a" * 51
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TokenOptions:
-    """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
-
-    SpamnbError for a tokenizer that does not exist and for ``ngrams`` below 1.
-
-    >>> TokenOptions(ngrams=1, ignore_headers=("List-Id",)).ignore_headers
-    ('list-id',)
-    """
-
-    tokenizer: str = setting(
-        "own", "What cuts text into words: spamnb's own rules, or one of nltk's tokenizers.", choices=TOKENIZERS
-    )
-    stem: str | None = setting(None, "A language of nltk's Snowball stemmers, as `english`: words are stemmed.")
-    ngrams: int = setting(
-        2,
-        f"Longest run of words that is one token, among the first {BIGRAM_WORDS} words of a text.",
-        least=1,
-        most=BIGRAM_WORDS,
-    )
-    body_only: bool = setting(False, "Read the text of the body alone: no headers, links or parts.")
-    ignore_headers: tuple[str, ...] = setting(
-        ("newsgroups", "xref", "path"), "Header fields that are left out, as those that name a newsgroup."
-    )
-
-    def __post_init__(self) -> None:
-        names = (self.ignore_headers,) if isinstance(self.ignore_headers, str) else tuple(self.ignore_headers)
-        object.__setattr__(self, "ignore_headers", names)
-        check_settings(self)
-        for name in names:
-            if ":" in name or " " in name:
-                raise SpamnbError(f"ignore_headers has {name!r}: a header's name has neither colon nor space")
-        object.__setattr__(self, "ignore_headers", tuple(name.lower() for name in names))
 
 
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:

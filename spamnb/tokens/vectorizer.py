@@ -20,8 +20,8 @@ import numpy as np
 
 from spamnb.message.headers import HeaderSection, as_read, normalise, read_section
 from spamnb.message.parse import Message, identity, parse
+from spamnb.reader.rows import CsrRows
 from spamnb.sources.entries import raw_message
-from spamnb.tokens.csr_rows import CsrRows
 from spamnb.tokens.plain_message import PlainMessage
 from spamnb.tokens.token_counter import TokenCounter
 from spamnb.tokens.token_sink import TokenSink
@@ -71,7 +71,7 @@ class Vectorizer:
     """Numbers tokens in the order in which they are met, and keeps messages as rows of these numbers.
 
     >>> from spamnb.message.parse import parse
-    >>> from spamnb.tokens.tokenizer import TokenOptions
+    >>> from spamnb.reader.options import TokenOptions
     >>> vectorizer = Vectorizer(Tokenizer(TokenOptions(body_only=True, ngrams=1)))
     >>> vectorizer.add(parse(b"\\nlunch, lunch")), vectorizer.add(parse(b"\\nno lunch"))
     (6, 6)
@@ -196,7 +196,7 @@ class RecalledMessage(ReadMessage):
 class MessageReader:
     """Reads messages with one tokenizer, into rows of ids of whichever vocabulary is given.
 
-    >>> from spamnb.tokens.tokenizer import TokenOptions
+    >>> from spamnb.reader.options import TokenOptions
     >>> reader = MessageReader(Tokenizer(TokenOptions(body_only=True, ngrams=1)))
     >>> message = reader.read(b"Subject: tea\\n\\nFour, four", Vocabulary())
     >>> message.header("subject"), message.counts["four"], reader.read(message, Vocabulary()) is message

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spamnb.tokens.token_array import TokenArray
+from spamnb.reader.token_array import TokenArray
 
 
 class Vocabulary:

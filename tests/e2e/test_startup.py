@@ -18,10 +18,10 @@ import spamnb
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
 from spamnb.counts.class_counts import ClassCounts, SparseRow
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
 from spamnb.store.snapshot import Snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import TokenArray
 
 HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
 HEAVY |= {"jinja2"}  # 0.04 s: for a page only

@@ -24,9 +24,10 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.workers import parallel_map
 from spamnb.errors import SpamnbError
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +311,7 @@ import itertools, sys, tempfile
 from pathlib import Path
 from spamnb.engines.counting import count_parallel
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import TokenOptions
+from spamnb.reader.options import TokenOptions
 entries = (Entry("ab"[n % 2], str(n), "", content=b"Subject: x\\n\\nword") for n in itertools.count())
 with tempfile.TemporaryDirectory() as folder:
     count_parallel(entries, TokenOptions(), Path(folder), print, lambda done, total: print(done, flush=True), workers=2)

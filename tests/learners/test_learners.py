@@ -17,9 +17,9 @@ from spamnb.learners.learner import Screened, learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.learners.without_message import WithoutMessage
 from spamnb.message.parse import digest, parse
+from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
 from spamnb.store.jsonl import export
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import MessageReader
 from spamnb.tokens.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 if TYPE_CHECKING:
-    from spamnb.tokens.vocabulary import Vocabulary
+    from spamnb.reader.vocabulary import Vocabulary
 
 
 class CsrRows(NamedTuple):
