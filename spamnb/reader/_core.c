@@ -981,22 +981,21 @@ static bool copy_numbers(uint16_t numbers[256], const char *bytes, Py_ssize_t si
     return size == 256 * sizeof *numbers;
 }
 
-/* set_tables(references, windows_1252, latin_1, make_page, kinds, groups, secret): once, when the package is imported.
+/* set_tables(references, windows_1252, make_page, kinds, groups, secret): once, when the package is imported.
  * references: list of (name, text); kinds: list of (prefix, group); groups: those of text, pairs and headers. */
 static PyObject *set_tables(PyObject *module, PyObject *args) {
     PyObject *references, *page, *kinds;
-    const char *cp1252, *latin_1, *secret;
-    Py_ssize_t n_cp1252, n_latin_1, n_secret;
+    const char *cp1252, *secret;
+    Py_ssize_t n_cp1252, n_secret;
     int of_text, of_pairs, of_headers;
     (void)module;
-    if (!PyArg_ParseTuple(args, "Oy#y#OO(iii)y#", &references, &cp1252, &n_cp1252, &latin_1, &n_latin_1, &page, &kinds,
+    if (!PyArg_ParseTuple(args, "Oy#OO(iii)y#", &references, &cp1252, &n_cp1252, &page, &kinds,
                           &of_text, &of_pairs, &of_headers, &secret, &n_secret))
         return NULL;
     if (make_page_of) /* readers may be at work: the tables stay */
         Py_RETURN_NONE;
     Py_ssize_t n = PyList_Size(references), n_kinds = PyList_Size(kinds);
-    if (n < 0 || n_kinds < 0 || !copy_numbers(tables.windows_1252, cp1252, n_cp1252) ||
-        !copy_numbers(tables.latin_1, latin_1, n_latin_1) || n_secret != sizeof tables.secret) {
+    if (n < 0 || n_kinds < 0 || !copy_numbers(tables.windows_1252, cp1252, n_cp1252) || n_secret != sizeof tables.secret) {
         PyErr_SetString(PyExc_ValueError, "tables of another form are needed");
         return NULL;
     }

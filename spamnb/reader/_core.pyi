@@ -33,7 +33,6 @@ class Reader:
 def set_tables(
     references: list[tuple[bytes, bytes]],
     windows_1252: bytes,
-    latin_1: bytes,
     make_page: Callable[[int], bytes],
     kinds: list[tuple[bytes, int]],
     groups: tuple[int, int, int],

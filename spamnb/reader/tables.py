@@ -150,7 +150,7 @@ def _single_bytes(codec: str) -> bytes | None:
         except UnicodeDecodeError as error:
             if "undefined" not in error.reason:  # it begins a character of more bytes
                 return None
-            text = "\uffff"
+            text = "\ufffd"
         if len(text) != 1 or ord(text) > 0xFFFF:
             return None
         points.append(ord(text))
@@ -178,7 +178,7 @@ def hand_over() -> None:
     """Hand the core its tables; twice does nothing."""
     references = [(name.encode(), text.encode()) for name, text in html.entities.html5.items()]
     kinds = [(prefix.encode(), GROUPS.index(group)) for prefix, group in KINDS.items()]
-    windows_1252, latin_1 = _single_bytes("cp1252"), _single_bytes("latin-1")
-    assert windows_1252 and latin_1
+    windows_1252 = _single_bytes("cp1252")
+    assert windows_1252
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(references, windows_1252, latin_1, make_page, kinds, groups, os.urandom(16))
+    _core.set_tables(references, windows_1252, make_page, kinds, groups, os.urandom(16))

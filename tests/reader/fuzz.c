@@ -60,7 +60,7 @@ static const struct page *make_page(struct host *host, uint32_t number) {
 static bool find_codec(struct host *host, span name, struct codec *codec) {
     (void)host;
     codec->kind = (enum codec_kind)(size_of(name) % 4);
-    codec->points = size_of(name) % 8 < 4 ? tables.windows_1252 : tables.latin_1;
+    codec->points = tables.windows_1252;
     return true;
 }
 
@@ -222,10 +222,8 @@ int main(int argc, char **argv) {
     const uint64_t key[2] = {1, 2};
     for (int i = 0; i < n_seeds; i++)
         seeds[i] = read_seed(argv[4 + i]);
-    for (int i = 0; i < 256; i++) {
-        tables.latin_1[i] = (uint16_t)i;
+    for (int i = 0; i < 256; i++)
         tables.windows_1252[i] = (uint16_t)(i == 0x81 ? 0xFFFF : i < 128 ? i : i + 0x300);
-    }
     if (!buffer || !reader || !vocabulary || !vocabulary_begin(vocabulary, key) || !rules_begin(&table) ||
         !references_begin(&tables.references, 8))
         die("no memory");

@@ -19,38 +19,24 @@ static span two_spans(struct arena *arena, span one, span other) {
 }
 
 static span decode_transfer(struct reader *reader, span text, span encoding) {
-    if (!is_same(encoding, LITERAL("x-uuencode")))
-        return transfer_decode(&reader->arena, text, encoding);
-    span octets;
-    if (!reader->host->ask(reader->host, ASK_UUDECODE, text, (span){0}, &reader->arena, &octets))
-        arena_fail(&reader->arena, FAILED_HOST);
-    return octets;
+    return is_same(encoding, LITERAL("x-uuencode")) ? ask_host(reader, ASK_UUDECODE, text, (span){0})
+                                                    : transfer_decode(&reader->arena, text, encoding);
 }
 
 /* The body of a part; of one that is far too long beginning and end. */
 static span decoded_body(struct reader *reader, const struct leaf *leaf) {
-    span body = leaf->body;
+    span body = leaf->body, encoding = leaf->part.encoding;
     size_t half = 3 * room_of(&reader->message) / 2 + 1; /* an encoding takes at most three bytes for one */
     if (size_of(body) <= 2 * half)
-        return decode_transfer(reader, body, leaf->part.encoding);
+        return decode_transfer(reader, body, encoding);
     span last = span_between(body.end - half, body.end);
-    const uint8_t *line = find_byte(last, '\n');
-    last.at = line ? line + 1 : last.at;
-    span first = decode_transfer(reader, span_of(body.at, half), leaf->part.encoding);
-    return two_spans(&reader->arena, first, decode_transfer(reader, last, leaf->part.encoding));
+    last.at = skip_bytes(span_between(before_first(last, '\n').end, last.end), 1).at;
+    span first = decode_transfer(reader, span_of(body.at, half), encoding);
+    return two_spans(&reader->arena, first, decode_transfer(reader, last, encoding));
 }
 
 /* A text without NUL and with LF line ends. */
-static span shown_text(struct arena *arena, span text) {
-    if (find_byte(text, 0)) {
-        struct writer writer = writer_open(arena, size_of(text));
-        for (; text.at < text.end; text.at++)
-            if (*text.at)
-                put_byte(&writer, *text.at);
-        text = writer_close(&writer);
-    }
-    return with_line_feeds(arena, text);
-}
+static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
 
 /* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
 static bool may_hold_files(span text) {
@@ -136,17 +122,13 @@ static void open_document(struct reader *reader, const struct leaf *leaf) {
 /* Of a message inside the message its subject and sender are text. */
 static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
-    span values[2] = {{0}, {0}};
-    static const char *const NAMES[2] = {"subject", "from"};
-    for (size_t i = 0; i < section.fields.count; i++)
-        for (size_t k = 0; k < 2; k++)
-            if (!values[k].at && is_same_any_case(section.fields.items[i].name, span_of(NAMES[k], strlen(NAMES[k]))))
-                values[k] = field_value(reader, section.fields.items[i].value, true);
+    span subject = value_of(reader, &section, LITERAL("subject"), true);
+    span sender = value_of(reader, &section, LITERAL("from"), true);
     struct writer writer = writer_open(&reader->arena, 200);
-    for (size_t k = 0; k < 2; k++) {
-        put_span(&writer, values[k]);
-        put_byte(&writer, '\n');
-    }
+    put_span(&writer, subject);
+    put_byte(&writer, '\n');
+    put_span(&writer, sender);
+    put_byte(&writer, '\n');
     add_octets(reader, AS_TEXT, writer_close(&writer), LITERAL("utf-8"), &reader->message.texts);
 }
 
