@@ -41,7 +41,6 @@ struct document {
     struct reader *reader;
     struct arena *arena;
     span html;
-    bool is_old_page; /* tables do not inherit letters */
     bool is_second_pass, needs_second_pass, is_cut;
     struct sheet sheet;
     struct attributes page_attributes[2]; /* of html and body */
@@ -71,7 +70,7 @@ static void inherit(struct document *d, size_t at) {
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
     element->style = style;
     element->why = above ? above->why : SEEN;
-    bool is_reset = element->tag == TAG_TABLE && d->is_old_page;
+    bool is_reset = element->tag == TAG_TABLE && at > 2; /* in old pages tables do not inherit letters */
     bool is_split = style->is_under_inline && !(flags & IS_INLINE);
     if (!(element->attributes || d->sheet.n_rules || flags & IS_CONTROL || element->tag == TAG_MARK || is_reset || is_split))
         return;
@@ -236,7 +235,7 @@ static bool make_place(struct document *d, unsigned kind) {
                 pop(d);
         if (top_of(d)->tag == TAG_TABLE)
             pop(d);
-        else if (!d->is_old_page)
+        else
             pop_to(d, top_of(d)->paragraph);
         return true;
     }
@@ -378,7 +377,8 @@ static void add_window_text(struct document *d, span text) {
         const uint8_t *blank = find_last(shown, ' ');
         shown.end = blank ? blank : shown.end;
     }
-    enum why_hidden why = top_of(d)->is_dropped ? HIDDEN_OTHERWISE : top_of(d)->why;
+    const struct element *top = top_of(d);
+    enum why_hidden why = top->is_dropped ? HIDDEN_OTHERWISE : d->depth > 2 ? top->why : SEEN;
     put_text(d, shown, why);
     if (shown.end < text.end)
         put_text(d, span_between(shown.end, text.end), HIDDEN_OTHERWISE);
@@ -667,13 +667,6 @@ static void read_tags(struct document *d) {
     end_link(d);
 }
 
-/* Whether a page is shown as those of the time before style sheets were: it has no type, or an old one. */
-static bool is_old_page(span html) {
-    span type = before_first(first_bytes(strip(html), 1000), '>');
-    return !starts_with_any_case(type, LITERAL("<!doctype html")) ||
-           (find_any_case(type, LITERAL("dtd html")) && !find_any_case(type, LITERAL("http")));
-}
-
 static void begin_document(struct document *d) {
     static const unsigned PAGE_TAGS[2] = {TAG_HTML, TAG_BODY};
     d->shown.at = d->shown.begin;
@@ -698,7 +691,6 @@ struct html_text read_html(struct reader *reader, span html) {
     d->reader = reader;
     d->arena = &reader->arena;
     d->html = html;
-    d->is_old_page = is_old_page(html);
     buffer_begin(d, &d->shown);
     buffer_begin(d, &d->hidden);
     sheet_begin(&d->sheet, d->arena);

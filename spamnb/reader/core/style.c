@@ -1,19 +1,16 @@
 #include "style.h"
 
-#include "unicode.h"
-
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,
     MAX_STEPS = 200000, /* rules that are compared with elements, in one document */
-    MAX_DECLARATIONS = 100, /* of one rule or attribute */
-    MAX_INLINE = 4000, /* bytes */
+    MAX_DECLARATIONS = 4000, /* bytes of one rule or attribute */
     MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
     MAX_SELECTOR = 4000,
     MAX_MATCHES = 100, /* rules of one element */
     MAX_CLASSES = 4, /* of one rule */
     MAX_OWN_CLASSES = 32, /* of one element */
-    MAX_VALUE = 2000,
+    MAX_VALUE = 2000, MAX_COLOR = 100,
 };
 
 #define MEDIUM 16.0f    /* pixels */
@@ -24,6 +21,8 @@ enum {
 #define NO_LENGTH 1e6f
 #define TOO_NEAR 24.0f  /* of two colors, the three channels' distance added up: nobody reads one on the other */
 
+#define ESCAPED 1
+
 #define CLEAR ((struct color){0, 0, 0, 0})
 #define UNKNOWN ((struct color){-1, -1, -1, 1})
 #define BLACK ((struct color){0, 0, 0, 1})
@@ -31,21 +30,9 @@ enum {
 const struct style FIRST_STYLE = {.color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
 
 enum property {
-    P_DISPLAY, P_VISIBILITY, P_COLOR, P_BACKGROUND, P_SIZE, P_OPACITY, P_EFFECT, P_POSITION, P_OVERFLOW, P_HEIGHT,
-    P_WIDTH, P_ROOM, P_OFFSET, P_MARGIN, P_MOVED,
+    P_DISPLAY, P_VISIBILITY, P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_EFFECT, P_POSITION, P_OVERFLOW,
+    P_HEIGHT, P_WIDTH, P_ROOM, P_OFFSET, P_MARGIN, P_MOVED,
     P_ALL /* resets what is read and more: then nothing counts as hidden */
-};
-
-/* Values of P_DISPLAY. */
-enum { DISPLAY_NONE, DISPLAY_INLINE, DISPLAY_BLOCK, DISPLAY_OTHER };
-
-struct declaration {
-    uint8_t property;
-    bool is_important, is_share; /* the number is a share of the inherited one */
-    union {
-        struct color color;
-        float number;
-    };
 };
 
 /* One selector: a compound of a tag, an id and classes, with the declarations of its rule. */
@@ -55,8 +42,15 @@ struct rule {
     size_t n_classes;
     bool is_doubtful;
     uint32_t specificity, order;
-    const struct declaration *declarations;
-    size_t n_declarations;
+    span declarations;
+};
+
+/* An element while its declarations are applied, the weakest first. */
+struct box {
+    struct style style;
+    const struct style *above;
+    bool is_block, is_hidden, cuts, has_room, is_placed, is_moved, is_cut;
+    float height, width, offset, margin;
 };
 
 #define IS(text) is_same(value, LITERAL(text))
@@ -79,111 +73,67 @@ static span next_word(span *text) {
     return word;
 }
 
-/* ---- Where things end ---- */
+/* ---- Text ---- */
 
-static const uint8_t *string_end(span text) {
-    uint8_t quote = *text.at;
-    const uint8_t *at = text.at + 1;
-    for (; at < text.end && *at != quote && *at != '\n'; at++)
-        if (*at == '\\' && at + 1 < text.end)
-            at++;
-    return at < text.end && *at == quote ? at + 1 : at;
+/* A style or a sheet with a space for each comment, without what stands in strings and URLs, and without escapes:
+ * "d\69splay" is display. An escaped character that is no letter, digit or "-" becomes ESCAPED: it parts nothing, and
+ * stands for any in a name. */
+static span clean(struct arena *arena, span text) {
+    if (!find_byte(text, '*') && !find_byte(text, '\\') && !find_byte(text, '"') && !find_byte(text, '\'') &&
+        !find_byte(text, '('))
+        return text;
+    struct writer writer = writer_open(arena, size_of(text) + 1);
+    while (text.at < text.end) {
+        uint8_t c = *text.at++;
+        const uint8_t *end = NULL;
+        if (c == '/' && starts_with(text, LITERAL("*"))) {
+            end = find(skip_bytes(text, 1), LITERAL("*/"));
+            text.at = end ? end + 2 : text.end;
+            c = ' ';
+        } else if (c == '"' || c == '\'') {
+            for (; text.at < text.end && *text.at != c && *text.at != '\n'; text.at++)
+                text.at += *text.at == '\\' && size_of(text) > 1;
+            text.at += text.at < text.end && *text.at == c;
+            c = '"';
+        } else if (c == '(' && writer.at - writer.begin >= 3 &&
+                   is_same_any_case(span_between(writer.at - 3, writer.at), LITERAL("url"))) {
+            span inside = text;
+            while (inside.at < inside.end && is_space(*inside.at))
+                inside.at++;
+            if (inside.at < inside.end && *inside.at != '"' && *inside.at != '\'') {
+                end = find_byte(inside, ')');
+                text.at = end ? end : text.end;
+            }
+        } else if (c == '\\' && text.at < text.end) {
+            uint32_t point = 0;
+            int n = 0;
+            for (; n < 6 && text.at < text.end && hex_value(*text.at) >= 0; n++)
+                point = 16 * point + (uint32_t)hex_value(*text.at++);
+            text.at += n ? text.at < text.end && is_space(*text.at) : 0;
+            c = n ? (point < 0x80 ? (uint8_t)point : ESCAPED) : *text.at++;
+            c = is_letter(c) || is_digit(c) || c == '-' || c >= 0x80 ? c : ESCAPED;
+        }
+        put_byte(&writer, c);
+    }
+    return writer_close(&writer);
 }
 
-/* Where one of two bytes stands that no string, bracket or URL holds; the end where none does. */
+/* Where one of two bytes stands that no bracket holds; the end where none does. */
 static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
     uint8_t closers[MAX_OPEN];
     size_t depth = 0;
-    const uint8_t *at = text.at;
-    while (at < text.end) {
+    for (const uint8_t *at = text.at; at < text.end; at++) {
         uint8_t c = *at;
-        if ((is_letter(c) || is_digit(c) || is_space(c) || c == '-') && c != stop && c != other) {
-            at++;
-            continue;
-        }
         if (!depth && (c == stop || c == other))
             return at;
-        if (c == '"' || c == '\'') {
-            at = string_end(span_between(at, text.end));
-            continue;
-        }
-        if (c == '\\') {
-            at += at + 1 < text.end ? 2 : 1;
-            continue;
-        }
-        if (c == '(' && at - text.at >= 3 && starts_with_any_case(span_between(at - 3, at), LITERAL("url"))) {
-            const uint8_t *inside = at + 1;
-            while (inside < text.end && is_space(*inside))
-                inside++;
-            if (inside < text.end && *inside != '"' && *inside != '\'') {
-                const uint8_t *close = find_byte(span_between(inside, text.end), ')');
-                at = close ? close + 1 : text.end;
-                continue;
-            }
-        }
         if (c == '(' || c == '[' || c == '{') {
             if (depth == MAX_OPEN)
                 return text.end;
             closers[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
         } else if (depth && c == closers[depth - 1])
             depth--;
-        at++;
     }
     return text.end;
-}
-
-/* A text with a space for each comment outside of strings. */
-static span without_comments(struct arena *arena, span text) {
-    if (!find_byte(text, '*'))
-        return text;
-    struct writer writer = writer_open(arena, size_of(text));
-    while (text.at < text.end) {
-        const uint8_t *next = text.at + 1;
-        if (*text.at == '"' || *text.at == '\'')
-            next = string_end(text);
-        else if (starts_with(text, LITERAL("/*"))) {
-            const uint8_t *end = find(skip_bytes(text, 2), LITERAL("*/"));
-            put_byte(&writer, ' ');
-            text.at = end ? end + 2 : text.end;
-            continue;
-        }
-        put_span(&writer, span_between(text.at, next));
-        text.at = next;
-    }
-    return writer_close(&writer);
-}
-
-/* A name or value in lower case and without escapes: "\64 isp\lay" is display. */
-static span plain(struct arena *arena, span text) {
-    bool is_plain = true;
-    for (const uint8_t *at = text.at; at < text.end && is_plain; at++)
-        is_plain = *at != '\\' && !is_upper(*at);
-    if (is_plain)
-        return text;
-    struct writer writer = writer_open(arena, size_of(text) + 4);
-    while (text.at < text.end) {
-        uint8_t c = *text.at++;
-        uint32_t point = 0;
-        int n = 0;
-        if (c != '\\' || is_empty(text)) {
-            put_byte(&writer, to_lower(c));
-            continue;
-        }
-        for (; n < 6 && text.at < text.end && hex_value(*text.at) >= 0; n++)
-            point = 16 * point + (uint32_t)hex_value(*text.at++);
-        if (!n)
-            point = *text.at++;
-        else if (text.at < text.end && is_space(*text.at))
-            text.at++;
-        if (point < 0x80 || n)
-            point = point < 0x80 ? to_lower((uint8_t)point) : point;
-        writer_reserve(&writer, 4);
-        if (point >= 0x80 && !n) /* a byte of a character that was escaped itself */
-            *writer.at++ = (uint8_t)point;
-        else
-            writer.at += write_point(writer.at, point);
-    }
-    return writer_close(&writer);
 }
 
 /* ---- Numbers and colors ---- */
@@ -293,7 +243,7 @@ static struct color read_color(span value) {
 
 /* The color of an attribute such as bgcolor, where the sign may be missing. */
 static struct color read_attribute_color(struct arena *arena, span value) {
-    value = plain(arena, first_bytes(strip(value), MAX_SELECTOR));
+    value = lower_copy(arena, first_bytes(strip(value), MAX_COLOR));
     struct color found = read_color(value);
     return found.red < 0 ? color_of_digits(value) : found;
 }
@@ -370,14 +320,6 @@ static float length_of(span value) {
     return is_share ? length * MEDIUM : length;
 }
 
-/* A size of letters; MEDIUM where it is not understood. */
-static void read_size(span value, struct declaration *found) {
-    if (!read_length(value, &found->number, &found->is_share) || found->number < 0) {
-        found->number = IS("smaller") || IS("larger") ? 1 : MEDIUM;
-        found->is_share = found->number == 1;
-    }
-}
-
 /* Whether any number in a value is more than 0. */
 static bool has_number(span value) {
     bool any = false;
@@ -393,7 +335,7 @@ static const struct {
 } PROPERTIES[] = {
     {NAME("display"), P_DISPLAY}, {NAME("visibility"), P_VISIBILITY}, {NAME("color"), P_COLOR},
     {NAME("background-color"), P_BACKGROUND}, {NAME("background"), P_BACKGROUND}, {NAME("background-image"), P_BACKGROUND},
-    {NAME("font-size"), P_SIZE}, {NAME("font"), P_SIZE}, {NAME("opacity"), P_OPACITY}, {NAME("text-shadow"), P_EFFECT},
+    {NAME("font-size"), P_SIZE}, {NAME("font"), P_FONT}, {NAME("opacity"), P_OPACITY}, {NAME("text-shadow"), P_EFFECT},
     {NAME("-webkit-text-stroke"), P_EFFECT}, {NAME("-webkit-text-fill-color"), P_EFFECT}, {NAME("filter"), P_EFFECT},
     {NAME("background-clip"), P_EFFECT}, {NAME("-webkit-background-clip"), P_EFFECT}, {NAME("mix-blend-mode"), P_EFFECT},
     {NAME("position"), P_POSITION}, {NAME("overflow"), P_OVERFLOW}, {NAME("overflow-x"), P_OVERFLOW},
@@ -427,115 +369,139 @@ static struct color read_background(span value) {
     return found;
 }
 
-/* The value of a declaration in lower case; false where it is left out. */
-static bool read_value(enum property property, span name, span value, struct declaration *found) {
-    double number;
-    found->property = (uint8_t)property;
+/* [style] [weight] size[/line height] family */
+static span size_in_font(span value) {
+    float length;
+    bool is_share;
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value))
+        if (read_length(before_first(word, '/'), &length, &is_share))
+            return before_first(word, '/');
+    return LITERAL("medium");
+}
+
+/* The least of the lengths in a value. */
+static float least_length(span value) {
+    float least = NO_LENGTH;
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
+        float length = length_of(word);
+        least = length < least ? length : least;
+    }
+    return least;
+}
+
+/* A length of a box; of several the least counts, as of height and max-height. */
+static void limit(float *length, float wanted, bool is_doubtful) {
+    *length = is_doubtful ? NO_LENGTH : wanted < *length || wanted > SMALL_BOX ? wanted : *length;
+}
+
+/* Values of display and float that make a box with a height. */
+#define BLOCKS " block inline-block flex inline-flex list-item flow-root left right "
+
+/* Applies a declaration in lower case. One that may apply or not can show text, and hide none. */
+static void apply(struct box *box, enum property property, span value, bool is_doubtful) {
+    struct style *style = &box->style;
+    const struct style *above = box->above;
+    float number = 1;
+    double opacity;
+    bool is_share, is_on;
     switch (property) {
     case P_DISPLAY:
-        found->number = IS("none") && *name.at == 'd' ? DISPLAY_NONE
-                        : IS("inline") || IS("contents") ? DISPLAY_INLINE
-                        : is_one_of(value, " block inline-block flex inline-flex list-item flow-root left right ")
-                            ? DISPLAY_BLOCK
-                            : DISPLAY_OTHER;
-        return *name.at == 'd' || found->number == DISPLAY_BLOCK;
+        is_on = IS("none");
+        box->is_hidden = is_on && (!is_doubtful || box->is_hidden);
+        box->is_block = !IS("inline") && !IS("contents") && (box->is_block || is_one_of(value, BLOCKS));
+        break;
     case P_VISIBILITY:
-        found->number = IS("hidden") || IS("collapse");
-        return true;
+        is_on = IS("hidden") || IS("collapse");
+        style->is_unseen = is_on && (!is_doubtful || style->is_unseen);
+        break;
     case P_COLOR:
-        found->color = read_color(value);
-        return true;
+        style->color = is_doubtful ? UNKNOWN : read_color(value);
+        break;
     case P_BACKGROUND:
-        found->color = read_background(value);
-        return !ends_with(name, LITERAL("image")) || !IS("none");
+        style->background = is_doubtful ? UNKNOWN : over(read_background(value), above->background);
+        break;
+    case P_FONT:
+        value = size_in_font(value); /* fall through */
     case P_SIZE:
-        if (size_of(name) == 4) { /* font: [style] [weight] size[/line height] family */
-            found->number = MEDIUM;
-            for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-                bool is_size = read_length(before_first(word, '/'), &found->number, &found->is_share);
-                if (is_size)
-                    return !is_empty(strip(value));
-                found->number = MEDIUM;
-            }
-            return true;
-        }
-        read_size(value, found);
-        return true;
+        if (!read_length(value, &number, &is_share) || number < 0)
+            number = IS("smaller") || IS("larger") ? above->size : MEDIUM;
+        else
+            number *= is_share ? above->size : 1;
+        style->size = !is_doubtful || number > style->size ? number : style->size;
+        break;
     case P_OPACITY:
-        if (!read_number(&value, &number))
-            number = 1; /* it is computed */
-        else if (IS("%"))
-            number /= 100;
-        else if (!is_empty(value))
-            return false;
-        found->number = number < 0 ? 0 : number > 1 ? 1 : (float)number;
-        return true;
-    case P_EFFECT: case P_MOVED:
-        found->number = !(IS("none") || IS("initial") || (property == P_EFFECT && IS("0")));
-        return true;
+        if (read_number(&value, &opacity) && (is_empty(value) || IS("%")))
+            number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
+        number = above->opacity * (number > 1 ? 1 : number);
+        style->opacity = !is_doubtful || number > style->opacity ? number : style->opacity;
+        break;
+    case P_EFFECT:
+        style->has_effects = !(IS("none") || IS("0") || IS("initial")) || (is_doubtful && style->has_effects);
+        break;
     case P_POSITION:
-        found->number = starts_with(value, LITERAL("absolute")) || starts_with(value, LITERAL("fixed"));
-        return true;
+        is_on = starts_with(value, LITERAL("absolute")) || starts_with(value, LITERAL("fixed"));
+        box->is_placed = is_on && !is_doubtful;
+        style->is_away = style->is_away && !is_on;
+        break;
     case P_OVERFLOW:
-        found->number = is_one_of(before_first(value, ' '), " hidden clip scroll auto ");
-        return true;
+        is_on = is_one_of(before_first(value, ' '), " hidden clip scroll auto ");
+        box->cuts = is_on && (!is_doubtful || box->cuts);
+        break;
+    case P_HEIGHT:
+        limit(&box->height, length_of(value), is_doubtful);
+        break;
+    case P_WIDTH:
+        limit(&box->width, length_of(value), is_doubtful);
+        break;
     case P_ROOM:
-        found->number = has_number(value);
-        return true;
-    case P_HEIGHT: case P_WIDTH: case P_OFFSET:
-        found->number = length_of(value);
-        return true;
-    case P_MARGIN: /* the top comes first; the left is the fourth of four, else the second, else the only one */
-        found->number = NO_LENGTH;
-        for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-            float length = length_of(word);
-            found->number = length < found->number ? length : found->number;
-        }
-        return true;
+        box->has_room = box->has_room || has_number(value);
+        break;
+    case P_OFFSET: case P_MARGIN:
+        number = least_length(value);
+        if (property == P_OFFSET)
+            box->offset = is_doubtful ? 0 : number < box->offset ? number : box->offset;
+        else
+            box->margin = is_doubtful ? 0 : number;
+        style->is_away = style->is_away && !(number >= FAR_AWAY && number < NO_LENGTH);
+        break;
+    case P_MOVED:
+        is_on = !(IS("none") || IS("initial"));
+        box->is_moved = box->is_moved || is_on;
+        style->is_away = style->is_away && !is_on;
+        break;
     case P_ALL:
+        box->is_cut = true;
         break;
     }
+}
+
+/* The property that a name in lower case is of; false where it is none that is read. */
+static bool find_property(span name, enum property *property) {
+    for (size_t i = 0; i < COUNT_OF(PROPERTIES); i++)
+        if (is_same(name, span_of_name(PROPERTIES[i].name))) {
+            *property = (enum property)PROPERTIES[i].property;
+            return true;
+        }
     return false;
 }
 
-/* One declaration; false where it is none that is read. is_cut: it is one whose effects are not read. */
-static bool read_declaration(struct arena *arena, span text, struct declaration *found, bool *is_cut) {
-    const uint8_t *colon = find_byte(text, ':');
-    if (!colon)
-        return false;
-    span name = plain(arena, strip(span_between(text.at, colon)));
-    size_t which = 0;
-    while (which < COUNT_OF(PROPERTIES) && !is_same(name, span_of_name(PROPERTIES[which].name)))
-        which++;
-    if (which == COUNT_OF(PROPERTIES))
-        return false;
-    *is_cut = *is_cut || PROPERTIES[which].property == P_ALL;
-    span value = plain(arena, first_bytes(strip(span_between(colon + 1, text.end)), MAX_VALUE));
-    *found = (struct declaration){0};
-    const uint8_t *mark = find_byte(value, '!');
-    if (mark) {
-        found->is_important = is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
-        if (!found->is_important)
-            return false;
-        value = strip(span_between(value.at, mark));
-    }
-    return !is_empty(value) && read_value((enum property)PROPERTIES[which].property, name, value, found);
-}
-
-/* Adds the declarations of a text to an array of MAX_DECLARATIONS; what stands in braces is left out. is_cut: not all
- * of them are known. */
-static size_t read_declarations(struct arena *arena, span text, struct declaration *found, bool *is_cut) {
+/* Applies declarations, those alone that are important or those that are not. Returns how many there are of both kinds;
+ * without a box none is applied. */
+static size_t apply_all(struct box *box, span text, bool important, bool is_doubtful) {
     size_t n = 0;
     while (text.at < text.end) {
-        if (n == MAX_DECLARATIONS) {
-            *is_cut = true;
-            break;
+        const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
+        enum property property;
+        if (colon && find_property(strip(span_between(text.at, colon)), &property)) {
+            span value = strip(span_between(colon + 1, end));
+            const uint8_t *mark = find_byte(value, '!');
+            bool is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
+            value = mark ? strip(span_between(value.at, mark)) : value;
+            bool is_one = !is_empty(value) && (is_important || !mark);
+            n += is_one;
+            if (box && is_one && is_important == important)
+                apply(box, property, value, is_doubtful);
         }
-        const uint8_t *end = find_outside(text, ';', '{');
-        if (end < text.end && *end == '{') /* a rule in a rule */
-            end = find_outside(span_between(end + 1, text.end), '}', '}');
-        else
-            n += read_declaration(arena, span_between(text.at, end), &found[n], is_cut);
         text.at = end < text.end ? end + 1 : text.end;
     }
     return n;
@@ -558,10 +524,10 @@ struct element_names {
     bool has_more_classes;
 };
 
-static bool is_same_in_any_case(span a, span b) {
-    bool is_so = size_of(a) == size_of(b);
-    for (size_t i = 0; is_so && i < size_of(a); i++)
-        is_so = to_lower(a.at[i]) == to_lower(b.at[i]);
+static bool is_same_in_any_case(span asked, span name) {
+    bool is_so = size_of(asked) == size_of(name);
+    for (size_t i = 0; is_so && i < size_of(asked); i++)
+        is_so = to_lower(asked.at[i]) == to_lower(name.at[i]) || asked.at[i] == ESCAPED;
     return is_so;
 }
 
@@ -599,11 +565,12 @@ static size_t add_matches(struct sheet *sheet, const struct rule *rule, const st
                           struct match *found, size_t n) {
     for (; rule; rule = rule->next) {
         bool is_doubtful;
-        if (!sheet->steps_left || n == MAX_MATCHES) {
+        size_t steps = 1 + size_of(rule->declarations) / 8;
+        if (sheet->steps_left < steps || n == MAX_MATCHES) {
             sheet->is_cut = true;
             return n;
         }
-        sheet->steps_left--;
+        sheet->steps_left -= steps;
         if (!matches(rule, element, &is_doubtful))
             continue;
         size_t at = n++;
@@ -650,13 +617,13 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .steps_left = MAX_STEPS};
 }
 
-static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == '\\'; }
+static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == ESCAPED; }
 
 /* A name at the beginning of a selector; moves text behind it. */
 static span take_name(span *text) {
     span name = *text;
     while (text->at < text->end && is_name_byte(*text->at))
-        text->at += *text->at == '\\' && size_of(*text) > 1 ? 2 : 1;
+        text->at++;
     name.end = text->at;
     return name;
 }
@@ -678,14 +645,11 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
             rule->is_doubtful = true;
             rule->name = rule->id = (span){0};
             rule->n_classes = 0;
-        } else if (c == '*' || c == '&') {
+        } else if (c == '*') {
             text.at++;
-            rule->is_doubtful = rule->is_doubtful || c == '&';
         } else if (c == '.' || c == '#') {
             text.at++;
             span name = take_name(&text);
-            if (find_byte(name, '\\'))
-                name = plain(sheet->arena, name);
             if (is_empty(name) || is_digit(*name.at))
                 *is_foreign = true;
             else if (c == '#') {
@@ -699,7 +663,7 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
         } else if (c == ':') {
             while (text.at < text.end && *text.at == ':')
                 text.at++;
-            span name = plain(sheet->arena, take_name(&text));
+            span name = lower_copy(sheet->arena, take_name(&text));
             if (text.at < text.end && *text.at == '(') {
                 const uint8_t *end = find_outside(skip_bytes(text, 1), ')', ')');
                 text.at = end < text.end ? end + 1 : text.end;
@@ -713,7 +677,7 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
             text.at = end < text.end ? end + 1 : text.end;
             rule->is_doubtful = true;
         } else if (is_name_byte(c)) {
-            rule->name = plain(sheet->arena, take_name(&text));
+            rule->name = lower_copy(sheet->arena, take_name(&text));
             rule->specificity++;
         } else {
             *is_foreign = true;
@@ -725,19 +689,14 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
 
 /* Adds the rules of a list of selectors. */
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
-    struct declaration found[MAX_DECLARATIONS];
-    size_t n = read_declarations(sheet->arena, body, found, &sheet->is_cut), first = sheet->n_rules;
-    if (!n)
-        return;
-    struct declaration *declarations = arena_room(sheet->arena, n, sizeof *declarations);
-    memcpy(declarations, found, n * sizeof *found);
-    struct rule *added = NULL;
-    while (!is_empty(selectors)) {
+    sheet->is_cut = sheet->is_cut || size_of(body) > MAX_DECLARATIONS || find_byte(body, '{'); /* rules in a rule */
+    body = lower_copy(sheet->arena, first_bytes(body, MAX_DECLARATIONS));
+    struct rule *added = NULL, rule;
+    while (apply_all(NULL, body, false, false) && !is_empty(selectors)) {
         const uint8_t *end = find_outside(selectors, ',', ',');
-        struct rule rule;
+        sheet->is_cut = sheet->is_cut || sheet->n_rules == MAX_RULES;
         if (read_selector(sheet, span_between(selectors.at, end), &rule, &is_doubtful) && sheet->n_rules < MAX_RULES) {
-            rule.declarations = declarations;
-            rule.n_declarations = n;
+            rule.declarations = body;
             rule.order = (uint32_t)++sheet->n_rules;
             rule.next = added;
             added = arena_room(sheet->arena, 1, sizeof *added);
@@ -756,7 +715,6 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         rule->next = *bucket;
         *bucket = rule;
     }
-    sheet->is_cut = sheet->is_cut || (sheet->n_rules == MAX_RULES && first < MAX_RULES);
 }
 
 enum answer { NO, PERHAPS, YES };
@@ -764,7 +722,7 @@ enum answer { NO, PERHAPS, YES };
 /* Whether a sheet for these media, in a list, is one for a screen. */
 static enum answer is_for_screen(struct arena *arena, span list) {
     enum answer answer = is_empty(strip(list)) ? YES : NO;
-    list = plain(arena, list);
+    list = lower_copy(arena, list);
     while (!is_empty(list)) {
         span value = strip(before_first(list, ','));
         list = skip_bytes(list, (size_t)(before_first(list, ',').end - list.at) + 1);
@@ -776,8 +734,8 @@ static enum answer is_for_screen(struct arena *arena, span list) {
     return answer;
 }
 
-/* The rules of a sheet, or of a block in it; in_rule: declarations stand between them. */
-static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int depth, bool in_rule) {
+/* The rules of a sheet, or of a block in it. */
+static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int depth) {
     while (!is_empty(text = strip(text))) {
         if (sheet->n_rules >= MAX_RULES || depth > MAX_NESTED) {
             sheet->is_cut = true;
@@ -788,28 +746,24 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
             continue;
         }
         bool is_at_rule = *text.at == '@';
-        const uint8_t *open = find_outside(text, '{', is_at_rule || in_rule ? ';' : '{');
-        if (open == text.end || *open == ';') {
-            text.at = open < text.end ? open + 1 : text.end;
+        const uint8_t *open = find_outside(text, '{', is_at_rule ? ';' : '{');
+        span prelude = span_between(text.at, open), body = skip_bytes(span_between(open, text.end), 1);
+        text = body;
+        if (open == text.end || *open == ';')
             continue;
-        }
-        span prelude = span_between(text.at, open), body = span_between(open + 1, text.end);
         body.end = find_outside(body, '}', '}');
-        text.at = body.end < text.end ? body.end + 1 : text.end;
+        text = skip_bytes(span_between(body.end, text.end), 1);
         if (!is_at_rule) {
-            bool has_rules = find_byte(body, '{') != NULL;
-            add_rule(sheet, strip_any(prelude, "};"), body, is_doubtful || has_rules);
-            if (has_rules)
-                add_rules(sheet, body, true, depth + 1, true);
+            add_rule(sheet, prelude, body, is_doubtful);
             continue;
         }
         prelude.at++;
-        span value = plain(sheet->arena, take_name(&prelude));
+        span value = lower_copy(sheet->arena, take_name(&prelude));
         enum answer holds = IS("media") ? is_for_screen(sheet->arena, prelude)
                             : is_one_of(value, " supports layer container scope ") ? PERHAPS
                                                                                    : NO;
         if (holds != NO)
-            add_rules(sheet, body, is_doubtful || holds == PERHAPS, depth + 1, in_rule);
+            add_rules(sheet, body, is_doubtful || holds == PERHAPS, depth + 1);
     }
 }
 
@@ -820,83 +774,10 @@ void sheet_add(struct sheet *sheet, span text, span media) {
     text = first_bytes(text, left);
     sheet->n_bytes += size_of(text);
     if (holds != NO)
-        add_rules(sheet, without_comments(sheet->arena, text), holds == PERHAPS, 0, false);
+        add_rules(sheet, clean(sheet->arena, text), holds == PERHAPS, 0);
 }
 
 /* ---- What an element's children inherit ---- */
-
-/* An element while its declarations are applied, the weakest first. */
-struct box {
-    struct style style;
-    const struct style *above;
-    int display;
-    bool is_hidden, cuts, has_room, is_placed, is_moved;
-    float height, width, offset, margin;
-};
-
-/* A declaration; one that may apply or not can show text and hide none. */
-static void apply(struct box *box, const struct declaration *declaration, bool is_doubtful) {
-    struct style *style = &box->style;
-    float number = declaration->number;
-    switch ((enum property)declaration->property) {
-    case P_DISPLAY:
-        if (!is_doubtful || number != DISPLAY_NONE) {
-            box->is_hidden = number == DISPLAY_NONE;
-            box->display = number == DISPLAY_BLOCK || number == DISPLAY_INLINE ? (int)number : box->display;
-        }
-        break;
-    case P_VISIBILITY:
-        style->is_unseen = number && (!is_doubtful || style->is_unseen);
-        break;
-    case P_COLOR:
-        style->color = is_doubtful ? UNKNOWN : declaration->color;
-        break;
-    case P_BACKGROUND:
-        style->background = is_doubtful ? UNKNOWN : over(declaration->color, box->above->background);
-        break;
-    case P_SIZE:
-        number *= declaration->is_share ? box->above->size : 1;
-        style->size = !is_doubtful || number > style->size ? number : style->size;
-        break;
-    case P_OPACITY:
-        number *= box->above->opacity;
-        style->opacity = !is_doubtful || number > style->opacity ? number : style->opacity;
-        break;
-    case P_EFFECT:
-        style->has_effects = number && !is_doubtful ? true : style->has_effects || number;
-        break;
-    case P_POSITION:
-        box->is_placed = number && !is_doubtful;
-        style->is_away = style->is_away && !number;
-        break;
-    case P_OVERFLOW:
-        box->cuts = number && (!is_doubtful || box->cuts);
-        break;
-    case P_HEIGHT:
-        box->height = is_doubtful ? NO_LENGTH : number < box->height || number > SMALL_BOX ? number : box->height;
-        break;
-    case P_WIDTH:
-        box->width = is_doubtful ? NO_LENGTH : number < box->width || number > SMALL_BOX ? number : box->width;
-        break;
-    case P_ROOM:
-        box->has_room = box->has_room || number;
-        break;
-    case P_OFFSET:
-        box->offset = is_doubtful ? 0 : number < box->offset ? number : box->offset;
-        style->is_away = style->is_away && !(number >= FAR_AWAY && number < NO_LENGTH);
-        break;
-    case P_MARGIN:
-        box->margin = is_doubtful ? 0 : number;
-        style->is_away = style->is_away && !(number >= FAR_AWAY && number < NO_LENGTH);
-        break;
-    case P_MOVED:
-        box->is_moved = box->is_moved || number;
-        style->is_away = style->is_away && !number;
-        break;
-    case P_ALL:
-        break;
-    }
-}
 
 static void apply_attributes(struct box *box, struct arena *arena, unsigned tag, const struct attributes *attributes) {
     struct style *style = &box->style;
@@ -918,7 +799,7 @@ struct style style_in(struct sheet *sheet, const struct style *above, unsigned t
     struct box box = {.style = *above, .above = above, .height = NO_LENGTH, .width = NO_LENGTH};
     struct style *style = &box.style;
     bool is_inline = TAGS[tag].flags & IS_INLINE, is_cell = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL;
-    box.display = is_inline ? DISPLAY_INLINE : is_cell ? DISPLAY_OTHER : DISPLAY_BLOCK;
+    box.is_block = !is_inline && !is_cell;
     attributes = attributes ? attributes : &NONE;
     if (!is_inline && style->is_under_inline) {
         style->background = UNKNOWN;
@@ -926,33 +807,26 @@ struct style style_in(struct sheet *sheet, const struct style *above, unsigned t
     }
     apply_attributes(&box, sheet->arena, tag, attributes);
     struct match matches[MAX_MATCHES];
-    struct declaration own[MAX_DECLARATIONS];
-    size_t n_matches = sheet->n_rules ? matching_rules(sheet, name, attributes, matches) : 0, n_own = 0;
-    bool is_cut = false;
-    if (has(attributes, A_STYLE)) {
-        span text = attributes->values[A_STYLE];
-        is_cut = size_of(text) > MAX_INLINE;
-        n_own = read_declarations(sheet->arena, without_comments(sheet->arena, first_bytes(text, MAX_INLINE)), own, &is_cut);
-    }
+    size_t n = sheet->n_rules ? matching_rules(sheet, name, attributes, matches) : 0;
+    span own = value_of_attribute(attributes, A_STYLE);
+    box.is_cut = size_of(own) > MAX_DECLARATIONS;
+    own = clean(sheet->arena, lower_copy(sheet->arena, first_bytes(own, MAX_DECLARATIONS)));
     for (int important = 0; important < 2; important++) {
-        for (size_t i = 0; i < n_matches; i++)
-            for (size_t k = 0; k < matches[i].rule->n_declarations; k++)
-                if (matches[i].rule->declarations[k].is_important == important)
-                    apply(&box, &matches[i].rule->declarations[k], matches[i].is_doubtful);
-        for (size_t i = 0; i < n_own; i++)
-            if (own[i].is_important == important)
-                apply(&box, &own[i], false);
+        for (size_t i = 0; i < n; i++)
+            apply_all(&box, matches[i].rule->declarations, important, matches[i].is_doubtful);
+        apply_all(&box, own, important, false);
     }
+    if (box.is_cut)
+        return FIRST_STYLE;
     bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
-    bool is_box = (box.display == DISPLAY_BLOCK || box.is_placed) && !is_page;
-    if (is_box && box.cuts && !box.has_room && (box.height <= SMALL_BOX || box.width <= SMALL_BOX))
-        style->is_away = true;
-    if (is_box && !box.is_moved && (box.margin <= -FAR_AWAY || (box.is_placed && box.offset <= -FAR_AWAY)))
-        style->is_away = true;
-    if (is_inline && box.display == DISPLAY_INLINE)
+    bool is_box = (box.is_block || box.is_placed) && !is_page;
+    bool is_small = box.cuts && !box.has_room && (box.height <= SMALL_BOX || box.width <= SMALL_BOX);
+    bool is_far = !box.is_moved && (box.margin <= -FAR_AWAY || (box.is_placed && box.offset <= -FAR_AWAY));
+    style->is_away = style->is_away || (is_box && (is_small || is_far));
+    if (is_inline && !box.is_block)
         style->is_under_inline = style->is_under_inline || !is_same_color(style->background, above->background);
     style->is_gone = style->is_gone || box.is_hidden;
-    return is_cut ? FIRST_STYLE : *style;
+    return *style;
 }
 
 enum why_hidden why_hidden(const struct style *style) {
