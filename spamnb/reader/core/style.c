@@ -120,16 +120,22 @@ static span clean(struct arena *arena, span text) {
 
 /* Where one of two bytes stands that no bracket holds; the end where none does. */
 static const uint8_t *find_outside(span text, uint8_t stop, uint8_t other) {
+    static const uint8_t CLOSERS[256] = {['('] = ')', ['['] = ']', ['{'] = '}'};
+    static const bool IS_PART[256] = {
+        ['('] = true, ['['] = true, ['{'] = true, [')'] = true, [']'] = true, ['}'] = true, [';'] = true, [','] = true,
+        [' '] = true};
     uint8_t closers[MAX_OPEN];
     size_t depth = 0;
     for (const uint8_t *at = text.at; at < text.end; at++) {
         uint8_t c = *at;
+        if (!IS_PART[c])
+            continue;
         if (!depth && (c == stop || c == other))
             return at;
-        if (c == '(' || c == '[' || c == '{') {
+        if (CLOSERS[c]) {
             if (depth == MAX_OPEN)
                 return text.end;
-            closers[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
+            closers[depth++] = CLOSERS[c];
         } else if (depth && c == closers[depth - 1])
             depth--;
     }
@@ -475,36 +481,45 @@ static void apply(struct box *box, enum property property, span value, bool is_d
     }
 }
 
-/* The property that a name in lower case is of; false where it is none that is read. */
-static bool find_property(span name, enum property *property) {
-    for (size_t i = 0; i < COUNT_OF(PROPERTIES); i++)
-        if (is_same(name, span_of_name(PROPERTIES[i].name))) {
-            *property = (enum property)PROPERTIES[i].property;
+static struct name_table property_table;
+
+void style_begin(void) { name_table_begin(&property_table, PROPERTIES, sizeof *PROPERTIES, COUNT_OF(PROPERTIES)); }
+
+struct declaration {
+    enum property property;
+    bool is_important;
+    span text, value;
+};
+
+/* The next declaration that is read; false where there is none. */
+static bool next_declaration(span *text, struct declaration *found) {
+    while (!is_empty(*text)) {
+        const uint8_t *end = find_outside(*text, ';', ';'), *colon = find_byte(span_between(text->at, end), ':');
+        span name = colon ? strip(span_between(text->at, colon)) : (span){0};
+        size_t number = number_of(&property_table, name);
+        found->text = span_between(text->at, end);
+        text->at = end < text->end ? end + 1 : text->end;
+        if (number == COUNT_OF(PROPERTIES))
+            continue;
+        span value = span_between(colon + 1, end);
+        const uint8_t *mark = find_byte(value, '!');
+        found->is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
+        found->value = strip(span_between(value.at, mark ? mark : value.end));
+        found->property = (enum property)PROPERTIES[number].property;
+        if (!is_empty(found->value) && (found->is_important || !mark))
             return true;
-        }
+    }
     return false;
 }
 
-/* Applies declarations, those alone that are important or those that are not. Returns how many there are of both kinds;
- * without a box none is applied. */
-static size_t apply_all(struct box *box, span text, bool important, bool is_doubtful) {
-    size_t n = 0;
-    while (text.at < text.end) {
-        const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
-        enum property property;
-        if (colon && find_property(strip(span_between(text.at, colon)), &property)) {
-            span value = strip(span_between(colon + 1, end));
-            const uint8_t *mark = find_byte(value, '!');
-            bool is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
-            value = mark ? strip(span_between(value.at, mark)) : value;
-            bool is_one = !is_empty(value) && (is_important || !mark);
-            n += is_one;
-            if (box && is_one && is_important == important)
-                apply(box, property, value, is_doubtful);
-        }
-        text.at = end < text.end ? end + 1 : text.end;
-    }
-    return n;
+/* Applies declarations: those alone that are important, or those that are not. */
+static void apply_all(struct box *box, span text, bool important, bool is_doubtful) {
+    struct declaration found;
+    if (important && !find_byte(text, '!'))
+        return;
+    while (next_declaration(&text, &found))
+        if (found.is_important == important)
+            apply(box, found.property, found.value, is_doubtful);
 }
 
 /* ---- Rules and the elements that they match ---- */
@@ -692,7 +707,14 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
     sheet->is_cut = sheet->is_cut || size_of(body) > MAX_DECLARATIONS || find_byte(body, '{'); /* rules in a rule */
     body = lower_copy(sheet->arena, first_bytes(body, MAX_DECLARATIONS));
     struct rule *added = NULL, rule;
-    while (apply_all(NULL, body, false, false) && !is_empty(selectors)) {
+    struct declaration declaration;
+    struct writer kept = writer_open(sheet->arena, size_of(body)); /* the declarations that are read */
+    while (next_declaration(&body, &declaration)) {
+        put_span(&kept, declaration.text);
+        put_byte(&kept, ';');
+    }
+    body = writer_close(&kept);
+    while (!is_empty(body) && !is_empty(selectors)) {
         const uint8_t *end = find_outside(selectors, ',', ',');
         sheet->is_cut = sheet->is_cut || sheet->n_rules == MAX_RULES;
         if (read_selector(sheet, span_between(selectors.at, end), &rule, &is_doubtful) && sheet->n_rules < MAX_RULES) {
@@ -708,10 +730,10 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         struct rule *rule = added;
         added = rule->next;
         rule->is_doubtful = rule->is_doubtful || is_doubtful;
-        struct rule **bucket = rule->id.at        ? &sheet->buckets[bucket_of('#', rule->id)]
-                               : rule->n_classes  ? &sheet->buckets[bucket_of('.', rule->classes[0])]
-                               : rule->name.at    ? &sheet->buckets[bucket_of('t', rule->name)]
-                                                  : &sheet->of_any;
+        span key = rule->id.at ? rule->id : rule->n_classes ? rule->classes[0] : rule->name;
+        uint8_t kind = rule->id.at ? '#' : rule->n_classes ? '.' : 't';
+        bool is_any = is_empty(key) || find_byte(key, ESCAPED);
+        struct rule **bucket = is_any ? &sheet->of_any : &sheet->buckets[bucket_of(kind, key)];
         rule->next = *bucket;
         *bucket = rule;
     }

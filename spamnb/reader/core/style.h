@@ -31,6 +31,9 @@ extern const struct style FIRST_STYLE;
 /* Why text is not seen. */
 enum why_hidden { SEEN, HIDDEN_DISPLAY, HIDDEN_TINY, HIDDEN_COLOR, HIDDEN_OFF_SCREEN, HIDDEN_OTHERWISE };
 
+/* Makes the table of properties; once, before anything is read. */
+void style_begin(void);
+
 struct rule;
 
 /* The rules of a document. */

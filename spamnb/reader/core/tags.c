@@ -1,6 +1,8 @@
 #include "tags.h"
 
-enum { N_SLOTS = 1024, MAX_NAME = 16 };
+#include "style.h"
+
+enum { MAX_NAME = 30 };
 
 /* Tags of one kind. Those that the header names come first, in its order. */
 static const struct {
@@ -46,53 +48,63 @@ static const struct {
 
 struct tag TAGS[N_TAGS];
 size_t TAG_COUNT;
-static uint8_t slots[N_SLOTS];
 
-static size_t slot_of(span name) {
-    uint32_t hash = 0;
-    for (const uint8_t *at = name.at; at < name.end; at++)
-        hash = hash * 31 + to_lower(*at);
-    return (hash ^ hash >> 10) % N_SLOTS;
+/* In the order of the header. */
+static const struct name ATTRIBUTES[N_ATTRIBUTES] = {
+    NAME("class"), NAME("id"), NAME("style"), NAME("color"), NAME("bgcolor"), NAME("text"), NAME("hidden"),
+    NAME("background"), NAME("href"), NAME("src"), NAME("action"), NAME("formaction"), NAME("data"), NAME("ping"),
+    NAME("poster"), NAME("lowsrc"), NAME("dynsrc"), NAME("xlink:href"), NAME("content"), NAME("http-equiv"),
+    NAME("type"), NAME("media"),
+};
+
+static struct name_table tag_table, attribute_table;
+
+static span name_in(const struct name_table *table, size_t number) {
+    return span_of_name(*(const struct name *)((const uint8_t *)table->items + number * table->size));
+}
+
+/* The slot where a name is, or would be. */
+static size_t slot_of(const struct name_table *table, span name) {
+    size_t n = size_of(name), hash = n;
+    if (n)
+        hash += 5 * to_lower(name.at[0]) + 23 * to_lower(name.at[n - 1]) + 97 * to_lower(name.at[n / 2]);
+    size_t slot = hash % COUNT_OF(table->slots);
+    while (table->slots[slot] && !is_same_any_case(name, name_in(table, table->slots[slot] - 1u)))
+        slot = (slot + 1) % COUNT_OF(table->slots);
+    return slot;
+}
+
+void name_table_begin(struct name_table *table, const void *items, size_t size, size_t count) {
+    *table = (struct name_table){.items = items, .size = size, .count = count};
+    for (size_t i = 0; i < count; i++)
+        table->slots[slot_of(table, name_in(table, i))] = (uint8_t)(i + 1);
+}
+
+size_t number_of(const struct name_table *table, span name) {
+    uint8_t slot = size_of(name) > MAX_NAME ? 0 : table->slots[slot_of(table, name)];
+    return slot ? slot - 1u : table->count;
 }
 
 void tags_begin(void) {
     static char names[N_TAGS][MAX_NAME + 1];
-    memset(slots, 0, sizeof slots);
-    size_t n = 0;
+    TAG_COUNT = 0;
     for (size_t i = 0; i < COUNT_OF(GROUPS); i++)
-        for (span rest = span_of(GROUPS[i].names, strlen(GROUPS[i].names)); !is_empty(rest) && n < N_TAGS;) {
+        for (span rest = span_of(GROUPS[i].names, strlen(GROUPS[i].names)); !is_empty(rest) && TAG_COUNT < N_TAGS;) {
             span name = before_first(rest, ' ');
-            memcpy(names[n], name.at, size_of(name));
-            TAGS[n] = (struct tag){{names[n], (uint8_t)size_of(name)}, GROUPS[i].kind, GROUPS[i].text, GROUPS[i].flags};
-            size_t slot = slot_of(name);
-            while (slots[slot])
-                slot = (slot + 1) % N_SLOTS;
-            if (n) /* TAG_UNKNOWN has no name */
-                slots[slot] = (uint8_t)n;
-            TAG_COUNT = ++n;
+            memcpy(names[TAG_COUNT], name.at, size_of(name));
+            TAGS[TAG_COUNT] = (struct tag){
+                {names[TAG_COUNT], (uint8_t)size_of(name)}, GROUPS[i].kind, GROUPS[i].text, GROUPS[i].flags};
+            TAG_COUNT++;
             rest = skip_bytes(rest, size_of(name) + 1);
         }
+    name_table_begin(&tag_table, TAGS, sizeof *TAGS, TAG_COUNT);
+    name_table_begin(&attribute_table, ATTRIBUTES, sizeof *ATTRIBUTES, N_ATTRIBUTES);
+    style_begin();
 }
 
 unsigned tag_of(span name) {
-    if (size_of(name) > MAX_NAME)
-        return TAG_UNKNOWN;
-    for (size_t slot = slot_of(name); slots[slot]; slot = (slot + 1) % N_SLOTS)
-        if (is_same_any_case(name, span_of_name(TAGS[slots[slot]].name)))
-            return slots[slot];
-    return TAG_UNKNOWN;
+    size_t number = number_of(&tag_table, name);
+    return number < TAG_COUNT ? (unsigned)number : TAG_UNKNOWN; /* "?", the name of TAG_UNKNOWN, begins no tag */
 }
 
-enum attribute attribute_of(span name) {
-    static const struct name NAMES[N_ATTRIBUTES] = {
-        NAME("class"), NAME("id"), NAME("style"), NAME("color"), NAME("bgcolor"), NAME("text"), NAME("hidden"),
-        NAME("background"), NAME("href"), NAME("src"), NAME("action"), NAME("formaction"), NAME("data"), NAME("ping"),
-        NAME("poster"), NAME("lowsrc"), NAME("dynsrc"), NAME("xlink:href"), NAME("content"), NAME("http-equiv"),
-        NAME("type"), NAME("media"),
-    };
-    int which = 0;
-    while (which < N_ATTRIBUTES && !(NAMES[which].size == size_of(name) && *NAMES[which].text == to_lower(*name.at) &&
-                                     is_same_any_case(name, span_of_name(NAMES[which]))))
-        which++;
-    return (enum attribute)which;
-}
+enum attribute attribute_of(span name) { return (enum attribute)number_of(&attribute_table, name); }

@@ -7,6 +7,17 @@
 
 #include "bytes.h"
 
+/* A table of names in lower case by which they are found in any case: items of any type that begin with a struct name. */
+struct name_table {
+    const void *items;
+    size_t size, count; /* of an item, of items */
+    uint8_t slots[512]; /* number + 1; a name may be in the slot of its hash, or in those behind it */
+};
+
+void name_table_begin(struct name_table *table, const void *items, size_t size, size_t count);
+/* The number of a name; count where it has none. */
+size_t number_of(const struct name_table *table, span name);
+
 /* How a start tag is treated, and its end tag. */
 enum tag_kind { ORDINARY, BLOCK, ITEM, FORMATTING, VOID, TABLE, ROWS, ROW, CELL, WHOLE_PAGE, IGNORED };
 
@@ -38,7 +49,7 @@ enum { N_TAGS = 160 };
 extern struct tag TAGS[N_TAGS];
 extern size_t TAG_COUNT;
 
-/* Makes the tables by which names are found; once, before anything is read. */
+/* Makes the tables by which tags, attributes and properties of style are found; once, before anything is read. */
 void tags_begin(void);
 /* The number of a tag by its name in any case. */
 unsigned tag_of(span name);
