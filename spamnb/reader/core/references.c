@@ -1,6 +1,5 @@
 #include "references.h"
 
-#include "hash.h"
 #include "unicode.h"
 
 #include <stdlib.h>
@@ -22,7 +21,10 @@ bool references_begin(struct reference_table *table, size_t count) {
 }
 
 static struct reference *slot_of(const struct reference_table *table, span name) {
-    size_t slot = file_hash(name) & table->mask;
+    uint32_t hash = 0; /* the names are given: nobody chooses them to collide, and no more are looked for than fit */
+    for (const uint8_t *at = name.at; at < name.end; at++)
+        hash = hash * 0x01000193 ^ *at;
+    size_t slot = (hash ^ hash >> 15) & table->mask;
     while (table->slots[slot].name.at && !is_same(table->slots[slot].name, name))
         slot = (slot + 1) & table->mask;
     return &table->slots[slot];
@@ -32,8 +34,15 @@ void references_add(struct reference_table *table, struct reference reference) {
     *slot_of(table, reference.name) = reference;
 }
 
+void buffer_put(struct buffer *buffer, span text) {
+    size_t room = (size_t)(buffer->end - buffer->at), n = size_of(text) < room ? size_of(text) : room;
+    if (n)
+        memcpy(buffer->at, text.at, n);
+    buffer->at += n;
+}
+
 /* A reference by number that begins behind "&#"; moves text behind it. */
-static bool put_number(struct writer *writer, span *text) {
+static bool put_number(struct buffer *buffer, span *text) {
     span digits = *text;
     bool is_hex = !is_empty(digits) && (*digits.at | 32) == 'x';
     digits.at += is_hex;
@@ -52,58 +61,50 @@ static bool put_number(struct writer *writer, span *text) {
     text->at = digits.at;
     if (point >= 0x80 && point < 0xA0)
         point = WINDOWS_1252[point - 0x80];
-    writer_reserve(writer, 4);
-    writer->at += write_point(writer->at, point ? point : 0xFFFD);
+    uint8_t encoded[4];
+    buffer_put(buffer, span_of(encoded, write_point(encoded, point ? point : 0xFFFD)));
     return true;
 }
 
 /* A reference by name that begins behind "&"; moves text behind it. */
-static bool put_name(struct writer *writer, const struct reference_table *table, span *text, bool in_attribute) {
+static bool put_name(struct buffer *buffer, const struct reference_table *table, span *text, bool in_attribute) {
     const uint8_t *end = text->at;
     while (end < text->end && (is_letter(*end) || is_digit(*end)) && end - text->at < LONGEST_NAME)
         end++;
     span name = span_between(text->at, end);
-    if (end < text->end && *end == ';') {
-        const struct reference *found = slot_of(table, span_between(text->at, end + 1));
-        if (found->name.at) {
-            text->at = end + 1;
-            put_span(writer, found->text);
-            return true;
-        }
+    bool has_semicolon = end < text->end && *end == ';';
+    const struct reference *found = has_semicolon ? slot_of(table, span_between(text->at, end + 1)) : NULL;
+    if (found && found->name.at) {
+        text->at = end + 1;
+        buffer_put(buffer, found->text);
+        return true;
     }
-    if (in_attribute && end < text->end && *end == '=')
+    if (in_attribute && (has_semicolon || (end < text->end && *end == '=')))
         return false;
     size_t shortest = in_attribute ? size_of(name) : 2;
-    if (in_attribute && end < text->end && *end == ';')
-        return false;
     for (name = first_bytes(name, LONGEST_WITHOUT_SEMICOLON); size_of(name) >= 2 && size_of(name) >= shortest; name.end--) {
-        const struct reference *found = slot_of(table, name);
+        found = slot_of(table, name);
         if (found->name.at) {
             text->at = name.end;
-            put_span(writer, found->text);
+            buffer_put(buffer, found->text);
             return true;
         }
     }
     return false;
 }
 
-span resolve_references(struct arena *arena, const struct reference_table *table, span text, bool in_attribute) {
-    const uint8_t *found = find_byte(text, '&');
-    if (!found)
-        return text;
-    struct writer writer = writer_open(arena, size_of(text) + 16);
-    while (found) {
-        put_span(&writer, span_between(text.at, found));
+void put_resolved(struct buffer *buffer, const struct reference_table *table, span text, bool in_attribute) {
+    const uint8_t *found;
+    while ((found = find_byte(text, '&'))) {
+        buffer_put(buffer, span_between(text.at, found));
         span rest = span_between(found + 1, text.end);
         bool is_number = !is_empty(rest) && *rest.at == '#';
         rest.at += is_number;
-        if (!(is_number ? put_number(&writer, &rest) : put_name(&writer, table, &rest, in_attribute))) {
-            put_byte(&writer, '&');
+        if (!(is_number ? put_number(buffer, &rest) : put_name(buffer, table, &rest, in_attribute))) {
+            buffer_put(buffer, span_between(found, found + 1));
             rest.at = found + 1;
         }
         text.at = rest.at;
-        found = find_byte(text, '&');
     }
-    put_span(&writer, text);
-    return writer_close(&writer);
+    buffer_put(buffer, text);
 }

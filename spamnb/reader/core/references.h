@@ -17,8 +17,15 @@ struct reference_table {
 bool references_begin(struct reference_table *table, size_t count);
 void references_add(struct reference_table *table, struct reference reference);
 
-/* Text with its references resolved as browsers do. In attributes a name without a semicolon is none where a letter, a
- * digit or "=" follows, as in most URLs. */
-span resolve_references(struct arena *arena, const struct reference_table *table, span text, bool in_attribute);
+/* Memory of a fixed size that is filled; what does not fit is left out. */
+struct buffer {
+    uint8_t *begin, *at, *end;
+};
+
+void buffer_put(struct buffer *buffer, span text);
+
+/* Adds text with its references resolved as browsers do, which takes at most twice the room. In attributes a name
+ * without a semicolon is none where a letter, a digit or "=" follows, as in most URLs. */
+void put_resolved(struct buffer *buffer, const struct reference_table *table, span text, bool in_attribute);
 
 #endif

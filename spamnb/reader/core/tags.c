@@ -1,172 +1,110 @@
 #include "tags.h"
 
-/* The tags that the header names stand first, in its order. */
-const struct tag TAGS[] = {
-    {NAME(""), ORDINARY, NORMAL, 0},
-    {NAME("a"), FORMATTING, NORMAL, IS_INLINE | IS_STYLED | IS_FACT},
-    {NAME("body"), BODY, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("button"), SCOPE, NORMAL, ENDS_WORD | IS_SPECIAL | IS_STYLED | IS_FACT},
-    {NAME("dd"), ITEM, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("details"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_STYLED | IS_FACT},
-    {NAME("dialog"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_STYLED},
-    {NAME("dt"), ITEM, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("html"), BODY, NORMAL, IS_SPECIAL | IS_BARRIER | IS_FACT},
-    {NAME("li"), ITEM, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("mark"), ORDINARY, NORMAL, IS_INLINE | IS_STYLED},
-    {NAME("nobr"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("optgroup"), OPTION, NORMAL, IS_FACT},
-    {NAME("p"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("script"), ORDINARY, RAW, IS_FACT},
-    {NAME("select"), SCOPE, NORMAL, IS_SPECIAL | IS_STYLED | IS_FACT},
-    {NAME("style"), ORDINARY, RAW, IS_FACT},
-    {NAME("summary"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_STYLED | IS_FACT},
-    {NAME("table"), TABLE, NORMAL, ENDS_WORD | IS_SPECIAL | IS_BARRIER | HOLDS_ROWS | IS_FACT},
-    {NAME("textarea"), ORDINARY, REFERENCES, ENDS_WORD | IS_STYLED | IS_FACT},
-    {NAME("title"), ORDINARY, REFERENCES, ENDS_WORD | IS_FACT},
-    {NAME("xmp"), ORDINARY, RAW, 0},
-    {NAME("meta"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("iframe"), ORDINARY, RAW, IS_FACT},
-    {NAME("frame"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("embed"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("area"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("base"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("object"), SCOPE, NORMAL, IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING | IS_FACT},
-    {NAME("frameset"), IGNORED, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("address"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("div"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("ol"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("ul"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("abbr"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("acronym"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("applet"), SCOPE, NORMAL, IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING | IS_FACT},
-    {NAME("article"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("aside"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("audio"), ORDINARY, NORMAL, IS_STYLED | IS_FACT},
-    {NAME("b"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("basefont"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("bdi"), ORDINARY, NORMAL, IS_INLINE},
-    {NAME("bdo"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("bgsound"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("big"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("blink"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("blockquote"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("br"), VOID, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("canvas"), ORDINARY, NORMAL, IS_STYLED | IS_FACT},
-    {NAME("caption"), ROWS, NORMAL, ENDS_WORD | IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING | IS_FACT},
-    {NAME("center"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("cite"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("code"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("col"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("colgroup"), ROWS, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("data"), ORDINARY, NORMAL, IS_INLINE},
-    {NAME("del"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("dfn"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("dir"), BLOCK, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("dl"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("em"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("fieldset"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("figcaption"), BLOCK, NORMAL, IS_SPECIAL},
-    {NAME("figure"), BLOCK, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("font"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("footer"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("form"), FORM, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("h1"), HEADING, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("h2"), HEADING, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("h3"), HEADING, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("h4"), HEADING, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("h5"), HEADING, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("h6"), HEADING, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("head"), IGNORED, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("header"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("hgroup"), BLOCK, NORMAL, IS_SPECIAL},
-    {NAME("hr"), VOID, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("i"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("ilayer"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("image"), VOID, NORMAL, IS_SPECIAL},
-    {NAME("img"), VOID, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("input"), VOID, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("ins"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("kbd"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("keygen"), VOID, NORMAL, IS_SPECIAL},
-    {NAME("label"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("layer"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("legend"), ORDINARY, NORMAL, ENDS_WORD | IS_FACT},
-    {NAME("link"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("listing"), BLOCK, NORMAL, IS_SPECIAL},
-    {NAME("main"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("map"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("marquee"), SCOPE, NORMAL, ENDS_WORD | IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING | IS_FACT},
-    {NAME("menu"), BLOCK, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("nav"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("noembed"), ORDINARY, RAW, IS_FACT},
-    {NAME("noframes"), ORDINARY, RAW, IS_FACT},
-    {NAME("noscript"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("option"), OPTION, NORMAL, ENDS_WORD | IS_FACT},
-    {NAME("param"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("picture"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("plaintext"), ORDINARY, REST, 0},
-    {NAME("pre"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("q"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("s"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("samp"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("search"), BLOCK, NORMAL, IS_SPECIAL},
-    {NAME("section"), BLOCK, NORMAL, ENDS_WORD | IS_SPECIAL | IS_FACT},
-    {NAME("small"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("source"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("spacer"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("span"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("strike"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("strong"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("sub"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("sup"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("svg"), ORDINARY, NORMAL, IS_FACT},
-    {NAME("tbody"), ROWS, NORMAL, IS_SPECIAL | HOLDS_ROWS | IS_FACT},
-    {NAME("td"), CELL, NORMAL, ENDS_WORD | IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING | IS_FACT},
-    {NAME("template"), SCOPE, NOWHERE, IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING},
-    {NAME("tfoot"), ROWS, NORMAL, IS_SPECIAL | HOLDS_ROWS | IS_FACT},
-    {NAME("th"), CELL, NORMAL, ENDS_WORD | IS_SPECIAL | IS_BARRIER | KEEPS_FORMATTING | IS_FACT},
-    {NAME("thead"), ROWS, NORMAL, IS_SPECIAL | HOLDS_ROWS | IS_FACT},
-    {NAME("time"), ORDINARY, NORMAL, IS_INLINE},
-    {NAME("tr"), ROW, NORMAL, ENDS_WORD | IS_SPECIAL | HOLDS_ROWS | IS_FACT},
-    {NAME("track"), VOID, NORMAL, IS_SPECIAL},
-    {NAME("tt"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("u"), FORMATTING, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("var"), ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {NAME("video"), ORDINARY, NORMAL, IS_STYLED | IS_FACT},
-    {NAME("wbr"), VOID, NORMAL, IS_SPECIAL | IS_FACT},
-    {NAME("xml"), ORDINARY, NORMAL, IS_FACT},
+#include "style.h"
+
+enum { MAX_NAME = 30 };
+
+/* Tags of one kind. Those that the header names come first, in its order. */
+static const struct {
+    const char *names;
+    uint8_t kind, text, flags;
+} GROUPS[] = {
+    {"?", ORDINARY, NORMAL, IS_INLINE},
+    {"a", FORMATTING, NORMAL, IS_INLINE | IS_FACT},
+    {"body html", WHOLE_PAGE, NORMAL, ENDS_WORD | IS_BARRIER | IS_FACT},
+    {"p", BLOCK, NORMAL, ENDS_WORD | IS_FACT},
+    {"li dd dt", ITEM, NORMAL, ENDS_WORD | IS_FACT},
+    {"table", TABLE, NORMAL, ENDS_WORD | IS_BARRIER | IS_FACT},
+    {"style", ORDINARY, RAW, IS_FACT},
+    {"title textarea", ORDINARY, REFERENCES, ENDS_WORD | IS_CONTROL | IS_FACT},
+    {"script xmp", ORDINARY, RAW, IS_FACT},
+    {"meta area base", VOID, NORMAL, IS_FACT},
+    {"iframe", ORDINARY, RAW, IS_FACT},
+    {"frame embed", VOID, NORMAL, IS_FACT},
+    {"frameset", IGNORED, NORMAL, IS_FACT},
+    {"mark", ORDINARY, NORMAL, IS_INLINE},
+    {"address article aside blockquote center details div dl fieldset footer form h1 h2 h3 h4 h5 h6 header main nav ol "
+     "pre section summary ul", BLOCK, NORMAL, ENDS_WORD | IS_FACT},
+    {"dialog dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
+    {"b big code em font i nobr s small strike strong tt u", FORMATTING, NORMAL, IS_INLINE | IS_FACT},
+    {"abbr acronym bdo cite del dfn ins kbd label q samp span sub sup var", ORDINARY, NORMAL, IS_INLINE | IS_FACT},
+    {"audio blink canvas ilayer layer map noscript picture svg video xml", ORDINARY, NORMAL, IS_INLINE | IS_FACT},
+    {"bdi data time", ORDINARY, NORMAL, IS_INLINE},
+    {"br hr img input", VOID, NORMAL, ENDS_WORD | IS_FACT},
+    {"basefont bgsound col link param source spacer wbr", VOID, NORMAL, IS_FACT},
+    {"image keygen track", VOID, NORMAL, 0},
+    {"caption", ROWS, NORMAL, ENDS_WORD | IS_BARRIER | IS_FACT},
+    {"colgroup tbody tfoot thead", ROWS, NORMAL, IS_FACT},
+    {"tr", ROW, NORMAL, ENDS_WORD | IS_FACT},
+    {"td th", CELL, NORMAL, ENDS_WORD | IS_BARRIER | IS_FACT},
+    {"button select", ORDINARY, NORMAL, ENDS_WORD | IS_CONTROL | IS_FACT},
+    {"legend optgroup option", ORDINARY, NORMAL, ENDS_WORD | IS_FACT},
+    {"applet marquee object", ORDINARY, NORMAL, IS_BARRIER | IS_FACT},
+    {"head", IGNORED, NORMAL, IS_FACT},
+    {"noembed noframes", ORDINARY, RAW, IS_FACT},
+    {"template", ORDINARY, NOWHERE, IS_BARRIER},
+    {"plaintext", ORDINARY, REST, 0},
 };
 
-const size_t TAG_COUNT = COUNT_OF(TAGS);
-_Static_assert(COUNT_OF(TAGS) <= N_TAGS, "the set of tags that a message has needs more bits");
+struct tag TAGS[N_TAGS];
+size_t TAG_COUNT;
 
-enum { N_SLOTS = 1024 };
+/* In the order of the header. */
+static const struct name ATTRIBUTES[N_ATTRIBUTES] = {
+    NAME("class"), NAME("id"), NAME("style"), NAME("color"), NAME("bgcolor"), NAME("text"), NAME("hidden"),
+    NAME("background"), NAME("href"), NAME("src"), NAME("action"), NAME("formaction"), NAME("data"), NAME("ping"),
+    NAME("poster"), NAME("lowsrc"), NAME("dynsrc"), NAME("xlink:href"), NAME("content"), NAME("http-equiv"),
+    NAME("type"), NAME("media"),
+};
 
-static uint8_t slots[N_SLOTS];
+static struct name_table tag_table, attribute_table;
 
-static size_t slot_of(span name) {
-    uint32_t hash = 0;
-    for (const uint8_t *at = name.at; at < name.end; at++)
-        hash = hash * 31 + to_lower(*at);
-    return (hash ^ hash >> 10) % N_SLOTS;
+static span name_in(const struct name_table *table, size_t number) {
+    return span_of_name(*(const struct name *)((const uint8_t *)table->items + number * table->size));
+}
+
+/* The slot where a name is, or would be. */
+static size_t slot_of(const struct name_table *table, span name) {
+    size_t n = size_of(name), hash = n;
+    if (n)
+        hash += 5 * to_lower(name.at[0]) + 23 * to_lower(name.at[n - 1]) + 97 * to_lower(name.at[n / 2]);
+    size_t slot = hash % COUNT_OF(table->slots);
+    while (table->slots[slot] && !is_same_any_case(name, name_in(table, table->slots[slot] - 1u)))
+        slot = (slot + 1) % COUNT_OF(table->slots);
+    return slot;
+}
+
+void name_table_begin(struct name_table *table, const void *items, size_t size, size_t count) {
+    *table = (struct name_table){.items = items, .size = size, .count = count};
+    for (size_t i = 0; i < count; i++)
+        table->slots[slot_of(table, name_in(table, i))] = (uint8_t)(i + 1);
+}
+
+size_t number_of(const struct name_table *table, span name) {
+    uint8_t slot = size_of(name) > MAX_NAME ? 0 : table->slots[slot_of(table, name)];
+    return slot ? slot - 1u : table->count;
 }
 
 void tags_begin(void) {
-    memset(slots, 0, sizeof slots);
-    for (size_t i = 1; i < TAG_COUNT; i++) {
-        size_t slot = slot_of(span_of_name(TAGS[i].name));
-        while (slots[slot])
-            slot = (slot + 1) % N_SLOTS;
-        slots[slot] = (uint8_t)i;
-    }
+    static char names[N_TAGS][MAX_NAME + 1];
+    TAG_COUNT = 0;
+    for (size_t i = 0; i < COUNT_OF(GROUPS); i++)
+        for (span rest = span_of(GROUPS[i].names, strlen(GROUPS[i].names)); !is_empty(rest) && TAG_COUNT < N_TAGS;) {
+            span name = before_first(rest, ' ');
+            memcpy(names[TAG_COUNT], name.at, size_of(name));
+            TAGS[TAG_COUNT] = (struct tag){
+                {names[TAG_COUNT], (uint8_t)size_of(name)}, GROUPS[i].kind, GROUPS[i].text, GROUPS[i].flags};
+            TAG_COUNT++;
+            rest = skip_bytes(rest, size_of(name) + 1);
+        }
+    name_table_begin(&tag_table, TAGS, sizeof *TAGS, TAG_COUNT);
+    name_table_begin(&attribute_table, ATTRIBUTES, sizeof *ATTRIBUTES, N_ATTRIBUTES);
+    style_begin();
 }
 
 unsigned tag_of(span name) {
-    if (size_of(name) > MAX_TAG_NAME)
-        return TAG_UNKNOWN;
-    for (size_t slot = slot_of(name); slots[slot]; slot = (slot + 1) % N_SLOTS) {
-        if (is_same_any_case(name, span_of_name(TAGS[slots[slot]].name)))
-            return slots[slot];
-    }
-    return TAG_UNKNOWN;
+    size_t number = number_of(&tag_table, name);
+    return number < TAG_COUNT ? (unsigned)number : TAG_UNKNOWN; /* "?", the name of TAG_UNKNOWN, begins no tag */
 }
+
+enum attribute attribute_of(span name) { return (enum attribute)number_of(&attribute_table, name); }
