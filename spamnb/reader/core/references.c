@@ -22,7 +22,7 @@ bool references_begin(struct reference_table *table, size_t count) {
 }
 
 static struct reference *slot_of(const struct reference_table *table, span name) {
-    size_t slot = file_hash(name) & table->mask;
+    size_t slot = fast_hash((const uint64_t[2]){0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9}, 0, name) & table->mask;
     while (table->slots[slot].name.at && !is_same(table->slots[slot].name, name))
         slot = (slot + 1) & table->mask;
     return &table->slots[slot];
