@@ -1,13 +1,30 @@
 #include "hash.h"
 
-uint64_t file_hash(span text) {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (; text.at < text.end; text.at++)
-        hash = (hash ^ *text.at) * UINT64_C(0x100000001B3);
-    return (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+static uint64_t rotate_right(uint64_t x, int n) { return x >> n | x << (64 - n); }
+
+static void sip_round(uint64_t v[4]) {
+    v[0] += v[1], v[1] = rotate_right(v[1], 51) ^ v[0], v[0] = rotate_right(v[0], 32);
+    v[2] += v[3], v[3] = rotate_right(v[3], 48) ^ v[2];
+    v[0] += v[3], v[3] = rotate_right(v[3], 43) ^ v[0];
+    v[2] += v[1], v[1] = rotate_right(v[1], 47) ^ v[2], v[2] = rotate_right(v[2], 32);
 }
 
-static uint64_t rotate_right(uint64_t x, int n) { return x >> n | x << (64 - n); }
+uint64_t siphash(const uint64_t key[2], span text) {
+    uint64_t v[4] = {key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
+                     key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
+    uint64_t size = size_of(text);
+    for (bool is_last = false; !is_last; text = skip_bytes(text, 8)) {
+        is_last = size_of(text) < 8;
+        uint64_t word = is_last ? load_tail(text) | size << 56 : load_64(text.at);
+        v[3] ^= word;
+        sip_round(v);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    for (int i = 0; i < 3; i++)
+        sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
 
 static const uint64_t BLAKE2B_IV[8] = {
     UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b), UINT64_C(0x3c6ef372fe94f82b),
@@ -23,17 +40,12 @@ static const uint8_t BLAKE2B_ORDER[10][16] = {
     {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-#define BLAKE2B_MIX(a, b, c, d, x, y)              \
-    do {                                           \
-        v[a] += v[b] + (x);                        \
-        v[d] = rotate_right(v[d] ^ v[a], 32);      \
-        v[c] += v[d];                              \
-        v[b] = rotate_right(v[b] ^ v[c], 24);      \
-        v[a] += v[b] + (y);                        \
-        v[d] = rotate_right(v[d] ^ v[a], 16);      \
-        v[c] += v[d];                              \
-        v[b] = rotate_right(v[b] ^ v[c], 63);      \
-    } while (0)
+static inline void blake2b_mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y) {
+    *a += *b + x, *d = rotate_right(*d ^ *a, 32);
+    *c += *d, *b = rotate_right(*b ^ *c, 24);
+    *a += *b + y, *d = rotate_right(*d ^ *a, 16);
+    *c += *d, *b = rotate_right(*b ^ *c, 63);
+}
 
 static void compress(struct digest_state *state, const uint8_t block[128], bool is_last) {
     uint64_t v[16], m[16];
@@ -49,14 +61,11 @@ static void compress(struct digest_state *state, const uint8_t block[128], bool 
 #pragma GCC unroll 12 /* then the order of words is known when this is compiled: twice as fast */
     for (int round = 0; round < 12; round++) {
         const uint8_t *order = BLAKE2B_ORDER[round % 10];
-        BLAKE2B_MIX(0, 4, 8, 12, m[order[0]], m[order[1]]);
-        BLAKE2B_MIX(1, 5, 9, 13, m[order[2]], m[order[3]]);
-        BLAKE2B_MIX(2, 6, 10, 14, m[order[4]], m[order[5]]);
-        BLAKE2B_MIX(3, 7, 11, 15, m[order[6]], m[order[7]]);
-        BLAKE2B_MIX(0, 5, 10, 15, m[order[8]], m[order[9]]);
-        BLAKE2B_MIX(1, 6, 11, 12, m[order[10]], m[order[11]]);
-        BLAKE2B_MIX(2, 7, 8, 13, m[order[12]], m[order[13]]);
-        BLAKE2B_MIX(3, 4, 9, 14, m[order[14]], m[order[15]]);
+        for (int i = 0; i < 4; i++)
+            blake2b_mix(&v[i], &v[i + 4], &v[i + 8], &v[i + 12], m[order[2 * i]], m[order[2 * i + 1]]);
+        for (int i = 0; i < 4; i++)
+            blake2b_mix(&v[i], &v[4 + (i + 1) % 4], &v[8 + (i + 2) % 4], &v[12 + (i + 3) % 4], m[order[2 * i + 8]],
+                        m[order[2 * i + 9]]);
     }
     for (int i = 0; i < 8; i++)
         state->h[i] ^= v[i] ^ v[8 + i];

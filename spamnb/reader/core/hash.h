@@ -1,46 +1,48 @@
-/* Three hashes: SipHash for slots in memory, FNV-1a as model files keep it, BLAKE2b for a message's digest. */
+/* Three hashes: a fast one for tables in memory, SipHash for model files, BLAKE2b for a message's digest. */
 #ifndef SPAMNB_HASH_H
 #define SPAMNB_HASH_H
 
 #include "bytes.h"
 
-static inline uint64_t rotate_left(uint64_t x, int n) { return x << n | x >> (64 - n); }
-
-#define SIP_ROUND                                                                  \
-    do {                                                                           \
-        v0 += v1, v1 = rotate_left(v1, 13) ^ v0, v0 = rotate_left(v0, 32);         \
-        v2 += v3, v3 = rotate_left(v3, 16) ^ v2;                                   \
-        v0 += v3, v3 = rotate_left(v3, 21) ^ v0;                                   \
-        v2 += v1, v1 = rotate_left(v1, 17) ^ v2, v2 = rotate_left(v2, 32);         \
-    } while (0)
-
-/* SipHash-1-3 (Aumasson and Bernstein 2012). Who does not know the key cannot make two texts meet on purpose. */
-static inline uint64_t siphash(const uint64_t key[2], span text) {
-    uint64_t v0 = key[0] ^ UINT64_C(0x736f6d6570736575), v1 = key[1] ^ UINT64_C(0x646f72616e646f6d);
-    uint64_t v2 = key[0] ^ UINT64_C(0x6c7967656e657261), v3 = key[1] ^ UINT64_C(0x7465646279746573);
-    uint64_t last = (uint64_t)size_of(text) << 56;
-    for (; size_of(text) >= 8; text.at += 8) {
-        uint64_t word = load_64(text.at);
-        v3 ^= word;
-        SIP_ROUND;
-        v0 ^= word;
-    }
-    size_t n = size_of(text);
-    if (n >= 4) /* the tail without a loop: two loads that may overlap */
-        last |= load_32(text.at) | (uint64_t)load_32(text.end - 4) << 8 * (n - 4);
-    else if (n)
-        last |= text.at[0] | (uint64_t)text.at[n / 2] << 8 * (n / 2) | (uint64_t)text.at[n - 1] << 8 * (n - 1);
-    v3 ^= last;
-    SIP_ROUND;
-    v0 ^= last;
-    v2 ^= 0xff;
-    for (int i = 0; i < 3; i++)
-        SIP_ROUND;
-    return v0 ^ v1 ^ v2 ^ v3;
+/* Both halves of a product of 128 bits, as one number. */
+static inline uint64_t folded_product(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t one = a_low * b_high, other = a_high * b_low, low = a_low * b_low;
+    uint64_t middle = (low >> 32) + (uint32_t)one + other;
+    return ((uint32_t)low | middle << 32) ^ (a_high * b_high + (one >> 32) + (middle >> 32));
+#endif
 }
 
-/* FNV-1a, its bits mixed: the hash of a token in a model file (see tokens/token_array.py). */
-uint64_t file_hash(span text);
+/* At most eight bytes as a number. */
+static inline uint64_t load_tail(span text) {
+    size_t n = size_of(text);
+    if (n == 8)
+        return load_64(text.at);
+    if (n >= 4) /* two loads that may overlap */
+        return load_32(text.at) | (uint64_t)load_32(text.end - 4) << 8 * (n - 4);
+    if (!n)
+        return 0;
+    return text.at[0] | (uint64_t)text.at[n / 2] << 8 * (n / 2) | (uint64_t)text.at[n - 1] << 8 * (n - 1);
+}
+
+/* A hash by a secret key of this process: whoever does not know the key cannot choose the slots of a table. prefix is
+ * the hash of what stands before the text, 0 for nothing. */
+static inline uint64_t fast_hash(const uint64_t key[2], uint64_t prefix, span text) {
+    uint64_t hash = prefix, size = size_of(text);
+    for (; size_of(text) > 8; text.at += 8)
+        hash = folded_product(hash ^ load_64(text.at), key[0]);
+    return folded_product(hash ^ load_tail(text), key[1] + size);
+}
+
+/* SipHash-1-3 (Aumasson and Bernstein 2012). Who does not know the key cannot make two texts meet on purpose. */
+uint64_t siphash(const uint64_t key[2], span text);
+
+/* The hash of a token in a model file, which keeps the key. */
+static inline uint64_t file_hash(span token, const uint64_t key[2]) { return siphash(key, token); }
 
 enum { DIGEST = 16 };
 

@@ -2,13 +2,9 @@
 
 #include "reader.h"
 
-#include <arpa/inet.h>
+enum { MAX_LABEL = 63, MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 
-enum { MAX_LABEL = 63, MAX_DECODINGS = 3, MAX_SHOWN = 300, MAX_SCHEME = 31 };
-
-static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
-
-static bool is_one_of(span word, const char *words) {
+bool is_one_of(span word, const char *words) {
     size_t n = size_of(word);
     for (const char *at = words; n && (at = strchr(at, ' ')); at++)
         if (!strncmp(at + 1, (const char *)word.at, n) && at[1 + n] == ' ')
@@ -16,14 +12,9 @@ static bool is_one_of(span word, const char *words) {
     return false;
 }
 
-/* What may not stand in a host. */
-static bool is_forbidden(uint8_t c) { return c <= ' ' || c == 127 || strchr("\"#%/:<>?@[\\]^`{|}", c); }
-
-static const uint8_t *authority_end(span text, bool is_special) {
-    const uint8_t *at = text.at;
-    while (at < text.end && *at != '/' && *at != '?' && *at != '#' && !(is_special && *at == '\\'))
-        at++;
-    return at;
+static span last_label(span host) {
+    const uint8_t *dot = find_last(host, '.');
+    return span_between(dot ? dot + 1 : host.at, host.end);
 }
 
 static span percent_decoded(struct arena *arena, span text) {
@@ -51,52 +42,6 @@ static uint32_t adapted(uint32_t delta, uint32_t n_points, bool is_first) {
     return k + (BASE - T_MIN + 1) * delta / (delta + SKEW);
 }
 
-static uint32_t threshold(uint32_t k, uint32_t bias) { return k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias; }
-
-static void put_punycode(struct writer *writer, span label) {
-    uint32_t points[MAX_LABEL], n = FIRST_POINT, delta = 0, bias = FIRST_BIAS;
-    uint32_t count = 0, done = 0;
-    put_span(writer, LITERAL("xn--"));
-    while (label.at < label.end && count < MAX_LABEL)
-        points[count++] = next_point(&label);
-    for (uint32_t i = 0; i < count; i++)
-        if (points[i] < 128) {
-            put_byte(writer, (uint8_t)points[i]);
-            done++;
-        }
-    uint32_t n_basic = done;
-    if (done)
-        put_byte(writer, '-');
-    while (done < count) {
-        uint32_t next = UINT32_MAX;
-        for (uint32_t i = 0; i < count; i++)
-            if (points[i] >= n && points[i] < next)
-                next = points[i];
-        delta += (next - n) * (done + 1); /* at most 0x110000 * 64: no overflow */
-        n = next;
-        for (uint32_t i = 0; i < count; i++) {
-            delta += points[i] < n;
-            if (points[i] != n)
-                continue;
-            uint32_t q = delta;
-            for (uint32_t k = BASE;; k += BASE) {
-                uint32_t t = threshold(k, bias);
-                if (q < t)
-                    break;
-                uint32_t digit = t + (q - t) % (BASE - t);
-                put_byte(writer, (uint8_t)(digit < 26 ? 'a' + digit : '0' + digit - 26));
-                q = (q - t) / (BASE - t);
-            }
-            put_byte(writer, (uint8_t)(q < 26 ? 'a' + q : '0' + q - 26));
-            bias = adapted(delta, done + 1, done == n_basic);
-            delta = 0;
-            done++;
-        }
-        delta++;
-        n++;
-    }
-}
-
 /* The characters of a label behind "xn--"; how many, 0 where it is no punycode. */
 static size_t read_punycode(span label, uint32_t points[MAX_LABEL]) {
     size_t count = 0;
@@ -119,7 +64,7 @@ static size_t read_punycode(span label, uint32_t points[MAX_LABEL]) {
             if (digit == BASE)
                 return 0;
             i += digit * weight;
-            uint32_t t = threshold(k, bias);
+            uint32_t t = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
             if (digit < t)
                 break;
             weight *= BASE - t;
@@ -140,15 +85,33 @@ static size_t read_punycode(span label, uint32_t points[MAX_LABEL]) {
     return count;
 }
 
+/* A host whose labels of punycode are the letters that they stand for. */
+static span with_letters(struct arena *arena, span host) {
+    struct writer writer = writer_open(arena, 2 * size_of(host));
+    while (!is_empty(host)) {
+        uint32_t points[MAX_LABEL];
+        span label = before_first(host, '.');
+        size_t count = starts_with(label, LITERAL("xn--")) ? read_punycode(skip_bytes(label, 4), points) : 0;
+        for (size_t i = 0; i < count; i++) {
+            writer_reserve(&writer, 4);
+            writer.at += write_point(writer.at, points[i]);
+        }
+        put_span(&writer, count ? span_of(label.end, 0) : label);
+        if (label.end < host.end)
+            put_byte(&writer, '.');
+        host = skip_bytes(host, size_of(label) + 1);
+    }
+    return writer_close(&writer);
+}
+
 /* Whether a label mixes scripts that no language mixes, as Latin and Cyrillic; those of East Asia may. */
-static bool mixes_scripts(struct reader *reader, span label) {
-    uint32_t points[MAX_LABEL];
+static bool mixes_scripts(struct reader *reader, span host) {
     uint16_t first = 0;
-    if (!starts_with(label, LITERAL("xn--")))
-        return false;
-    size_t count = read_punycode(skip_bytes(label, 4), points);
-    for (size_t i = 0; i < count; i++) {
-        const struct character *known = character_of(reader, points[i]);
+    while (!is_empty(host)) {
+        uint32_t point = next_point(&host);
+        const struct character *known = character_of(reader, point);
+        if (point == '.')
+            first = 0;
         if (!(known->flags & IS_ALPHA) || known->flags & IS_EAST_ASIAN)
             continue;
         if (first && known->script != first)
@@ -184,128 +147,82 @@ static int64_t address_part(span label) {
 
 /* A host whose last label is a number -> dotted; as it is where it is no address. */
 static span dotted_address(struct arena *arena, span host) {
-    uint64_t address = 0;
-    int n = 0;
-    for (span rest = host;; n++) {
+    uint8_t bytes[4] = {0};
+    size_t n = 0;
+    for (span rest = host; !is_empty(rest); n++) {
         span label = before_first(rest, '.');
         int64_t part = address_part(label);
         bool is_last = label.end == rest.end;
         if (part < 0 || n == 4 || part >= (is_last ? INT64_C(1) << 8 * (4 - n) : 256))
             return host;
-        address = is_last ? address + (uint64_t)part : address + ((uint64_t)part << 8 * (3 - n));
-        if (is_last)
-            break;
-        rest.at = label.end + 1;
+        bytes[n] = (uint8_t)part;
+        for (size_t i = 3; is_last && i >= n && i < 4; i--, part >>= 8)
+            bytes[i] = (uint8_t)part;
+        rest = skip_bytes(rest, size_of(label) + 1);
     }
     struct writer writer = writer_open(arena, 16);
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        unsigned byte = address >> shift & 255;
-        if (byte >= 100)
-            put_byte(&writer, (uint8_t)('0' + byte / 100));
-        if (byte >= 10)
-            put_byte(&writer, (uint8_t)('0' + byte / 10 % 10));
-        put_byte(&writer, (uint8_t)('0' + byte % 10));
-        if (shift)
+    for (size_t i = 0; i < 4; i++) {
+        if (i)
             put_byte(&writer, '.');
+        if (bytes[i] >= 100)
+            put_byte(&writer, (uint8_t)('0' + bytes[i] / 100));
+        if (bytes[i] >= 10)
+            put_byte(&writer, (uint8_t)('0' + bytes[i] / 10 % 10));
+        put_byte(&writer, (uint8_t)('0' + bytes[i] % 10));
     }
     return writer_close(&writer);
 }
 
-/* An address in brackets in its shortest form, one of IPv4 inside of it dotted; empty where it is none. */
-static span ipv6_address(struct arena *arena, span written) {
-    char text[INET6_ADDRSTRLEN + 1] = {0}, shortest[INET6_ADDRSTRLEN + 2];
-    struct in6_addr address;
-    span inside = before_first(before_first(skip_bytes(written, 1), ']'), '%');
-    if (size_of(inside) > INET6_ADDRSTRLEN)
-        return (span){0};
-    memcpy(text, inside.at, size_of(inside));
-    if (inet_pton(AF_INET6, text, &address) != 1 || !inet_ntop(AF_INET6, &address, shortest, sizeof shortest))
-        return (span){0};
-    bool is_mapped = !strncmp(shortest, "::ffff:", 7) && strchr(shortest, '.');
-    struct writer writer = writer_open(arena, sizeof shortest + 2);
-    if (!is_mapped)
-        put_byte(&writer, '[');
-    const char *begin = shortest + (is_mapped ? 7 : 0);
-    put_span(&writer, span_of(begin, strlen(begin)));
-    if (!is_mapped)
-        put_byte(&writer, ']');
+/* A host by the mapping of UTS 46, in small letters and plain ones. */
+static span plainly_written(struct reader *reader, span text, bool *is_disguised) {
+    struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
+    while (!is_empty(text)) {
+        uint32_t point = next_point(&text);
+        span form = form_of(reader, point, FORM_HOST);
+        *is_disguised = *is_disguised || !is_same(form, form_of(reader, point, FORM_LOW));
+        put_span(&writer, form);
+    }
     return writer_close(&writer);
 }
 
-/* A host in another script in labels of punycode; form: what each character becomes before. */
-static span host_in_ascii(struct reader *reader, span host, int form) {
+/* A host as it is written in a URL -> the name or address that it is, up to the first byte that no host has. */
+static span canonical_host(struct reader *reader, span written, bool *is_disguised) {
     struct arena *arena = &reader->arena;
-    struct writer writer = writer_open(arena, 2 * size_of(host));
-    while (host.at < host.end) {
-        const uint8_t *begin = host.at;
-        uint32_t point = next_point(&host);
-        bool is_kept = point == 0xDF || point == 0x3C2; /* letters of their own in names, which small letters are not */
-        put_span(&writer, is_kept ? span_between(begin, host.at) : form_of(reader, point, form));
+    span host = first_characters(written, MAX_HOST_NAME);
+    if (find_byte(host, '%')) {
+        host = percent_decoded(arena, host);
+        *is_disguised = true;
     }
-    span mapped = writer_close(&writer);
-    for (const uint8_t *at = mapped.at; at < mapped.end; at++)
-        if (is_forbidden(*at))
-            mapped.end = at;
-    if (is_ascii(mapped))
-        return mapped;
-    writer = writer_open(arena, 2 * size_of(mapped));
-    for (;;) {
-        span label = before_first(mapped, '.');
-        if (is_ascii(label))
-            put_span(&writer, label);
-        else
-            put_punycode(&writer, label);
-        if (label.end == mapped.end)
-            return writer_close(&writer);
-        put_byte(&writer, '.');
-        mapped.at = label.end + 1;
-    }
-}
-
-span canonical_host(struct reader *reader, span written) {
-    struct arena *arena = &reader->arena;
-    if (starts_with(written, LITERAL("[")))
-        return ipv6_address(arena, written);
-    span host = find_byte(written, '%') ? percent_decoded(arena, written) : written;
-    if (size_of(host) > MAX_HOST_NAME) /* its owner stands at the end */
-        host.at = host.end - MAX_HOST_NAME;
-    if (is_ascii(host)) {
-        const uint8_t *at = host.at;
-        while (at < host.end && !is_forbidden(*at))
-            at++;
-        host = lower_copy(arena, span_between(host.at, at));
-    } else
-        host = host_in_ascii(reader, host, FORM_HOST);
+    host = is_ascii(host) ? lower_copy(arena, host) : plainly_written(reader, host, is_disguised);
+    for (const uint8_t *at = host.at; at < host.end; at++)
+        if (*at <= ' ' || *at == 127 || strchr("\"#%/:<>?@[\\]^`{|}", *at))
+            host.end = at;
     host = strip_any(host, ".");
-    const uint8_t *dot = find_last(host, '.');
-    span last = span_between(dot ? dot + 1 : host.at, host.end);
-    bool is_number = !is_empty(last);
-    for (const uint8_t *at = last.at; at < last.end; at++)
-        is_number = is_number && is_digit(*at);
-    return is_number || starts_with(last, LITERAL("0x")) ? dotted_address(arena, host) : host;
+    if (is_empty(host))
+        return host;
+    if (find(host, LITERAL("xn--")))
+        return with_letters(arena, host);
+    if (!is_digit(*last_label(host).at)) /* "0x7f" begins with a digit, too */
+        return host;
+    span address = dotted_address(arena, host);
+    *is_disguised = *is_disguised || !is_same(address, host);
+    return address;
 }
 
 /* What the owner of a host registered: its last two labels, or three under domains such as co.uk. */
 static span registrable_domain(span host) {
-    const uint8_t *dots[3] = {NULL};
-    size_t n = 0;
-    for (const uint8_t *at = host.end; at > host.at && n < 3;)
-        if (*--at == '.')
-            dots[n++] = at;
-    if (!n || is_digit(host.end[-1]) || *host.at == '[')
+    span last = last_label(host);
+    if (last.at == host.at || is_digit(host.end[-1]))
         return host;
-    span last = span_between(dots[0] + 1, host.end);
-    span second = span_between(n > 1 ? dots[1] + 1 : host.at, dots[0]);
-    bool in_country = n > 1 && size_of(last) == 2 &&
-                      is_one_of(second, " ac co com edu gob gouv gov ltd mil ne net nom or org plc sch ");
-    size_t kept = in_country ? 2 : 1;
-    return n > kept ? span_between(dots[kept] + 1, host.end) : host;
+    span second = last_label(span_between(host.at, last.at - 1));
+    if (second.at > host.at && size_of(last) == 2 &&
+        is_one_of(second, " ac co com edu gob gouv gov ltd mil ne net nom or org plc sch "))
+        second = last_label(span_between(host.at, second.at - 1));
+    return span_between(second.at, host.end);
 }
 
 static bool may_be_a_firms(span suffix) {
-    const uint8_t *dot = find_last(suffix, '.');
-    span last = span_between(dot ? dot + 1 : suffix.at, suffix.end);
-    return is_one_of(suffix, " com net org eu ") || size_of(last) == 2;
+    return is_one_of(suffix, " com net org eu ") || size_of(last_label(suffix)) == 2;
 }
 
 /* Whether two hosts seem to be of one firm: the same domain, or the same name under domains of countries and firms. */
@@ -314,10 +231,10 @@ static bool is_same_owner(span host, span other) {
     other = registrable_domain(other);
     if (is_same(host, other))
         return true;
-    span name = before_first(host, '.'), other_name = before_first(other, '.');
-    return is_same(name, other_name) && size_of(name) > 1 && !is_digit(*name.at) && name.end < host.end &&
-           other_name.end < other.end && may_be_a_firms(span_between(name.end + 1, host.end)) &&
-           may_be_a_firms(span_between(other_name.end + 1, other.end));
+    span name = before_first(host, '.');
+    size_t n = size_of(name) + 1;
+    return n > 2 && !is_digit(*name.at) && is_same(name, before_first(other, '.')) &&
+           may_be_a_firms(skip_bytes(host, n)) && may_be_a_firms(skip_bytes(other, n));
 }
 
 /* Services that hide where a link leads, and that anyone may use. */
@@ -326,204 +243,83 @@ static const char SHORTENERS[] =
     "ow.ly qrco.de rebrand.ly s.id shorturl.at shrtco.de tiny.cc tiny.one tinyurl.com tr.im u.to v.gd vk.cc x.co ";
 
 unsigned host_tricks(struct reader *reader, span host) {
-    unsigned tricks = 0;
-    if (is_one_of(registrable_domain(host), SHORTENERS))
-        tricks |= TRICK_SHORTENER;
-    if (size_of(host) > MAX_HOST)
-        tricks |= TRICK_LONG_HOST;
-    if (find(host, LITERAL("xn--")))
-        for (span rest = host; !is_empty(rest);) {
-            span label = before_first(rest, '.');
-            if (mixes_scripts(reader, label))
-                tricks |= TRICK_MIXED_SCRIPTS;
-            rest.at = label.end < rest.end ? label.end + 1 : rest.end;
-        }
-    return tricks;
+    return (is_one_of(registrable_domain(host), SHORTENERS) ? TRICK_SHORTENER : 0) |
+           (!is_ascii(host) && mixes_scripts(reader, host) ? TRICK_MIXED_SCRIPTS : 0);
 }
 
 /* ---- URLs ---- */
 
-/* What stands behind the scheme and its slashes, where a host may begin; false where none can. */
-static bool skip_scheme(span *url, bool *is_special) {
-    span rest = *url;
-    *is_special = true;
-    while (rest.at < rest.end && (is_letter(*rest.at) || (rest.at > url->at && (is_digit(*rest.at) || *rest.at == '+' ||
-           *rest.at == '.' || *rest.at == '-'))) && rest.at - url->at < MAX_SCHEME)
+/* What stands behind the scheme and its slashes, where a host may begin; empty where none can. */
+static span behind_scheme(span url) {
+    span rest = first_bytes(url, MAX_SCHEME);
+    while (rest.at < rest.end && (is_letter(*rest.at) || is_digit(*rest.at) || *rest.at == '+' || *rest.at == '-'))
         rest.at++;
-    span scheme = span_between(url->at, rest.at);
-    bool is_www = starts_with_any_case(*url, LITERAL("www."));
-    if (is_empty(scheme) || is_empty(rest) || *rest.at != ':') {
-        if (size_of(*url) > 1 && is_slash(url->at[0]) && is_slash(url->at[1])) {
-            while (url->at < url->end && is_slash(*url->at))
-                url->at++;
-            return true;
-        }
-        return is_www;
-    }
-    rest.at++;
-    if (is_same_any_case(scheme, LITERAL("file"))) {
-        if (size_of(rest) < 3 || !is_slash(rest.at[0]) || !is_slash(rest.at[1]) || is_slash(rest.at[2]))
-            return false;
-        url->at = rest.at + 2;
-        return true;
-    }
-    if (is_same_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("https")) ||
-        is_same_any_case(scheme, LITERAL("ftp")) || is_same_any_case(scheme, LITERAL("ws")) ||
-        is_same_any_case(scheme, LITERAL("wss"))) {
-        while (rest.at < rest.end && is_slash(*rest.at))
-            rest.at++;
-        *url = rest;
-        return true;
-    }
-    if (is_www && find_byte(scheme, '.')) /* www.example.org:80 */
-        return true;
-    *is_special = false;
-    if (!starts_with(rest, LITERAL("//")))
-        return false;
-    url->at = rest.at + 2;
-    return true;
+    span scheme = span_between(url.at, rest.at);
+    bool has_scheme = !is_empty(scheme) && !is_empty(rest) && *rest.at == ':';
+    if (!has_scheme && starts_with_any_case(url, LITERAL("www.")))
+        return url;
+    rest = span_between(has_scheme ? rest.at + 1 : url.at, url.end);
+    bool is_web = has_scheme && (starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp")));
+    if (!is_web && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
+        return span_of(url.end, 0);
+    while (rest.at < rest.end && is_slash(*rest.at))
+        rest.at++;
+    return rest;
 }
 
-static span without_port(span host) {
-    span rest = host;
-    while (rest.end > rest.at && is_digit(rest.end[-1]))
-        rest.end--;
-    if (rest.end > rest.at && rest.end[-1] == ':')
-        return span_between(host.at, rest.end - 1);
-    return host;
+/* A host as it is written at the beginning of a text: without user and port; moves the text behind it. */
+static span take_authority(span *text, bool *has_user) {
+    span authority = *text;
+    while (text->at < text->end && !is_slash(*text->at) && (*text->at > '?' || !strchr("?#&<>\"' ", *text->at)))
+        text->at++;
+    authority.end = text->at;
+    const uint8_t *user_end = find_last(authority, '@');
+    *has_user = user_end != NULL;
+    return before_first(span_between(user_end ? user_end + 1 : authority.at, authority.end), ':');
 }
 
-static span behind_user(span authority) {
-    const uint8_t *at = find_last(authority, '@');
-    return at ? span_between(at + 1, authority.end) : authority;
-}
-
-static void add_target(struct reader *reader, struct link *link, span written) {
-    span host = canonical_host(reader, without_port(behind_user(written)));
-    if (is_empty(host) || link->n_targets == MAX_TARGETS)
-        return;
-    for (size_t i = 0; i < link->n_targets; i++)
-        if (is_same(link->targets[i], host))
-            return;
-    link->targets[link->n_targets++] = host;
-}
-
-/* Where a URL inside begins, behind its slashes: with its scheme, or where a value begins; NULL where there is none. */
-static const uint8_t *find_target(span text, span *rest) {
-    for (const uint8_t *at = text.at; at < text.end; at++) {
-        span here = span_between(at, text.end);
-        if ((*at | 32) == 'h' && starts_with_any_case(here, LITERAL("http"))) {
-            const uint8_t *colon = at + 4 + (size_of(here) > 4 && (at[4] | 32) == 's');
-            if (text.end - colon > 1 && *colon == ':' && is_slash(colon[1])) {
-                const uint8_t *begin = colon + 1;
-                while (begin < text.end && begin - colon < 4 && is_slash(*begin))
-                    begin++;
-                rest->at = begin;
-                return begin;
-            }
-        }
-        if (*at == '=' && size_of(here) > 2 && is_slash(at[1]) && is_slash(at[2])) {
-            rest->at = at + 3;
-            return at + 3;
-        }
-        if (*at == '=' && starts_with_any_case(skip_bytes(here, 1), LITERAL("www."))) {
-            rest->at = at + 5;
-            return at + 1;
-        }
-    }
-    return NULL;
-}
-
-/* The hosts of the URLs in what follows a host, as it stands and percent-decoded. */
+/* The hosts of the URLs in what follows a host. */
 static void add_targets(struct reader *reader, struct link *link, span rest) {
-    const uint8_t *dashed = find_any_case(rest, LITERAL("u=http"));
-    if (dashed && dashed > rest.at && (dashed[-1] == '?' || dashed[-1] == '&')) { /* Proofpoint's second form */
-        span url = before_first(span_between(dashed + 2, rest.end), '&');
-        if (find_any_case(url, LITERAL("-3a__"))) {
-            struct writer writer = writer_open(&reader->arena, size_of(rest));
-            put_span(&writer, span_between(rest.at, url.at));
-            for (const uint8_t *at = url.at; at < url.end; at++)
-                put_byte(&writer, *at == '-' ? '%' : *at == '_' ? '/' : *at);
-            put_span(&writer, span_between(url.end, rest.end));
-            rest = writer_close(&writer);
-        }
-    }
-    for (int i = 0; i < MAX_DECODINGS && link->n_targets < MAX_TARGETS; i++) {
-        span left = rest;
-        const uint8_t *begin;
-        while (link->n_targets < MAX_TARGETS && (begin = find_target(left, &left))) {
-            span authority = first_bytes(span_between(begin, rest.end), MAX_HOST_NAME);
-            authority.end = authority_end(authority, true);
-            for (const uint8_t *at = authority.at; at < authority.end; at++)
-                if (is_space(*at) || strchr("&<>\"'|", *at))
-                    authority.end = at;
-            add_target(reader, link, authority);
-        }
-        if (!find_byte(rest, '%'))
-            break;
+    for (int i = 0; i < MAX_DECODINGS && find_byte(rest, '%'); i++)
         rest = percent_decoded(&reader->arena, rest);
-    }
-}
-
-/* Google's AMP: the page's URL is the path. */
-static void add_mirrored(struct reader *reader, struct link *link, span rest) {
-    static const char *const BEGINNINGS[] = {"/amp/", "/c/", "/i/", "/v/"};
-    if (!ends_with(link->host, LITERAL(".ampproject.org")) && !starts_with(link->host, LITERAL("google.")) &&
-        !starts_with(link->host, LITERAL("www.google.")))
-        return;
-    for (size_t i = 0; i < COUNT_OF(BEGINNINGS); i++) {
-        span beginning = span_of(BEGINNINGS[i], strlen(BEGINNINGS[i])), url = rest;
-        if (!starts_with(url, beginning))
+    const uint8_t *at;
+    while (link->n_targets < MAX_TARGETS && (at = find_any_case(rest, LITERAL("http")))) {
+        span target = behind_scheme(span_between(at, rest.end));
+        rest.at = at + 4;
+        if (is_empty(target) || !is_slash(target.at[-1]))
             continue;
-        url = skip_bytes(url, size_of(beginning));
-        if (starts_with(url, LITERAL("s/")))
-            url.at += 2;
-        url.end = authority_end(url, false);
-        if (find_byte(url, '.'))
-            add_target(reader, link, url);
-        return;
+        bool ignored = false;
+        span host = canonical_host(reader, take_authority(&target, &ignored), &ignored);
+        if (!is_empty(host))
+            link->targets[link->n_targets++] = host;
+        rest.at = target.at;
     }
 }
 
-struct link read_link(struct reader *reader, span url) {
-    struct link link = {0};
-    struct arena *arena = &reader->arena;
+/* A URL as a browser reads it: without blanks around it and line ends in it. */
+static span trimmed_url(struct arena *arena, span url) {
     url = first_characters(url, MAX_URL);
     while (url.at < url.end && *url.at <= ' ')
         url.at++;
     while (url.at < url.end && url.end[-1] <= ' ')
         url.end--;
-    if (find_byte(url, '\n') || find_byte(url, '\t') || find_byte(url, '\r')) {
-        struct writer writer = writer_open(arena, size_of(url));
-        for (; url.at < url.end; url.at++)
-            if (*url.at != '\n' && *url.at != '\t' && *url.at != '\r')
-                put_byte(&writer, *url.at);
-        url = writer_close(&writer);
-    }
-    bool is_special;
-    if (!skip_scheme(&url, &is_special)) {
-        add_targets(reader, &link, url);
-        return link;
-    }
-    span authority = span_between(url.at, authority_end(url, is_special)), rest = span_between(authority.end, url.end);
-    span written = without_port(behind_user(authority));
-    if (behind_user(authority).at > authority.at + 1)
-        link.tricks |= TRICK_USER;
-    link.host = canonical_host(reader, written);
-    add_targets(reader, &link, rest);
-    add_mirrored(reader, &link, rest);
-    if (!is_empty(link.host) && !is_same_any_case(written, link.host) && !starts_with(written, LITERAL("["))) {
-        if (size_of(written) > MAX_HOST_NAME)
-            written.at = written.end - MAX_HOST_NAME;
-        for (const uint8_t *at = written.at; at < written.end; at++)
-            if (is_forbidden(*at) && *at != '%')
-                written.end = at;
-        span plain = strip_any(written, ".");
-        if (!is_ascii(plain))
-            plain = host_in_ascii(reader, plain, FORM_LOW); /* capitals are no disguise */
-        if (!is_same_any_case(plain, link.host))
-            link.tricks |= TRICK_DISGUISED;
-    }
+    if (!find_byte(url, '\n') && !find_byte(url, '\t') && !find_byte(url, '\r'))
+        return url;
+    struct writer writer = writer_open(arena, size_of(url));
+    for (; url.at < url.end; url.at++)
+        if (*url.at != '\n' && *url.at != '\t' && *url.at != '\r')
+            put_byte(&writer, *url.at);
+    return writer_close(&writer);
+}
+
+struct link read_link(struct reader *reader, span url) {
+    struct link link = {0};
+    bool has_user, is_disguised = false;
+    url = trimmed_url(&reader->arena, url);
+    span rest = behind_scheme(url);
+    link.host = canonical_host(reader, take_authority(&rest, &has_user), &is_disguised);
+    link.tricks = (has_user ? TRICK_USER : 0) | (is_disguised ? TRICK_DISGUISED : 0);
+    add_targets(reader, &link, is_empty(link.host) ? url : rest);
     for (size_t i = 0; i < link.n_targets; i++)
         if (!is_empty(link.host) && !is_same_owner(link.host, link.targets[i]))
             link.tricks |= TRICK_REDIRECTOR;
@@ -537,71 +333,28 @@ static bool is_domain_ending(span ending) {
     if (is_one_of(ending, " app biz cloud com dev edu gov info int io mil net online org shop site store xyz "))
         return true;
     bool is_country = size_of(ending) == 2 && is_letter(ending.at[0]) && is_letter(ending.at[1]);
-    return (is_country && !is_one_of(ending, " cc md ps py rs sh so ")) || starts_with(ending, LITERAL("xn--"));
-}
-
-/* A text in which what poses as a host is written plainly: other scripts' dots and letters. */
-static span plainly_written(struct reader *reader, span text) {
-    if (is_ascii(text))
-        return text;
-    struct writer writer = writer_open(&reader->arena, 2 * size_of(text));
-    while (text.at < text.end) {
-        uint32_t point = next_point(&text);
-        if (point < 128 || !(character_of(reader, point)->flags & IS_SPACE))
-            put_span(&writer, form_of(reader, point, FORM_HOST));
-        else
-            put_byte(&writer, ' ');
-    }
-    return writer_close(&writer);
-}
-
-static bool ends_shown_url(uint8_t c) { return is_space(c) || strchr("/\\?#<>\"'()", c); }
-
-/* Whether a name may begin with "www." here. */
-static bool is_at_begin(span text, const uint8_t *at) {
-    if (at == text.at)
-        return true;
-    uint8_t c = at[-1];
-    return !(is_letter(c) || is_digit(c) || c >= 0x80 || c == '_' || c == '.' || c == '@' || c == '-');
+    return !is_ascii(ending) || (is_country && !is_one_of(ending, " cc md ps py rs sh so "));
 }
 
 /* The first host that a text names: behind http:// or from www on, else what the text begins with; empty for none. */
 static span shown_host(struct reader *reader, span text) {
-    text = plainly_written(reader, first_characters(text, MAX_SHOWN));
-    for (const uint8_t *at = text.at; at < text.end; at++) {
-        span here = span_between(at, text.end);
-        const uint8_t *begin = NULL;
-        if ((*at | 32) == 'h' && starts_with_any_case(here, LITERAL("http"))) {
-            const uint8_t *colon = at + 4 + (size_of(here) > 4 && (at[4] | 32) == 's');
-            if (text.end - colon > 2 && *colon == ':' && is_slash(colon[1]))
-                for (begin = colon + 1; begin < text.end && begin - colon < 4 && is_slash(*begin);)
-                    begin++;
-        } else if ((*at | 32) == 'w' && starts_with_any_case(here, LITERAL("www.")) && is_at_begin(text, at))
-            begin = at;
-        if (!begin)
-            continue;
-        const uint8_t *end = begin;
-        while (end < text.end && *end && !ends_shown_url(*end))
-            end++;
-        span written = before_first(behind_user(span_between(begin, end)), ':');
-        while (!is_empty(written) && strchr(".,;:!", written.end[-1]))
-            written.end--;
-        if (end > begin)
-            return canonical_host(reader, written);
-    }
-    span name = strip(text);
-    const uint8_t *end = name.at;
-    while (end < name.end && (is_letter(*end) || is_digit(*end) || *end >= 0x80 || *end == '_' || *end == '-' ||
-                              (*end == '.' && end > name.at && end + 1 < name.end && end[1] != '.')))
-        end++;
-    if (end < name.end && !is_space(*end) && *end != '/' && *end != ':' && *end != '?' && *end != '#')
+    bool has_user, ignored = false;
+    text = strip(first_characters(text, MAX_SHOWN));
+    if (!is_ascii(text))
+        text = strip(plainly_written(reader, text, &ignored));
+    const uint8_t *at = find(text, LITERAL("://"));
+    if (!at)
+        at = find_any_case(text, LITERAL("www."));
+    span rest = span_between(at ? at : text.at, text.end);
+    if (at && *at == ':')
+        rest.at += 3;
+    for (const uint8_t *end = rest.at; end < rest.end; end++)
+        if (is_space(*end) || strchr("(),;!", *end))
+            rest.end = end;
+    span host = canonical_host(reader, take_authority(&rest, &has_user), &ignored);
+    if (!find_byte(host, '.') || (!at && (has_user || !is_domain_ending(last_label(host)))))
         return (span){0};
-    name.end = end;
-    if (!find_byte(name, '.') || *name.at == '.' || name.end[-1] == '.')
-        return (span){0};
-    span host = canonical_host(reader, name);
-    const uint8_t *dot = find_last(host, '.');
-    return is_domain_ending(span_between(dot ? dot + 1 : host.at, host.end)) ? host : (span){0};
+    return host;
 }
 
 bool is_link_mismatch(struct reader *reader, span shown, span url) {

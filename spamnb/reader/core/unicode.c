@@ -24,59 +24,23 @@ span form_of(struct reader *reader, uint32_t point, int form) {
 }
 
 uint32_t next_point(span *text) {
-    const uint8_t *at = text->at;
-    uint32_t first = *at;
-    size_t left = size_of(*text);
-    if (first < 0x80) {
-        text->at++;
-        return first;
-    }
-    size_t n = point_size((uint8_t)first);
-    if (first < 0xC2 || first > 0xF4 || left < n)
-        n = 1;
-    uint32_t point = first & (0xFF >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((at[i] & 0xC0) != 0x80) {
-            n = 1;
-            break;
-        }
-        point = point << 6 | (at[i] & 0x3F);
-    }
+    bool is_valid;
+    size_t n = sequence_size(*text, &is_valid);
+    uint32_t point = n == 1 ? *text->at : *text->at & 0x7Fu >> n;
+    for (size_t i = 1; i < n; i++)
+        point = point << 6 | (text->at[i] & 0x3F);
     text->at += n;
-    return n == 1 ? 0xFFFD : point;
-}
-
-uint32_t last_point(span text) {
-    const uint8_t *at = text.end - 1;
-    while (at > text.at && text.end - at < 4 && (*at & 0xC0) == 0x80)
-        at--;
-    span last = span_between(at, text.end);
-    return next_point(&last);
+    return is_valid ? point : 0xFFFD;
 }
 
 size_t write_point(uint8_t *at, uint32_t point) {
     if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
         point = 0xFFFD;
-    if (point < 0x80) {
-        at[0] = (uint8_t)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        at[0] = (uint8_t)(0xC0 | point >> 6);
-        at[1] = (uint8_t)(0x80 | (point & 0x3F));
-        return 2;
-    }
-    if (point < 0x10000) {
-        at[0] = (uint8_t)(0xE0 | point >> 12);
-        at[1] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
-        at[2] = (uint8_t)(0x80 | (point & 0x3F));
-        return 3;
-    }
-    at[0] = (uint8_t)(0xF0 | point >> 18);
-    at[1] = (uint8_t)(0x80 | (point >> 12 & 0x3F));
-    at[2] = (uint8_t)(0x80 | (point >> 6 & 0x3F));
-    at[3] = (uint8_t)(0x80 | (point & 0x3F));
-    return 4;
+    size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i; i--, point >>= 6)
+        at[i] = (uint8_t)(0x80 | (point & 0x3F));
+    at[0] = (uint8_t)(n == 1 ? point : 0xF00u >> n | point);
+    return n;
 }
 
 size_t sequence_size(span text, bool *is_valid) {

@@ -44,10 +44,8 @@ const struct character *character_of(struct reader *reader, uint32_t point);
 /* What it becomes. */
 span form_of(struct reader *reader, uint32_t point, int form);
 
-/* The next character of UTF-8; of what is no UTF-8 one byte as U+FFFD. */
+/* The next character of UTF-8; of what is no UTF-8 U+FFFD. */
 uint32_t next_point(span *text);
-/* The last character before the end of a span that is not empty. */
-uint32_t last_point(span text);
 /* Writes a character in UTF-8; returns how many bytes, up to four. Surrogates and what is no character are U+FFFD. */
 size_t write_point(uint8_t *at, uint32_t point);
 /* Of how many bytes the character is that text begins with; of what is none, how many bytes make one U+FFFD. */

@@ -3,152 +3,132 @@
 #include "links.h"
 #include "reader.h"
 
-#include <stdlib.h>
-
 enum {
     MAX_WORD = 30,          /* characters; a longer word is summarised by its first letter and its length */
     MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
     MIN_SPACED = 4,         /* letters with one sign between each two that are a word: "V i a g r a", "V.i.a.g.r.a" */
-    MAX_SPACED_WORDS = 50,
+    MAX_TOKEN = 4096,       /* bytes of a token behind its prefix */
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
     MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
     MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
-    MAX_LAYOUT = 20000,     /* characters of text whose layout is read */
-    MAX_FORM = 4 * 4 * MAX_WORD, /* bytes of a word in another form, some more than are read */
+    MAX_LAYOUT = 20000,     /* bytes of text whose layout is read */
+    MAX_FORM = 6 * MAX_WORD, /* bytes of a word in another form */
 };
 
-/* What a byte is in a word, and what is done with it there. */
-enum { UPPER = 1, LOWER = 2, DIGIT = 4, INNER = 8, NOT_ASCII = 16, LEFT = 32, RIGHT = 64, CUTS = 128 };
+/* ---- What bytes are ---- */
+
+/* UPPER is the bit in which capitals and small letters differ. What is in words and a mark may stand inside of a word;
+ * CUTS parts it there. ENDS: does not stay at the end of a word with digits. */
+enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, UPPER = 32, CUTS = 64, ENDS = 128 };
 
 static uint8_t KIND[256];
-static bool IS_SIGN[256], MAY_BE_SIGN[256]; /* the latter of other characters' bytes, too */
 
 void words_begin(void) {
-    for (int c = 0; c < 256; c++) {
-        uint8_t kind = c > 127 ? NOT_ASCII : is_upper((uint8_t)c) ? UPPER : is_lower((uint8_t)c) ? LOWER : is_digit((uint8_t)c) ? DIGIT : 0;
-        if (c && c < 128) {
-            kind |= strchr("$'-.,!%_", c) ? INNER : 0;
-            kind |= strchr("'-.,!%_", c) ? LEFT : 0;
-            kind |= strchr("'-.,_$", c) ? RIGHT : 0;
-            kind |= strchr("-.,!_", c) ? CUTS : 0;
-        }
-        KIND[c] = kind;
-        IS_SIGN[c] = MAY_BE_SIGN[c] = c > ' ' && c < 127 && !is_letter((uint8_t)c) && !is_digit((uint8_t)c);
-        MAY_BE_SIGN[c] = MAY_BE_SIGN[c] || c >= 128;
+    for (int i = 0; i < 256; i++) {
+        uint8_t c = (uint8_t)i, kind = 0;
+        if (c >= 128)
+            kind = NOT_ASCII | IN_WORD | MARK;
+        else if (is_letter(c))
+            kind = IN_WORD | LETTER | (is_upper(c) ? UPPER : 0);
+        else if (is_digit(c))
+            kind = IN_WORD | DIGIT;
+        else if (c > ' ' && c < 127)
+            kind = MARK | (strchr("$'-.,!%_", c) ? IN_WORD : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
+                   (strchr("'-.,_$", c) ? ENDS : 0);
+        KIND[i] = kind;
     }
+}
+
+static bool is_inner(uint8_t c) { return (KIND[c] & (IN_WORD | MARK | NOT_ASCII)) == (IN_WORD | MARK); }
+
+static uint8_t kinds_of(span text) {
+    uint8_t kinds = 0;
+    for (; text.at < text.end; text.at++)
+        kinds |= KIND[*text.at];
+    return kinds;
+}
+
+/* A text, and of each of its bytes a bit in each mask. */
+struct text {
+    span written, low; /* low: its ASCII in lower case */
+    size_t size;
+    uint64_t *in_word, *letter, *upper, *mark;
+};
+
+/* One bit of each of eight bytes. */
+static uint64_t gather_bits(uint64_t bytes, unsigned kind) {
+    return (bytes / kind & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+static struct text read_text(struct arena *arena, span written) {
+    struct text text = {.written = written, .size = size_of(written)};
+    size_t n_blocks = text.size / 64 + 1;
+    uint8_t *low = arena_room(arena, text.size, 1);
+    text.low = span_of(low, text.size);
+    text.in_word = arena_take(arena, 4 * n_blocks, sizeof(uint64_t));
+    text.letter = text.in_word + n_blocks;
+    text.upper = text.letter + n_blocks;
+    text.mark = text.upper + n_blocks;
+    for (size_t block = 0; 64 * block < text.size; block++) {
+        uint8_t kinds[64] = {0};
+        span bytes = first_bytes(skip_bytes(written, 64 * block), 64);
+        for (size_t i = 0; i < size_of(bytes); i++) {
+            kinds[i] = KIND[bytes.at[i]];
+            low[64 * block + i] = bytes.at[i] | (kinds[i] & UPPER);
+        }
+        for (size_t i = 0; i < 64; i += 8) {
+            uint64_t eight = load_64(kinds + i);
+            text.in_word[block] |= gather_bits(eight, IN_WORD) << i;
+            text.letter[block] |= gather_bits(eight, LETTER) << i;
+            text.upper[block] |= gather_bits(eight, UPPER) << i;
+            text.mark[block] |= gather_bits(eight, MARK) << i;
+        }
+    }
+    return text;
+}
+
+/* The first place from a place on whose bit is set, or is not; the size of the text where there is none. */
+static size_t next_place(const uint64_t *mask, bool is_set, size_t at, size_t size) {
+    uint64_t flip = is_set ? 0 : UINT64_MAX;
+    for (; at < size; at = (at | 63) + 1) {
+        uint64_t bits = (mask[at / 64] ^ flip) >> at % 64;
+        if (bits)
+            return at + (size_t)__builtin_ctzll(bits);
+    }
+    return size;
 }
 
 /* ---- Tokens ---- */
 
-/* Where a token is put together, its prefix written; room for MAX_TOKEN bytes in all. */
-static uint8_t *begin_token(struct reader *reader, span prefix) {
-    uint8_t *token = row_token(reader->vocabulary);
-    if (!token)
+static void count_token(struct reader *reader, struct token token) {
+    if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
-    memcpy(token, prefix.at, size_of(prefix));
-    return token + size_of(prefix);
 }
 
-static void count_token(struct reader *reader, span prefix, span text, bool only_once) {
-    prefix = first_characters(prefix, MAX_TOKEN / 2);
-    text = first_characters(text, MAX_TOKEN / 2);
-    memcpy(begin_token(reader, prefix), text.at, size_of(text));
-    row_add(reader->vocabulary, size_of(prefix) + size_of(text), only_once);
+static void add_token_as(struct reader *reader, span prefix, span text, bool only_once) {
+    struct writer writer = writer_open(&reader->arena, size_of(prefix) + size_of(text));
+    put_span(&writer, prefix);
+    put_span(&writer, first_characters(text, MAX_TOKEN));
+    span token = writer_close(&writer);
+    uint64_t hash = token_hash(reader->vocabulary, token);
+    count_token(reader, (struct token){hash, token, span_of(token.end, 0), false, only_once});
 }
 
-void add_token(struct reader *reader, span prefix, span text) {
-    if (!prefix.at)
-        prefix = LITERAL("");
-    if (!text.at)
-        text = LITERAL("");
-    count_token(reader, prefix, text, false);
-}
+void add_token(struct reader *reader, span prefix, span text) { add_token_as(reader, prefix, text, false); }
 
-/* The text at hand: what is to be joined, and letters that stand apart. */
-struct scan {
-    struct reader *reader;
-    const struct place *place;
-    span_list opened; /* words to be joined */
-    span_list spelt; /* words whose letters stood apart */
-    size_t n_words, n_capitals, n_spelt;
-    bool is_text, opens;
-    /* Of words of one character with one sign between each two: how many follow each other, and where they stand. */
-    size_t n_singles;
-    span singles;
-};
-
-static bool may_be_alpha(span word) {
-    for (; word.at < word.end; word.at++)
-        if (*word.at < 0x80 && !is_letter(*word.at))
-            return false;
-    return true;
-}
-
-/* One token of a word. */
-static void put(struct scan *scan, span text) {
-    struct reader *reader = scan->reader;
-    if (reader->options.stems && scan->place->method == WORD_PARTS && may_be_alpha(text)) {
-        span stem;
-        if (!reader->host->ask(reader->host, ASK_STEM, text, (span){0}, &reader->arena, &stem))
-            arena_fail(&reader->arena, FAILED_HOST);
-        text = stem;
-    }
-    count_token(reader, scan->place->prefix, text, false);
-    if (scan->opens && !(size_of(text) && *text.at == '#')) /* the shape of a word */
-        *LIST_ADD(&reader->arena, &scan->opened) = arena_copy(&reader->arena, text);
-}
-
-/* A piece of ASCII in lower case. */
-static void put_lower(struct scan *scan, span text) {
-    struct reader *reader = scan->reader;
-    if (reader->options.stems || scan->opens) {
-        put(scan, lower_copy(&reader->arena, text));
-        return;
-    }
-    span prefix = scan->place->prefix;
-    text = first_bytes(text, MAX_TOKEN / 2);
-    uint8_t *out = begin_token(reader, prefix);
-    for (size_t i = 0; i < size_of(text); i++)
-        out[i] = to_lower(text.at[i]);
-    row_add(reader->vocabulary, size_of(prefix) + size_of(text), false);
-}
-
-/* The shape of a word with digits: "#$00.00". It is never joined. */
-static void put_shape(struct scan *scan, span text) {
-    uint8_t shape[MAX_WORD + 1];
-    text = first_bytes(text, MAX_WORD);
-    shape[0] = '#';
-    for (size_t i = 0; i < size_of(text); i++)
-        shape[i + 1] = is_digit(text.at[i]) ? '0' : to_lower(text.at[i]);
-    count_token(scan->reader, scan->place->prefix, span_of(shape, size_of(text) + 1), false);
-}
+void add_fact(struct reader *reader, span prefix, span text) { add_token_as(reader, prefix, text, true); }
 
 static size_t write_number(uint8_t *at, size_t n) {
-    uint8_t digits[20];
-    size_t size = 0, i = 0;
-    do
-        digits[size++] = (uint8_t)('0' + n % 10);
-    while (n /= 10);
-    while (size)
-        at[i++] = digits[--size];
-    return i;
+    size_t size = n < 10 ? 0 : write_number(at, n / 10);
+    at[size] = (uint8_t)('0' + n % 10);
+    return size + 1;
 }
 
-/* What stands for a word of too many characters: its first one, and its length in tens. */
-static void put_long(struct scan *scan, span first, size_t n) {
+static void add_number(struct reader *reader, span prefix, span name, size_t n) {
     uint8_t text[64];
-    span name = LITERAL("long:");
-    size_t size = size_of(name);
-    memcpy(text, name.at, size);
-    first = first_bytes(first, 20);
-    for (const uint8_t *at = first.at; at < first.end; at++)
-        text[size++] = to_lower(*at);
-    text[size++] = ':';
-    size += write_number(text + size, n / 10 * 10 > 1000 ? 1000 : n / 10 * 10);
-    put(scan, span_of(text, size));
+    memcpy(text, name.at, size_of(name));
+    add_token(reader, prefix, span_of(text, size_of(name) + write_number(text + size_of(name), n)));
 }
-
-/* ---- Words of other scripts ---- */
 
 /* A word in one of its forms, as far as it is read. */
 struct form {
@@ -163,503 +143,442 @@ static void form_add(struct form *form, span text) {
     }
 }
 
+struct hashed_word {
+    span text;
+    uint64_t hash;
+};
+
+/* What is known while the words of texts are read. */
+struct scan {
+    struct reader *reader;
+    struct place place;
+    uint64_t prefix_hash;
+    size_t n_words, n_capitals;
+    bool opens; /* words go to opened, too, which are to be joined */
+    bool only_once;
+    LIST(struct hashed_word) opened;
+    /* Letters that stood apart with one sign between each two, the last one before spelt_end. */
+    struct form spelt;
+    size_t n_spelt;
+    const uint8_t *spelt_end;
+};
+
+static struct scan begin_scan(struct reader *reader, const struct place *place) {
+    uint64_t hash = is_empty(place->prefix) ? 0 : word_hash(reader->vocabulary, 0, place->prefix);
+    return (struct scan){.reader = reader, .place = *place, .prefix_hash = hash};
+}
+
+/* Counts a word in lower case without blanks and colons; it stands in the arena. */
+static void put_plain(struct scan *scan, span word) {
+    uint64_t hash = word_hash(scan->reader->vocabulary, scan->prefix_hash, word);
+    count_token(scan->reader, (struct token){hash, scan->place.prefix, word, false, scan->only_once});
+    if (scan->opens)
+        *LIST_ADD(&scan->reader->arena, &scan->opened) = (struct hashed_word){word, hash};
+}
+
+static bool may_be_stemmed(span word) {
+    for (; word.at < word.end; word.at++)
+        if (!(KIND[*word.at] & (LETTER | NOT_ASCII)))
+            return false;
+    return true;
+}
+
+/* Counts a word in lower case of any form; it stands in the arena. */
+static void put(struct scan *scan, span word) {
+    struct reader *reader = scan->reader;
+    if (reader->options.stems && scan->place.method == WORD_PARTS && may_be_stemmed(word) &&
+        !reader->host->ask(reader->host, ASK_STEM, word, (span){0}, &reader->arena, &word))
+        arena_fail(&reader->arena, FAILED_HOST);
+    if (find_byte(word, ' ') || find_byte(word, ':'))
+        add_token_as(reader, scan->place.prefix, word, scan->only_once);
+    else
+        put_plain(scan, word);
+}
+
+/* The same of a text that does not stand in the arena. */
+static void put_copy(struct scan *scan, span word) { put(scan, arena_copy(&scan->reader->arena, word)); }
+
+/* The shape of a word with digits: "#$00.00". It is never joined. */
+static void put_shape(struct scan *scan, span word) {
+    uint8_t *shape = arena_room(&scan->reader->arena, size_of(word) + 1, 1);
+    bool opens = scan->opens;
+    shape[0] = '#';
+    for (size_t i = 0; i < size_of(word); i++)
+        shape[i + 1] = is_digit(word.at[i]) ? '0' : word.at[i];
+    scan->opens = false;
+    put(scan, span_of(shape, size_of(word) + 1));
+    scan->opens = opens;
+}
+
+/* What stands for a word of too many characters: its first one, and its length in tens. */
+static void put_long(struct scan *scan, span word, size_t n) {
+    uint8_t text[64] = "long:";
+    span first = first_points(word, 1);
+    memcpy(text + 5, first.at, size_of(first));
+    text[5 + size_of(first)] = ':';
+    size_t size = 6 + size_of(first);
+    size += write_number(text + size, n > 1000 ? 1000 : n / 10 * 10);
+    put_copy(scan, span_of(text, size));
+}
+
+/* ---- Words of other scripts ---- */
+
 static size_t count_points(span text) {
     size_t n = 0;
-    if (is_ascii(text))
-        return size_of(text);
     for (; text.at < text.end; text.at++)
         n += (*text.at & 0xC0) != 0x80;
     return n;
 }
 
-/* The tokens of a run in scripts with spaces, not all of it ASCII. */
-static void put_run(struct scan *scan, span word) {
-    struct reader *reader = scan->reader;
+/* The tokens of a run in scripts with spaces: it in small letters, and without accents; of one that mixes scripts to
+ * look like Latin what it looks like. */
+static void put_run(struct scan *scan, span run) {
     struct form low = {.size = 0}, bare = {.size = 0}, latin = {.size = 0};
-    size_t n = 0;
-    for (span rest = word; !is_empty(rest);) {
-        uint32_t point = next_point(&rest);
-        uint8_t ascii = to_lower((uint8_t)point);
-        bool is_ascii = point < 128;
-        span text = is_ascii ? span_of(&ascii, 1) : form_of(reader, point, FORM_LOW);
-        n += count_points(text);
-        if (n > MAX_WORD)
-            continue;
-        form_add(&low, text);
-        form_add(&bare, is_ascii ? text : form_of(reader, point, FORM_BARE));
-        form_add(&latin, is_ascii ? text : form_of(reader, point, FORM_LATIN));
-    }
+    size_t n = count_points(run);
     if (n > MAX_WORD) {
-        put_long(scan, span_of(low.bytes, low.size ? point_size(low.bytes[0]) : 0), n);
+        put_long(scan, run, n);
         return;
+    }
+    while (!is_empty(run)) {
+        const uint8_t *begin = run.at;
+        uint32_t point = next_point(&run);
+        span ascii = span_between(begin, run.at);
+        form_add(&low, point < 128 ? ascii : form_of(scan->reader, point, FORM_LOW));
+        form_add(&bare, point < 128 ? ascii : form_of(scan->reader, point, FORM_BARE));
+        form_add(&latin, point < 128 ? ascii : form_of(scan->reader, point, FORM_LATIN));
     }
     span as_low = span_of(low.bytes, low.size), as_bare = span_of(bare.bytes, bare.size);
     span as_latin = span_of(latin.bytes, latin.size);
-    bool has_latin = false;
-    for (size_t i = 0; i < bare.size; i++)
-        has_latin = has_latin || is_lower(bare.bytes[i]);
-    if (has_latin && !is_same(as_latin, as_bare) && is_ascii(as_latin)) { /* mixed scripts: a disguise */
-        put(scan, as_latin);
+    if (kinds_of(as_bare) & LETTER && !is_same(as_latin, as_bare) && is_ascii(as_latin)) {
+        put_copy(scan, as_latin);
         put(scan, LITERAL("look-alike"));
         return;
     }
-    put(scan, as_low);
+    put_copy(scan, as_low);
     if (!is_empty(as_bare) && !is_same(as_bare, as_low) && is_ascii(as_bare))
-        put(scan, as_bare);
-}
-
-static bool is_unspaced(struct reader *reader, uint32_t point) {
-    return point >= 0xE00 && character_of(reader, point)->flags & IS_UNSPACED;
+        put_copy(scan, as_bare);
 }
 
 /* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters. */
 static void put_other(struct scan *scan, span part) {
     while (!is_empty(part)) {
-        span run = span_between(part.at, part.at), before = run;
-        bool unspaced = false;
-        size_t n = 0;
-        while (!is_empty(part)) {
+        span run = span_of(part.at, 0), before = run;
+        bool is_unspaced = false;
+        for (size_t n = 0; !is_empty(part); n++) {
             span rest = part;
-            bool other = is_unspaced(scan->reader, next_point(&rest));
-            if (n && other != unspaced)
+            uint32_t point = next_point(&rest);
+            bool other = point >= 0xE00 && character_of(scan->reader, point)->flags & IS_UNSPACED;
+            if (n && other != is_unspaced)
                 break;
-            unspaced = other;
-            run.end = rest.at;
-            if (unspaced && n)
+            if (n && other)
                 put(scan, span_between(before.at, rest.at));
+            is_unspaced = other;
             before = span_between(part.at, rest.at);
-            part = rest;
-            n++;
+            part.at = run.end = rest.at;
         }
-        if (unspaced && n == 1)
-            put(scan, run);
-        else if (!unspaced)
+        if (!is_unspaced)
             put_run(scan, run);
+        else if (before.at == run.at) /* one character */
+            put(scan, run);
     }
 }
 
 /* ---- Words ---- */
 
-/* The word as it is, and where it has digits its shape; of a short one without itself the shape alone. */
-static void put_whole(struct scan *scan, span word, bool digits, bool itself) {
-    while (word.at < word.end && KIND[*word.at] & LEFT)
+/* The word as it is, and where it has digits its shape; of what is_opaque the shape alone. */
+static void put_whole(struct scan *scan, span word, bool has_digits, bool is_opaque) {
+    while (word.at < word.end && is_inner(*word.at) && *word.at != '$')
         word.at++;
-    while (word.at < word.end && KIND[word.end[-1]] & RIGHT)
+    while (word.at < word.end && KIND[word.end[-1]] & ENDS)
         word.end--;
     if (size_of(word) > MAX_WORD)
-        put_long(scan, first_points(word, 1), count_points(word));
+        put_long(scan, word, count_points(word));
     else if (!is_empty(word)) {
-        if (itself)
-            put_lower(scan, word);
-        if (digits)
+        if (!is_opaque)
+            put(scan, word);
+        if (has_digits)
             put_shape(scan, word);
     }
 }
 
-static bool is_alpha(struct reader *reader, span text) {
-    if (is_empty(text))
-        return false;
-    while (!is_empty(text)) {
-        uint32_t point = next_point(&text);
-        if (point < 128 ? !is_letter((uint8_t)point) : !(character_of(reader, point)->flags & IS_ALPHA))
-            return false;
+/* Ends letters that stood apart: what they spell is a word. */
+static void end_spelt(struct scan *scan) {
+    bool opens = scan->opens;
+    scan->opens = false;
+    if (scan->n_spelt >= MIN_SPACED) {
+        span word = arena_copy(&scan->reader->arena, span_of(scan->spelt.bytes, scan->spelt.size));
+        if (!is_ascii(word))
+            put_other(scan, word);
+        else if (size_of(word) > MAX_WORD)
+            put_long(scan, word, size_of(word));
+        else
+            put(scan, word);
+        put(scan, LITERAL("spaced-letters"));
     }
-    return true;
+    scan->opens = opens;
+    scan->n_spelt = scan->spelt.size = 0;
 }
 
-/* A word cut at its inner punctuation. Single letters with punctuation between them are also the word that they spell. */
-static void put_parts(struct scan *scan, span word, bool may_be_spelt) {
-    struct arena *arena = &scan->reader->arena;
-    size_t n_parts = 0, n_letters = 0;
+static void add_spelt(struct scan *scan, span letter) {
+    if (!scan->n_spelt || letter.at != scan->spelt_end + 1 || *scan->spelt_end == '\n')
+        end_spelt(scan);
+    form_add(&scan->spelt, letter);
+    scan->n_spelt++;
+    scan->spelt_end = letter.end;
+}
+
+/* A word cut at its inner punctuation. */
+static void put_parts(struct scan *scan, span word) {
     word = first_points(word, MAX_CUT_WORD);
-    span rest = word;
-    while (rest.at < rest.end) {
-        span part = rest;
+    while (word.at < word.end) {
+        span part = word;
         uint8_t kinds = 0;
-        while (rest.at < rest.end && !(KIND[*rest.at] & CUTS))
-            kinds |= KIND[*rest.at++];
-        part.end = rest.at;
-        rest.at += rest.at < rest.end;
-        n_parts += !is_empty(part);
-        while (part.at < part.end && (*part.at == '\'' || *part.at == '%'))
+        for (; word.at < word.end && !(KIND[*word.at] & CUTS); word.at++)
+            kinds |= KIND[*word.at];
+        part.end = word.at;
+        word = skip_bytes(word, 1);
+        while (part.at < part.end && is_inner(*part.at) && *part.at != '$')
             part.at++;
-        while (part.at < part.end && (part.end[-1] == '\'' || part.end[-1] == '%'))
+        while (part.at < part.end && is_inner(part.end[-1]) && part.end[-1] != '$')
             part.end--;
         if (is_empty(part) || (size_of(part) == 1 && *part.at == '$'))
             continue;
-        n_letters += kinds & (UPPER | LOWER | NOT_ASCII) && size_of(part) == point_size(*part.at);
+        if (size_of(part) == point_size(*part.at) && scan->place.method == WORD_PARTS)
+            add_spelt(scan, part);
         if (kinds & NOT_ASCII)
             put_other(scan, part);
         else if (size_of(part) > MAX_WORD)
-            put_long(scan, first_bytes(part, 1), size_of(part));
+            put_long(scan, part, size_of(part));
         else
-            put_lower(scan, part);
-    }
-    if (!may_be_spelt || n_letters != n_parts || n_letters < MIN_SPACED)
-        return;
-    struct writer writer = writer_open(arena, size_of(word));
-    for (; word.at < word.end; word.at++)
-        if (!(KIND[*word.at] & CUTS) && *word.at != '\'' && *word.at != '%')
-            put_byte(&writer, *word.at);
-    span letters = writer_close(&writer);
-    if (is_alpha(scan->reader, letters)) {
-        put_parts(scan, letters, false);
-        put(scan, LITERAL("spaced-letters"));
+            put(scan, part);
     }
 }
 
-/* A host with the domains above it, an address with the networks it is in. Where it was received from, of what has
- * digits and is neither address nor domain the shape alone, and of a domain the shape, too. */
+/* A host with the domains above it, of up to four labels, or an address with the networks it is in. Where it was
+ * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too. */
 static void put_host(struct scan *scan, span word, bool is_received) {
     span host = word;
-    while (host.at < host.end && KIND[*host.at] & INNER)
+    while (host.at < host.end && is_inner(*host.at))
         host.at++;
-    while (host.at < host.end && KIND[host.end[-1]] & INNER)
+    while (host.at < host.end && is_inner(host.end[-1]))
         host.end--;
+    if (is_empty(host) || size_of(host) > MAX_HOST)
+        return;
     size_t n_dots = 0;
-    bool digits = false;
+    bool is_number = true, has_digits = false;
     for (const uint8_t *at = host.at; at < host.end; at++) {
         n_dots += *at == '.';
-        digits = digits || is_digit(*at);
+        has_digits = has_digits || is_digit(*at);
+        is_number = is_number && (is_digit(*at) || *at == '.');
     }
-    if (is_empty(host) || count_points(host) > MAX_HOST)
-        return;
-    const uint8_t *at = host.end;
-    while (at > host.at && is_digit(at[-1]))
-        at--;
-    bool is_address = n_dots == 3 && at < host.end && at > host.at && at[-1] == '.';
-    at = host.at;
-    while (at < host.end && is_digit(*at))
-        at++;
-    bool is_number = at == host.end || (is_address && *at == '.');
-    if (!is_received || is_number || !digits || (n_dots && !is_address)) {
-        const uint8_t *begin = host.at;
-        for (at = host.at; at <= host.end; at++) {
-            if (at < host.end && *at != '.')
-                continue;
-            if (is_address)
-                put_lower(scan, span_between(host.at, at));
-            else { /* of four labels at most and of two at least */
-                if (n_dots < 4 && (n_dots > 0 || begin == host.at))
-                    put_lower(scan, span_between(begin, host.end));
-                begin = at + 1;
-                n_dots--;
-            }
-        }
+    bool is_address = is_number && n_dots == 3, is_plain_number = is_number && !n_dots;
+    bool is_opaque = is_received && has_digits && !n_dots && !is_number;
+    if (!is_opaque && (is_address || n_dots < 4))
+        put(scan, host);
+    for (const uint8_t *at = host.at; at < host.end && n_dots; at++) {
+        if (*at != '.')
+            continue;
+        n_dots--;
+        if (is_address)
+            put(scan, span_between(host.at, at));
+        else if (n_dots > 0 && n_dots < 4)
+            put(scan, span_between(at + 1, host.end));
     }
-    if (is_received && digits && !is_number)
-        put_whole(scan, word, true, false);
+    if (is_received && has_digits && !is_address && !is_plain_number)
+        put_whole(scan, word, true, true);
 }
 
-void add_host(struct reader *reader, span prefix, span host, bool is_received) {
-    struct place place = {prefix, WORD_HOST};
-    struct scan scan = {.reader = reader, .place = &place};
-    put_host(&scan, host, is_received);
-}
-
-/* The tokens of a word; kinds: what bytes it has. */
-static void put_word(struct scan *scan, span word, uint8_t kinds) {
-    enum word_method method = scan->place->method;
-    if (method == WORD_HOST)
-        put_host(scan, word, true);
-    else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
-        put_whole(scan, word, kinds & DIGIT, true);
-    else
-        put_parts(scan, word, true);
+void add_host(struct reader *reader, span prefix, span host) {
+    struct scan scan = begin_scan(reader, &(struct place){prefix, WORD_HOST});
+    scan.only_once = true;
+    put_host(&scan, host, false);
 }
 
 /* Whether a word of more than one character has capitals and no small letter. */
-static bool is_in_capitals(struct reader *reader, span word, uint8_t kinds) {
-    if (!(kinds & NOT_ASCII))
-        return (kinds & (UPPER | LOWER)) == UPPER && size_of(word) > 1;
+static bool is_in_capitals(struct reader *reader, span word) {
     bool has_upper = false;
     size_t n = 0;
     for (; !is_empty(word); n++) {
         uint32_t point = next_point(&word);
-        uint16_t flags = character_of(reader, point)->flags;
-        if (flags & IS_LOWER)
+        uint8_t kind = point < 128 ? KIND[point] : 0;
+        uint16_t flags = point < 128 ? 0 : character_of(reader, point)->flags;
+        if (flags & IS_LOWER || (kind & (LETTER | UPPER)) == LETTER)
             return false;
-        has_upper = has_upper || flags & IS_UPPER;
+        has_upper = has_upper || kind & UPPER || flags & IS_UPPER;
     }
     return has_upper && n > 1;
 }
 
-/* Ends a run of words of one character: what they spell is kept. */
-static void end_singles(struct scan *scan) {
-    struct arena *arena = &scan->reader->arena;
-    if (scan->n_singles >= MIN_SPACED) {
-        struct writer writer = writer_open(arena, size_of(scan->singles));
-        for (span rest = scan->singles; !is_empty(rest);) {
-            span letter = rest;
-            next_point(&rest);
-            letter.end = rest.at;
-            if (is_alpha(scan->reader, letter))
-                put_span(&writer, letter);
+/* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
+static size_t scan_words(struct scan *scan, const struct text *text, size_t max_words, size_t max_joined) {
+    struct reader *reader = scan->reader;
+    enum word_method method = scan->place.method;
+    size_t n = 0, size = text->size, begin, end = 0;
+    while ((begin = next_place(text->in_word, true, end, size)) < size) {
+        end = next_place(text->in_word, false, begin, size);
+        if (n++ >= max_words)
+            continue;
+        scan->opens = n <= max_joined;
+        span word = span_between(text->low.at + begin, text->low.at + end);
+        if (next_place(text->letter, false, begin, end) == end && end - begin <= MAX_WORD) { /* nine words of ten */
+            if (end - begin > 1)
+                scan->n_capitals += next_place(text->upper, false, begin, end) == end;
+            else if (method == WORD_PARTS)
+                add_spelt(scan, word);
+            if (reader->options.stems)
+                put(scan, word);
             else
-                put_byte(&writer, ' ');
-            if (!is_empty(rest))
-                next_point(&rest); /* the sign between two */
+                put_plain(scan, word);
+            continue;
         }
-        span letters = writer_close(&writer);
-        while (!is_empty(letters) && scan->n_spelt < MAX_SPACED_WORDS) {
-            span word = before_first(letters, ' ');
-            if (count_points(word) >= MIN_SPACED) {
-                *LIST_ADD(arena, &scan->spelt) = word;
-                scan->n_spelt++;
-            }
-            letters.at = word.end < letters.end ? word.end + 1 : letters.end;
-        }
-    }
-    scan->n_singles = 0;
-}
-
-static void add_single(struct scan *scan, span word) {
-    if (!scan->n_singles || word.at != scan->singles.end + 1 || *scan->singles.end == '\n') {
-        end_singles(scan);
-        scan->singles = word;
-    }
-    scan->n_singles++;
-    scan->singles.end = word.end;
-}
-
-/* The words of a text: of a text of a body the first max_words, and the first max_joined of these are to be joined. */
-static void scan_words(struct scan *scan, span text, size_t max_words, size_t max_joined) {
-    size_t n = 0;
-    const uint8_t *at = text.at, *end = text.end;
-    bool is_plain = scan->place->method != WORD_HOST && !scan->reader->options.stems;
-    span prefix = scan->place->prefix;
-    for (;;) {
-        while (at < end && !KIND[*at])
-            at++;
-        if (at == end)
-            break;
-        span word = span_between(at, at);
-        uint8_t kinds = 0, kind;
-        while (at < end && (kind = KIND[*at])) {
-            kinds |= kind;
-            at++;
-        }
-        word.end = at;
-        n++;
-        if (scan->is_text) {
-            if (size_of(word) == 1 || (kinds & NOT_ASCII && size_of(word) == point_size(*word.at)))
-                add_single(scan, word);
-            if (n > max_words)
-                continue;
-            scan->n_capitals += is_in_capitals(scan->reader, word, kinds);
-            scan->opens = n <= max_joined;
-        }
-        if (is_plain && !(kinds & (DIGIT | INNER | NOT_ASCII)) && size_of(word) <= MAX_WORD) {
-            /* Nine words of ten. */
-            uint8_t *out = begin_token(scan->reader, prefix);
-            for (size_t i = 0; i < size_of(word); i++)
-                out[i] = word.at[i] | 32;
-            row_add(scan->reader->vocabulary, size_of(prefix) + size_of(word), false);
-            if (scan->opens)
-                *LIST_ADD(&scan->reader->arena, &scan->opened) =
-                    arena_copy(&scan->reader->arena, span_of(out, size_of(word)));
-        } else
-            put_word(scan, word, kinds);
+        uint8_t kinds = kinds_of(word);
+        if (kinds & NOT_ASCII || next_place(text->upper, true, begin, end) < end)
+            scan->n_capitals += is_in_capitals(reader, span_between(text->written.at + begin, text->written.at + end));
+        if (method == WORD_HOST)
+            put_host(scan, word, true);
+        else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
+            put_whole(scan, word, kinds & DIGIT, false);
+        else
+            put_parts(scan, word);
     }
     scan->opens = false;
-    if (!scan->is_text)
-        return;
-    end_singles(scan);
+    end_spelt(scan);
     scan->n_words += n;
-    for (size_t i = 0; i < scan->spelt.count; i++) {
-        put_parts(scan, scan->spelt.items[i], false);
-        put(scan, LITERAL("spaced-letters"));
-    }
-    scan->spelt.count = 0;
+    return n < max_words ? n : max_words;
 }
 
 /* ---- Texts ---- */
 
+/* What follows the ASCII that a text begins with. */
+static span behind_ascii(span text) {
+    while (size_of(text) >= 8 && !(load_64(text.at) & UINT64_C(0x8080808080808080)))
+        text.at += 8;
+    while (text.at < text.end && *text.at < 128)
+        text.at++;
+    return text;
+}
+
 /* A text in which of what is not ASCII only words are left. */
 static span words_of(struct reader *reader, span text) {
     struct arena *arena = &reader->arena;
-    if (is_ascii(text))
-        return text;
-    bool is_composed = false;
-again:;
-    struct writer writer = writer_open(arena, size_of(text) + 16);
-    for (span rest = text; !is_empty(rest);) {
-        const uint8_t *at = rest.at;
-        while (at < rest.end && *at < 0x80)
-            at++;
-        put_span(&writer, span_between(rest.at, at));
-        rest.at = at;
-        if (is_empty(rest))
-            break;
-        uint32_t point = next_point(&rest);
-        const struct character *known = character_of(reader, point);
-        if (known->flags & COMBINES && !is_composed) {
-            writer_close(&writer);
-            is_composed = true;
+    for (span rest = behind_ascii(text); !is_empty(rest); rest = behind_ascii(rest))
+        if (character_of(reader, next_point(&rest))->flags & COMBINES) {
             if (!reader->host->ask(reader->host, ASK_COMPOSE, text, (span){0}, arena, &text))
                 arena_fail(arena, FAILED_HOST);
-            goto again;
+            break;
         }
-        put_span(&writer, known->flags & IN_WORDS ? span_between(at, rest.at) : form_of(reader, point, FORM_WORD));
+    struct writer writer = writer_open(arena, size_of(text) + 16);
+    while (!is_empty(text)) {
+        span rest = behind_ascii(text);
+        put_span(&writer, span_between(text.at, rest.at));
+        text = rest;
+        if (is_empty(rest))
+            break;
+        uint32_t point = next_point(&text);
+        bool stays = character_of(reader, point)->flags & IN_WORDS;
+        put_span(&writer, stays ? span_between(rest.at, text.at) : form_of(reader, point, FORM_WORD));
     }
     return writer_close(&writer);
 }
 
 /* The runs of punctuation and symbols; of a long run its beginning, and each but once a message. */
-static void add_signs(struct reader *reader, span prefix, span text) {
-    const uint8_t *at = text.at;
-    uint8_t run[4 * MAX_SIGNS];
-    size_t size = 0, n = 0;
-    for (;;) {
-        if (!n)
-            while (at < text.end && !MAY_BE_SIGN[*at])
-                at++;
-        span rest = span_between(at, text.end);
-        uint32_t point = is_empty(rest) ? ' ' : next_point(&rest);
-        bool is_sign = point < 128 && IS_SIGN[point], is_nothing = false;
-        if (point >= 128) {
-            uint16_t flags = character_of(reader, point)->flags;
-            is_sign = flags & IS_MARK_OR_SIGN;
-            is_nothing = flags & IS_INVISIBLE;
+static void add_signs(struct reader *reader, span prefix, const struct text *text) {
+    bool is_known[128] = {false}; /* of runs of one sign, which are most */
+    for (size_t begin, end = 0; (begin = next_place(text->mark, true, end, text->size)) < text->size;) {
+        end = next_place(text->mark, false, begin, text->size);
+        uint8_t first = text->written.at[begin];
+        if (end - begin == 1 && first < 128) {
+            if (is_known[first])
+                continue;
+            is_known[first] = true;
         }
-        if (is_sign && n++ < MAX_SIGNS) {
-            memcpy(run + size, at, (size_t)(rest.at - at));
-            size += (size_t)(rest.at - at);
-        } else if (!is_sign && !is_nothing && n) {
-            count_token(reader, prefix, span_of(run, size), true);
-            n = size = 0;
+        struct form run = {.size = 0};
+        size_t n = 0;
+        for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
+            const uint8_t *at = rest.at;
+            uint32_t point = next_point(&rest);
+            uint16_t flags = point < 128 ? IS_MARK_OR_SIGN : character_of(reader, point)->flags;
+            if (flags & IS_MARK_OR_SIGN && n++ < MAX_SIGNS)
+                form_add(&run, span_between(at, rest.at));
+            bool is_end = is_empty(rest) || !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE));
+            if (is_end && n) {
+                add_fact(reader, prefix, span_of(run.bytes, run.size));
+                n = run.size = 0;
+            }
         }
-        if (at == text.end)
-            return;
-        at = rest.at;
     }
 }
 
-struct text_share {
-    size_t index, n_words, n_read;
-};
-
-static int by_words(const void *a, const void *b) {
-    const struct text_share *one = a, *other = b;
-    if (one->n_words != other->n_words)
-        return one->n_words < other->n_words ? -1 : 1;
-    return one->index < other->index ? -1 : 1;
-}
-
-/* How many words of each text are read, most in all. Half of these is for all texts evenly, so that each is heard; the
- * rest goes to the first ones, which a reader sees first, so that a hundred attached texts do not outvote the letter. */
-static void share_words(struct text_share *shares, size_t n, size_t most, size_t *read) {
-    size_t left = most / 2;
-    for (size_t i = 0; i < n; i++) {
-        struct text_share *share = &shares[i];
-        share->n_read = left / (n - i) < share->n_words ? left / (n - i) : share->n_words;
-        left -= share->n_read;
-        read[share->index] = share->n_words; /* until it is known how many are read */
+/* A text of the words that the program around finds in it. */
+static span split_text(struct reader *reader, span text) {
+    span_list words = {0};
+    if (!reader->host->split(reader->host, text, &reader->arena, &words))
+        arena_fail(&reader->arena, FAILED_HOST);
+    struct writer writer = writer_open(&reader->arena, size_of(text));
+    for (size_t i = 0; i < words.count; i++) {
+        put_span(&writer, words.items[i]);
+        put_byte(&writer, '\n');
     }
-    left += most - most / 2;
-    size_t *first_share = read;
-    for (size_t i = 0; i < n; i++)
-        first_share[shares[i].index] = i; /* where the share of each text is */
-    for (size_t text = 0; text < n; text++) {
-        struct text_share *share = &shares[read[text]];
-        size_t more = share->n_words - share->n_read < left ? share->n_words - share->n_read : left;
-        share->n_read += more;
-        left -= more;
-    }
-    for (size_t i = 0; i < n; i++)
-        read[shares[i].index] = shares[i].n_read;
-}
-
-static size_t count_words(span text) {
-    size_t n = 0;
-    bool inside = false;
-    for (; text.at < text.end; text.at++) {
-        bool in_word = KIND[*text.at] != 0;
-        n += in_word && !inside;
-        inside = in_word;
-    }
-    return n;
-}
-
-static void add_number(struct reader *reader, span prefix, span name, size_t n) {
-    uint8_t text[64];
-    memcpy(text, name.at, size_of(name));
-    size_t size = size_of(name);
-    size += write_number(text + size, n);
-    add_token(reader, prefix, span_of(text, size));
+    return writer_close(&writer);
 }
 
 /* Each n neighbours of the words that were opened as one token. */
 static void join_words(struct scan *scan, unsigned n) {
     struct reader *reader = scan->reader;
-    for (size_t size = 2; size <= n && size <= scan->opened.count; size++)
-        for (size_t i = 0; i + size <= scan->opened.count; i++) {
-            uint8_t *token = begin_token(reader, LITERAL(""));
-            size_t used = 0;
-            for (size_t k = i; k < i + size; k++) {
-                span word = scan->opened.items[k];
-                if (size_of(word) + 1 > MAX_TOKEN - used)
-                    break;
-                if (k > i)
-                    token[used++] = ' ';
-                memcpy(token + used, word.at, size_of(word));
-                used += size_of(word);
-            }
-            row_add(reader->vocabulary, used, false);
+    size_t count = scan->opened.count;
+    const struct hashed_word *words = scan->opened.items;
+    struct hashed_word *joined = arena_room(&reader->arena, count, sizeof *joined);
+    if (count)
+        memcpy(joined, words, count * sizeof *joined);
+    for (size_t size = 2; size <= n; size++)
+        for (size_t i = 0; i + size <= count; i++) {
+            const struct hashed_word *next = &words[i + size - 1];
+            uint64_t hash = pair_hash(reader->vocabulary, joined[i].hash, next->hash);
+            count_token(reader, (struct token){hash, joined[i].text, next->text, true, false});
+            if (size == n)
+                continue;
+            struct writer writer = writer_open(&reader->arena, 100);
+            put_span(&writer, joined[i].text);
+            put_byte(&writer, ' ');
+            put_span(&writer, next->text);
+            joined[i] = (struct hashed_word){writer_close(&writer), hash};
         }
 }
 
-void add_words(struct reader *reader, const struct place *place, span text) {
-    struct scan scan = {.reader = reader, .place = place};
-    scan_words(&scan, words_of(reader, text), 0, 0);
-}
-
-/* The words that the program around finds in a text. */
-static void add_split(struct scan *scan, const span_list *words, size_t n_read, size_t n_joined) {
-    for (size_t i = 0; i < words->count && i < n_read; i++) {
-        span word = words->items[i];
-        uint8_t kinds = 0;
-        for (const uint8_t *at = word.at; at < word.end; at++)
-            kinds |= KIND[*at];
-        scan->opens = i < n_joined;
-        scan->n_capitals += is_in_capitals(scan->reader, word, kinds);
-        put_word(scan, word, kinds);
-    }
-    scan->opens = false;
+void add_words(struct reader *reader, const struct place *place, span written) {
+    struct scan scan = begin_scan(reader, place);
+    struct text text = read_text(&reader->arena, is_ascii(written) ? written : words_of(reader, written));
+    scan_words(&scan, &text, SIZE_MAX, 0);
 }
 
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix) {
-    struct arena *arena = &reader->arena;
-    struct scan scan = {.reader = reader, .place = place, .is_text = true};
-    size_t n = texts->count, n_split = 0;
-    span *clean = arena_take(arena, n, sizeof *clean);
-    span_list *split = arena_take(arena, n, sizeof *split);
-    size_t *n_read = arena_take(arena, n, sizeof *n_read), *n_joined = arena_take(arena, n, sizeof *n_joined);
-    struct text_share *shares = arena_take(arena, n, sizeof *shares);
-    struct writer writer = writer_open(arena, size_of(prefix) + 2);
+    struct scan scan = begin_scan(reader, place);
+    struct writer writer = writer_open(&reader->arena, size_of(prefix) + 2);
     put_span(&writer, prefix);
     put_span(&writer, LITERAL("p:"));
     span signs = writer_close(&writer);
-    for (size_t i = 0; i < n; i++) {
-        add_signs(reader, signs, texts->items[i]);
-        clean[i] = words_of(reader, texts->items[i]);
-        if (reader->options.splits && !reader->host->split(reader->host, texts->items[i], arena, &split[i]))
-            arena_fail(arena, FAILED_HOST);
-        shares[i].index = i;
-        shares[i].n_words = reader->options.splits ? split[i].count : n == 1 ? MAX_WORDS : count_words(clean[i]);
-        n_split += split[i].count;
-    }
-    if (n > 1)
-        qsort(shares, n, sizeof *shares, by_words);
-    share_words(shares, n, MAX_WORDS, n_read);
-    share_words(shares, n, MAX_JOINED, n_joined);
-    for (size_t i = 0; i < n; i++) {
+    size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
+    for (size_t i = 0; i < texts->count; i++) {
+        span written = texts->items[i];
+        struct text text = read_text(&reader->arena, written);
+        add_signs(reader, signs, &text);
         if (reader->options.splits)
-            add_split(&scan, &split[i], n_read[i], n_joined[i]);
-        scan_words(&scan, clean[i], reader->options.splits ? 0 : n_read[i], reader->options.splits ? 0 : n_joined[i]);
+            written = split_text(reader, written);
+        if (!is_ascii(written))
+            written = words_of(reader, written);
+        if (written.at != text.written.at)
+            text = read_text(&reader->arena, written);
+        /* Half of all words is kept for all texts evenly, so that each is heard; the rest goes to the first ones, which
+         * a reader sees first, so that a hundred attached texts do not outvote the letter. */
+        size_t n_others = texts->count - i - 1;
+        size_t max_words = words_left - MAX_WORDS / 2 * n_others / texts->count;
+        size_t max_joined = joined_left - MAX_JOINED / 2 * n_others / texts->count;
+        size_t n_read = scan_words(&scan, &text, max_words, max_joined);
+        words_left -= n_read;
+        joined_left -= n_read < max_joined ? n_read : max_joined;
     }
     join_words(&scan, reader->options.ngrams);
-    add_number(reader, prefix, LITERAL("length:"), bit_length(reader->options.splits ? n_split : scan.n_words));
+    add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
     add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capitals));
 }
 
@@ -678,40 +597,18 @@ static size_t count_capitals(span text) {
 }
 
 void add_layout(struct reader *reader, const span_list *const lists[], size_t n_lists) {
-    size_t n_points = 0, n_ascii = 0, n_ends = 0, n_empty = 0, n_capitals = 0, n_pending = 0;
-    bool after_end = false, is_first = true;
+    size_t n_bytes = 0, n_lines = 0, n_capitals = 0;
     for (size_t l = 0; l < n_lists; l++)
         for (size_t i = 0; i < lists[l]->count; i++) {
-            n_pending += !is_first; /* texts stand on lines of their own */
-            is_first = false;
-            for (span text = lists[l]->items[i]; text.at < text.end && n_points < MAX_LAYOUT;) {
-                if (*text.at == '\n') { /* those behind the last line are not read: mailboxes add and remove them */
-                    n_pending++;
-                    text.at++;
-                    continue;
-                }
-                for (; n_pending && n_points < MAX_LAYOUT; n_pending--) {
-                    n_points++;
-                    n_ascii++;
-                    n_ends++;
-                    after_end = !after_end;
-                    n_empty += !after_end;
-                }
-                if (n_points == MAX_LAYOUT)
-                    break;
-                after_end = false;
-                span line = first_points(before_first(text, '\n'), MAX_LAYOUT - n_points);
-                n_points += count_points(line);
-                if (is_ascii(line))
-                    n_ascii += size_of(line);
-                else
-                    for (const uint8_t *at = line.at; at < line.end; at++)
-                        n_ascii += *at < 0x80;
-                n_capitals += count_capitals(line);
-                text.at = line.end;
+            span text = first_bytes(lists[l]->items[i], MAX_LAYOUT - n_bytes);
+            n_capitals += count_capitals(text);
+            while (!is_empty(text)) {
+                span line = before_first(text, '\n');
+                n_lines += !is_empty(line);
+                n_bytes += size_of(line);
+                text = skip_bytes(text, size_of(line) + 1);
             }
         }
-    size_t line = (n_points - n_ends) / (n_ends + 1 - n_empty);
-    add_number(reader, LITERAL(""), LITERAL("line:"), bit_length(line));
-    add_number(reader, LITERAL(""), LITERAL("capitals:"), bit_length(64 * n_capitals / (n_ascii ? n_ascii : 1)));
+    add_number(reader, LITERAL(""), LITERAL("line:"), bit_length(n_bytes / (n_lines ? n_lines : 1)));
+    add_number(reader, LITERAL(""), LITERAL("capitals:"), bit_length(64 * n_capitals / (n_bytes ? n_bytes : 1)));
 }
