@@ -108,7 +108,7 @@ class Corrected(Learner):
         classes = len(others.counts.classes)
         every = np.arange(len(others.tokens), dtype=np.int32)
         problem = _problem(asked, every, np.zeros(len(found), np.int64), offset_of(classes) * found)
-        lengths = np.concatenate([shard.lengths[shard.included] for shard in asked.shards])
+        lengths = asked.messages.lengths[asked.messages.included]
         problem = problem._replace(values=1 / np.sqrt(np.maximum(lengths, 1)))  # with the tokens that no other holds
         weights = _whole(solved, others).weights.astype(np.int64)
         return problem.scores(np.arange(len(found)), weights)
@@ -253,7 +253,7 @@ def _solve(
     columns = np.full(len(held), -1, np.int32)
     columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
     problem = _problem(training_set, columns, labels, fitted_offset_of(classes) * scores)
-    digests = np.concatenate([shard.digests[shard.included] for shard in training_set.shards])
+    digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(labels), classes), np.int64)
     weights = np.zeros((len(shared), classes), np.int64)
