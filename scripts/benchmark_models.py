@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
@@ -29,8 +30,7 @@ from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.class_sums import presence
 from spamnb.formulas.mutual_information import mutual_information
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.reader.vocabulary import Vocabulary
 
 WORD = re.compile(r"\w+")
 

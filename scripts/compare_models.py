@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
@@ -34,13 +35,11 @@ from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.training import train_file
 
 

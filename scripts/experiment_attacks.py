@@ -28,11 +28,10 @@ from mail_corpora import corpora_folder, sources
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.settings import Settings
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests" / "e2e")]

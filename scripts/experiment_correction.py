@@ -34,7 +34,6 @@ from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected
 from spamnb.settings import Settings
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import prepare
 
 CORPORA = ("spamassassin", "enron1", "enron2", "enron3", "lingspam", "sms", "20news")

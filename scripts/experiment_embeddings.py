@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mail_corpora import sources
 from scipy.sparse import csr_array
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.lda import LinearDiscriminantAnalysis
@@ -26,12 +27,10 @@ from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 MODELS: dict[str, Callable[[], Any]] = {
     "LDA": LinearDiscriminantAnalysis, "QDA": QuadraticDiscriminantAnalysis,

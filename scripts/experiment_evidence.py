@@ -20,18 +20,17 @@ from pathlib import Path
 import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
+from spamnb.tokens import token_sink
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
-from spamnb.message.parse import Message, parse
+from spamnb.reader.message import Message, parse
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
-from spamnb.tokens import token_sink
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1

@@ -24,7 +24,6 @@ from spamnb.learners import logistic
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 
 CORPORA = ("spamassassin", "enron1", "enron2", "lingspam", "sms")
 

@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information, top_columns
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.reader.vocabulary import Vocabulary
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)

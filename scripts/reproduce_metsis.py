@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.reader.vocabulary import Vocabulary
 
 BATCH, MIN_LOG_PRIOR, ATTRIBUTES = 100, 5, 3000
 MODELS = {

@@ -21,7 +21,6 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()

@@ -13,13 +13,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 
 
 def exported(classifier: Classifier) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
-from spamnb.message.dates import arrival
+from spamnb.reader.dates import arrival
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray

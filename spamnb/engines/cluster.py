@@ -52,7 +52,7 @@ def rules() -> dict[str, str]:
     ['PDF attachments', 'Unicode', 'spamnb', 'tokens']
     """
     from spamnb import __version__
-    from spamnb.message.pdf import is_available
+    from spamnb.reader.pdf import is_available
 
     return {
         "spamnb": __version__,

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.message.mime import Part
+from spamnb.errors import SpamnbError
 from spamnb.reader import _core
 from spamnb.reader.attachments import Program
-from spamnb.reader.evidence import header_rules
+from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
+from spamnb.reader.spam_fields import section_length
 from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST = 16  # bytes
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
-# What was left out because a bound was reached, by the names of core/evidence.c.
-CUTS = ("headers", "html", "links", "parts", "pdf", "smime", "text", "tnef")
+# Fields that delivery puts on top: evidence, but not what makes a message this one.
+_TRACE = re.compile(
+    rb"(?:(?<=\n)|\A)(?i:received|return-path|delivered-to|x-original-to|envelope-to|delivery-date)[ \t]*+:[^\n]*+\n"
+    rb"(?:[ \t][^\n]*+\n)*+"
+)
 
 
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
@@ -40,7 +45,7 @@ def _stemmer(language: str | None) -> Callable[[str], str] | None:
     from nltk.stem.snowball import SnowballStemmer
 
     if language not in SnowballStemmer.languages:
-        raise ValueError(f"stem {language!r} is not one of {', '.join(SnowballStemmer.languages)}")
+        raise SpamnbError(f"stem is {language!r}: it must be one of {', '.join(SnowballStemmer.languages)}")
     stem: Callable[[str], str] = SnowballStemmer(language).stem
     return stem
 
@@ -49,8 +54,8 @@ class ReadRows(NamedTuple):
     """n messages that were read.
 
     rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
-    digests: (n,) of 16 bytes each, the same however a message is stored
-    cuts: (n,) what was left out, as bits in the order of ``CUTS``
+    digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
+    cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
     errors: (number of the message, errno) of files that could not be read; their rows are empty
     """
 
@@ -58,6 +63,17 @@ class ReadRows(NamedTuple):
     digests: bytes
     cuts: np.ndarray
     errors: list[tuple[int, int]]
+
+
+class Part(NamedTuple):
+    """One leaf of the MIME tree. ``size`` is the number of bytes it takes in the message, still encoded."""
+
+    content_type: str
+    charset: str
+    encoding: str
+    disposition: str
+    filename: str
+    size: int
 
 
 class Message(NamedTuple):
@@ -98,9 +114,8 @@ class Message(NamedTuple):
 class Reader:
     """Reads messages with one set of options, for one thread at a time; other threads may run meanwhile.
 
-    ValueError for a stemmer that does not exist.
+    SpamnbError for a stemmer that does not exist.
 
-    >>> from spamnb.reader.options import TokenOptions
     >>> reader = Reader(TokenOptions(body_only=True))
     >>> reader.tokens(b"Subject: offer\\n\\nBuy NOW: $5!")
     {'p::': 1, 'p:$': 1, 'p:!': 1, 'buy': 1, 'now': 1, '$5!': 1, '#$0!': 1, 'buy now': 1, 'now $5!': 1,
@@ -140,6 +155,25 @@ class Reader:
         )  # fmt: skip
 
 
+def cuts_in_words(bits: int) -> tuple[str, ...]:
+    """What was left out of a message, for people, of a member of ``ReadRows.cuts``.
+
+    >>> cuts_in_words(0), cuts_in_words(1)
+    ((), ('a part of the header section, which is too long',))
+    """
+    return tuple([words for bit, words in enumerate(CUTS.values()) if bits >> bit & 1]) if bits else ()
+
+
+class _Own(threading.local):
+    """A reader for each thread, of whom nobody asks for tokens."""
+
+    def __init__(self) -> None:
+        self.reader = Reader()
+
+
+_own = _Own()
+
+
 def parse(raw: bytes) -> Message:
     """``raw`` decoded; any bytes are a message.
 
@@ -147,4 +181,33 @@ def parse(raw: bytes) -> Message:
     >>> message.header("subject"), message.texts
     ('café', ('Hello\\n',))
     """
-    return Reader().parse(raw)
+    return _own.reader.parse(raw)
+
+
+def fields_of(raw: bytes) -> tuple[tuple[str, str], ...]:
+    """(name as written, decoded value) of the header fields in order; the body is not read."""
+    return _own.reader.parse(raw).headers
+
+
+def header_of(raw: bytes, name: str) -> str:
+    """The decoded value of the first header field called ``name`` (lower case); empty when there is none.
+
+    >>> header_of(b"Subject: =?utf-8?q?caf=C3=A9?=\\n\\nHello", "subject")
+    'café'
+    """
+    return next((value for key, value in fields_of(raw) if key.lower() == name), "")
+
+
+def digest(raw: bytes) -> bytes:
+    """16 bytes, the same however the message is stored."""
+    return _own.reader.parse(raw).digest
+
+
+def identity(raw: bytes) -> bytes:
+    r"""16 bytes, the same for a message on its way and in any mailbox: its digest less the fields that delivery adds.
+
+    >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
+    True
+    """
+    end = section_length(raw)
+    return digest(_TRACE.sub(b"", raw[:end]) + raw[end:])

@@ -12,11 +12,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from spamnb.tokens.groups import token_groups
+from spamnb.reader import _core
+from spamnb.reader.tables import hand_over
 
-FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # Fowler, Noll and Vo's hash, 1a
 CHUNK_TOKENS = 1 << 15  # fit the processor's cache: a million tokens are packed in 0.08 s, in one piece in 0.57 s
-MIX = 0x9E3779B97F4A7C15  # spreads the hash over all bits: short tokens differ in few
+hand_over()  # who has tokens asks the core about them
 
 
 class TokenArray(Sequence[str]):
@@ -46,13 +46,19 @@ class TokenArray(Sequence[str]):
     def hashes(self) -> np.ndarray:
         """The hash of each token, (k,) int64."""
         if self._hashes is None:
-            self._hashes = _hashes(self.text, self.offsets, self.lengths)
+            self._hashes = self._described()[0]
         return self._hashes
 
     @property
     def groups(self) -> np.ndarray:
         """The group of each token, (k,) int8."""
-        return token_groups(self.text, self.offsets, self.lengths)
+        return self._described()[1]
+
+    def _described(self) -> tuple[np.ndarray, np.ndarray]:
+        vocabulary = _core.Vocabulary(bytes(16))
+        ids = vocabulary.ids([token.encode() for token in self])
+        hashes, groups = vocabulary.hashes(ids), vocabulary.groups(ids)
+        return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
 
     def __sizeof__(self) -> int:
         """Bytes of its arrays too: by this a cluster knows when a worker's memory is full."""
@@ -104,19 +110,6 @@ class TokenArray(Sequence[str]):
             np.concatenate([np.zeros(0, np.int32), *(part.lengths for part in parts)]),
             np.concatenate([np.zeros(0, np.int64), *(part.hashes for part in parts)]),
         )
-
-
-def _hashes(text: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The hash of each token, byte by byte of all of them at once: 0.2 s for a million."""
-    order = np.argsort(-lengths, kind="stable")
-    offsets, longest_first = offsets[order], -lengths[order]
-    hashes = np.full(len(order), FNV_OFFSET, np.uint64)
-    for i in range(-int(longest_first[0]) if len(order) else 0):
-        longer = int(np.searchsorted(longest_first, -i))
-        hashes[:longer] = (hashes[:longer] ^ text[offsets[:longer] + i]) * np.uint64(FNV_PRIME)
-    mixed = np.empty_like(hashes)
-    mixed[order] = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(MIX)
-    return mixed.view(np.int64)
 
 
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:

@@ -8,10 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from spamnb.reader import _core
-from spamnb.reader.tables import hand_over
 from spamnb.reader.token_array import TokenArray
-
-hand_over()  # whoever reads messages has a vocabulary
 
 _KEY = os.urandom(16)  # of all vocabularies of this process: a sender cannot choose the slots of his tokens
 

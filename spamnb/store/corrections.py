@@ -25,6 +25,7 @@ import numpy as np
 from spamnb.errors import SpamnbError
 from spamnb.reader.rows import TokenIds
 from spamnb.reader.token_array import TokenArray
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.brought import BroughtTable
 from spamnb.store.correction_sums import (
     INSERT_PAGE,
@@ -38,7 +39,6 @@ from spamnb.store.correction_sums import (
 )
 from spamnb.store.pages import weights_of
 from spamnb.store.tables import ModelTables
-from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # classifying a message with a model that learned nothing since it was trained needs neither
     from spamnb.store.correction_log import CorrectionLog

@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from commands import run
 from mail import SPAM, folders, mail, message, sums
 from rich.cells import cell_len
+from spamnb.tokens import vectorizer
 
 from spamnb.api.scratch import scratch
 from spamnb.classifier import Classifier
@@ -27,7 +28,6 @@ from spamnb.cli import COMMANDS, cli
 from spamnb.errors import SpamnbError
 from spamnb.settings import SETTINGS
 from spamnb.store.store import Store
-from spamnb.tokens import vectorizer
 
 SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
 
@@ -325,7 +325,7 @@ def test_info_says_where_pdfs_are_read_otherwise_than_in_training(model: Path, m
         (True, None, ""), (False, None, ""), (True, True, ""),
         (False, True, "not read; they were when"), (True, False, "read; they were not when"),
     ]:  # fmt: skip
-        monkeypatch.setattr("spamnb.message.pdf.is_available", lambda here=here: here)
+        monkeypatch.setattr("spamnb.reader.pdf.is_available", lambda here=here: here)
         with Store.open(model, writable=True) as store:
             store.put_meta({"pdf_read": trained})
         said = run("info", "-m", model).output

@@ -15,10 +15,9 @@ from spamnb.counts import training_set as module
 from spamnb.counts.copies import in_several_classes
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.counting import count_parallel
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer
 
 tokenize = Tokenizer()
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()

@@ -27,7 +27,6 @@ from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 
 
 @pytest.fixture(scope="module")

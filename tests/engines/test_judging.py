@@ -26,7 +26,6 @@ from spamnb.sources.entries import Entry
 from spamnb.sources.one_class import unlabelled
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 

@@ -5,14 +5,14 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
 from spamnb.estimators.discrete import ColumnSums
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.reader.vocabulary import Vocabulary
 
 CHINA = [
     ("yes", "Chinese Beijing Chinese"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.errors import SpamnbError
 from spamnb.estimators.gaussian import GaussianNB
@@ -14,8 +15,7 @@ from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.learners.embeddings import embed, parse_embedding, shares_of
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
+from spamnb.reader.vocabulary import Vocabulary
 
 MAIL = [
     "cheap pills buy cheap pills now",

@@ -10,19 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail import counted, mail, message, sums
 from sklearn.linear_model import LogisticRegression
+from spamnb.tokens.vectorizer import MessageReader
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.learners.learner import Screened, learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.learners.without_message import WithoutMessage
-from spamnb.message.parse import digest, parse
+from spamnb.reader.message import digest, parse
 from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
 from spamnb.store.jsonl import export
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import MessageReader
-from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.training import train_file
 
 counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)

@@ -16,11 +16,10 @@ from sklearn.utils import estimator_checks
 from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
 from spamnb.library import cores, rows
 from spamnb.library.given import class_name
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
 from spamnb.sources.entries import message_of_text
-from spamnb.tokens.tokenizer import Tokenizer
 
 MAIL = [
     b"From: a@example.org\nSubject: cheap pills\n\nBuy pills NOW at http://pills.example/?id=7 !!\n",

@@ -7,11 +7,10 @@ from mail import mail, message, model_of, never
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.report.explanation import explanation
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from spamnb.errors import SpamnbError
-from spamnb.message.parse import parse
+from spamnb.reader.message import parse
 from spamnb.sources.emlx import message_in
 from spamnb.sources.gmail import labels
 from spamnb.sources.spec import entries
 from spamnb.sources.thunderbird import class_of_folder
-from spamnb.tokens.tokenizer import Tokenizer
 
 MORK = '// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
 

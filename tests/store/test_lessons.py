@@ -16,7 +16,7 @@ from mail import mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.message.parse import digest, parse
+from spamnb.reader.message import digest, parse
 from spamnb.settings import Settings
 from spamnb.sources.mbox import MAX_MESSAGE
 from spamnb.store import facts
@@ -37,7 +37,6 @@ from spamnb.store.lessons import (
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 
 
 @pytest.fixture

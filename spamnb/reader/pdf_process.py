@@ -1,8 +1,8 @@
 """Text and links of PDF documents, page by page: run as a program by ``pdf.py``, which ends it at will.
 
 A document comes as its length (four bytes, big-endian) and its bytes. For each page an answer goes back in the same
-form: JSON, ``{"text": …, "links": […]}``, at the end ``{"end": why}`` with why the rest was not read, or nothing. What
-a document costs beyond the bounds below ends the process; the pages that were answered stay.
+form: JSON, ``{"text": …, "links": […]}``, at the end ``{"is_whole": …}``: whether all of it was read. What a document
+costs beyond the bounds below ends the process; the pages that were answered stay.
 """
 
 from __future__ import annotations
@@ -53,29 +53,26 @@ def answer_documents() -> None:
 
 def answers(pypdf: Any, document: bytes) -> Iterator[dict[str, Any]]:
     """What there is to say of a document."""
-    why, left = "", MAX_CHARACTERS
+    is_whole, left = True, MAX_CHARACTERS
     try:
         reader = pypdf.PdfReader(BytesIO(document))
         for number, page in enumerate(reader.pages):
             if number == MAX_PAGES or not left:
-                why = f"after page {number}"
+                is_whole = False
                 break
             text = ""
             content = page.get_contents()
             if content is not None and len(content.get_data()) > MAX_CONTENT:
-                why = f"page {number + 1}: too many drawing commands"
+                is_whole = False
             elif content is not None:
                 text = page.extract_text()
-            if len(text) > left:
-                why = f"after {MAX_CHARACTERS} characters"
-                text = text[:left]
+            is_whole = is_whole and len(text) <= left
+            text = text[:left]
             left -= len(text)
             yield {"text": text, "links": links_of(page)}
-    except MemoryError:
-        why = "takes too much memory"
-    except Exception as error:  # a broken document may raise anything
-        why = f"cannot be read: {type(error).__name__}"
-    yield {"end": why}
+    except Exception:  # a broken document may raise anything
+        is_whole = False
+    yield {"is_whole": is_whole}
 
 
 def links_of(page: Any) -> list[str]:

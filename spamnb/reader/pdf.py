@@ -20,10 +20,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 MAX_BYTES = 1 << 22  # of one document; 24 phishing messages that are nothing but a PDF have less than a tenth
-MAX_DOCUMENTS = 3  # in one message
 MAX_WAIT = 10.0  # seconds: on a busy machine a second of the processor takes longer, and so does starting
 MAX_ANSWER = 1 << 22  # bytes
 
@@ -34,42 +33,46 @@ def is_available() -> bool:
     return find_spec("pypdf") is not None and find_spec("resource") is not None
 
 
-def read_pdf(document: bytes, truncations: list[str]) -> tuple[str, list[str]]:
-    """Text and links of the first pages; empty where pypdf is not installed. What is not read is added to
-    ``truncations``."""
+class PdfText(NamedTuple):
+    """What was read of a document, and whether that is all of it."""
+
+    text: str
+    links: list[str]
+    is_whole: bool
+
+
+def read_pdf(document: bytes) -> PdfText:
+    """Text and links of the first pages; nothing where pypdf is not installed."""
     if not is_available() or not document.strip():
-        return "", []
+        return PdfText("", [], True)
     if len(document) > MAX_BYTES:
-        truncations.append(f"PDF of more than {MAX_BYTES} bytes")
-        return "", []
+        return PdfText("", [], False)
     texts: list[str] = []
     links: list[str] = []
     with _lock:
-        why = _ask(document, texts, links)
-    if why:
-        truncations.append(f"PDF {why}")
-    return "\n".join(texts), links
+        is_whole = _ask(document, texts, links)
+    return PdfText("\n".join(texts), links, is_whole)
 
 
-def _ask(document: bytes, texts: list[str], links: list[str]) -> str:
-    """Fill in what the process answers; why not all of the document was read, or nothing."""
+def _ask(document: bytes, texts: list[str], links: list[str]) -> bool:
+    """Adds what the process answers; returns whether that is all of the document."""
     until = time.monotonic() + MAX_WAIT
     for _ in range(2):
         process = _process()
         try:
             process.send(document)
             while (answer := process.answer(until)) is not None:
-                if "end" in answer:
-                    return answer["end"]
+                if "is_whole" in answer:
+                    return bool(answer["is_whole"])
                 texts.append(answer["text"])
                 links += answer["links"]
         except OSError:
             pass  # it went, idle, before it took the document
-        if texts or process.has_ended_for(signal.SIGPROF) or time.monotonic() > until:
-            process.end()
-            return f"after page {len(texts)}: takes too long"
+        is_too_slow = bool(texts) or process.has_ended_for(signal.SIGPROF) or time.monotonic() > until
         process.end()
-    return "cannot be read: its process ends at once"
+        if is_too_slow:
+            break
+    return False
 
 
 class _Process:

@@ -11,18 +11,16 @@ import functools
 import re
 from datetime import date
 
-from .headers import FOLDED, MAX_HEADER_BYTES, normalise
+from spamnb.reader.message import fields_of
 
 MAX_DATE = 200  # characters read of a date: a real one has 31, and a comment of the zone's name behind it
 
-_RECEIVED = re.compile(rf"\n(?i:received)[ \t]*+:({FOLDED})".encode())
-_DATE = re.compile(rf"\n(?i:date)[ \t]*+:({FOLDED})".encode())
 _RFC_2822 = re.compile(
-    rb"\s*+(?:[A-Za-z]{3,9},)?\s*+([0-9]{1,2})\s++([A-Za-z]{3}\s++[0-9]{4})\s++"
-    rb"([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?\s++([+-])([0-9]{2})([0-9]{2})(?![0-9])"
+    r"\s*+(?:[A-Za-z]{3,9},)?\s*+([0-9]{1,2})\s++([A-Za-z]{3}\s++[0-9]{4})\s++"
+    r"([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?\s++([+-])([0-9]{2})([0-9]{2})(?![0-9])"
 )
-_MONTHS = {name: n for n, name in enumerate(b"jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_NUMBERS = {b"%02d" % n: n for n in range(100)}  # a third of the time of int()
+_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_NUMBERS = {f"{n:02}": n for n in range(100)}  # a third of the time of int()
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -36,19 +34,20 @@ def arrival(raw: bytes) -> int | None:
     >>> arrival(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\\n\\n"), arrival(b"Subject: Date: unknown\\n\\n")
     (1030015585, None)
     """
-    head = b"\n" + normalise(raw[:MAX_HEADER_BYTES])  # the first line may be a field, too
-    end = head.find(b"\n\n") + 1 or len(head)
-    if received := _RECEIVED.search(head, 0, end):
-        value = received[1]
-        return seconds(value[value.rfind(b";") + 1 :])
-    stated = _DATE.search(head, 0, end)
-    return seconds(stated[1]) if stated else None
+    stated = None
+    for name, value in fields_of(raw):
+        match name.lower():
+            case "received":
+                return seconds(value.rpartition(";")[2])
+            case "date" if stated is None:
+                stated = value
+    return seconds(stated) if stated is not None else None
 
 
-def seconds(value: bytes) -> int | None:
+def seconds(value: str) -> int | None:
     """A date and time as RFC 2822 writes it, in seconds since 1970; no zone, and one that is unknown, is UTC.
 
-    >>> seconds(b" Thu, 22 Aug 2002 18:26:25 +0700 (ICT)"), seconds(b"22 Aug 02 11:26:25 GMT"), seconds(b"yesterday")
+    >>> seconds(" Thu, 22 Aug 2002 18:26:25 +0700 (ICT)"), seconds("22 Aug 02 11:26:25 GMT"), seconds("yesterday")
     (1030015585, 1030015585, None)
     """
     value = value[:MAX_DATE]
@@ -61,11 +60,11 @@ def seconds(value: bytes) -> int | None:
         return None
     offset = east * 3600 + past * 60
     moment = days * 86_400 + hours * 3600 + minutes * 60 + rest
-    return _since_1970(moment + offset if sign == b"-" else moment - offset)
+    return _since_1970(moment + offset if sign == "-" else moment - offset)
 
 
 @functools.lru_cache(maxsize=1024)
-def _days(day: bytes, month_and_year: bytes) -> int | None:
+def _days(day: str, month_and_year: str) -> int | None:
     """Days since 1970, None where there is no such day; remembered, for mail of one day comes together."""
     month, year = month_and_year.split()
     try:
@@ -74,13 +73,13 @@ def _days(day: bytes, month_and_year: bytes) -> int | None:
         return None
 
 
-def _unusual(value: bytes) -> int | None:
+def _unusual(value: str) -> int | None:
     """A date in another of the forms that are met: with the zone's name, two digits of the year, or the month first."""
     from datetime import UTC
     from email.utils import parsedate_to_datetime  # 9 ms to import, and few dates need it
 
     try:
-        moment = parsedate_to_datetime(value.decode("latin-1"))
+        moment = parsedate_to_datetime(value)
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         return _since_1970(int(moment.timestamp()))
     except (ValueError, TypeError, IndexError, OverflowError):

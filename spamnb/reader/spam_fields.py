@@ -6,11 +6,23 @@ an opinion of an earlier filter: a delivery rule that trusts ``X-Spam-Flag`` mus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from .headers import is_continuation, section_length, section_lines
-
+EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
 _LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
+
+
+def section_length(raw: bytes) -> int:
+    """Length of the header section of a message as received, the empty line that ends it included; the length of the
+    message where none does.
+
+    >>> section_length(b"A: b\\r\\n\\r\\nbody")
+    8
+    """
+    # One search: line by line a section of 8 MB, two bytes a line, took 3.6 s of a worker that nothing interrupts.
+    found = EMPTY_LINE.search(raw)
+    return found.end() if found else len(raw)
 
 
 def strip_filter_headers(raw: bytes) -> bytes:
@@ -27,8 +39,8 @@ def strip_filter_headers(raw: bytes) -> bytes:
     start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
     envelope: set[bytes] = set()
     name = b""
-    for line in section_lines(raw, start, end):
-        if not is_continuation(line):
+    for line in _lines(raw, start, end):
+        if not _is_continuation(line):
             if name == b"received":
                 break
             name = line.partition(b":")[0].strip().lower()
@@ -53,8 +65,8 @@ def rewritten(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
     ours = b"".join(_folded(name, value, newline) for name, value in fields)
     top = start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
     # A first line that begins with a blank must not become the continuation of our last field.
-    for line in section_lines(raw, start, end):
-        if not is_continuation(line):
+    for line in _lines(raw, start, end):
+        if not _is_continuation(line):
             break
         top += len(line)
     if start < top == end:
@@ -62,6 +74,19 @@ def rewritten(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
     if b"x-spam-" not in raw[top:end].lower():
         return raw[:top] + ours + raw[top:]
     return raw[:top] + ours + b"".join(_kept(raw, top, end)) + raw[end:]
+
+
+def _lines(raw: bytes, start: int, end: int) -> Iterator[bytes]:
+    """The lines of ``raw[start:end]`` with their line ends; a CR alone ends none."""
+    while start < end:
+        stop = raw.find(b"\n", start, end) + 1 or end
+        yield raw[start:stop]
+        start = stop
+
+
+def _is_continuation(line: bytes) -> bool:
+    """Whether a line of a header section continues the field before it."""
+    return line[:1] in (b" ", b"\t")
 
 
 def _newline(raw: bytes) -> bytes:
@@ -72,13 +97,13 @@ def _newline(raw: bytes) -> bytes:
 def _kept(raw: bytes, start: int, end: int) -> Iterator[bytes]:
     """The header block's lines without X-Spam-* fields and their continuation lines."""
     forged = False
-    for line in section_lines(raw, start, end):
+    for line in _lines(raw, start, end):
         text = line.rstrip(b"\r\n")
         # Some readers take a lone CR for a line end, so a field may hide behind one.
         pieces = text.split(b"\r")
         kept = []
         for piece in pieces:
-            if not (forged and is_continuation(piece)):
+            if not (forged and _is_continuation(piece)):
                 forged = _is_x_spam(piece)
             if not forged:
                 kept.append(piece)

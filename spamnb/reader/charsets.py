@@ -1,4 +1,4 @@
-"""Bytes and the charset that a message claims → text.
+"""Bytes in a charset that the core does not read → text, and which charset a name means.
 
 A claim is only a claim: it may be wrong, unknown, or the name of a codec that is no charset at all. What comes out
 is always text without lone surrogates.
@@ -40,7 +40,6 @@ ASCII = bytes(range(128))
 UTF7_ESCAPE = re.compile(rb"\+[A-Za-z0-9+/]{3}")
 ASCII_TEXT = re.compile(rb"[\t\n\r -~]{32}")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in UTF-16 every other byte of Latin or Cyrillic letters is one
-DIRECTION = re.compile("[\u202a-\u202e]")
 MARKS = (
     (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"),
@@ -87,25 +86,6 @@ def decode(octets: bytes, charset: str | None = None) -> str:
         return octets.decode("cp1252")
     except UnicodeDecodeError:
         return octets.decode("latin-1")
-
-
-def is_ascii(octets: bytes, charset: str) -> bool:
-    """Whether ``octets`` are ASCII text, whatever their charset is claimed to be."""
-    if not octets.isascii():
-        return False
-    codec, transparent = resolve(charset) if charset else ("cp1252", True)
-    return transparent or not _fits(octets, codec)
-
-
-def shown(text: str) -> str:
-    """``text`` without NUL, and without the controls that embed or override a direction of writing.
-
-    >>> shown("V\\0iagra \\u202enow\\u202c")
-    'Viagra now'
-    """
-    if "\0" in text:
-        text = text.replace("\0", "")
-    return text if text.isascii() else DIRECTION.sub("", text)
 
 
 @functools.lru_cache(maxsize=512)

@@ -9,9 +9,6 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .mime import OPENED, Part, read_as
-
-MAX_DOCUMENTS = 2  # in one message
 SIGNATURE = 0x223E9F78
 MAX_ATTRIBUTES = 2000
 MAX_PROPERTIES = 2000
@@ -26,69 +23,80 @@ OF_ANY_SIZE = (0xD, 0x1E, UNICODE, 0x102)
 
 
 class TnefText(NamedTuple):
-    """The body, or an attachment, whose ``kind`` is empty where it is no text."""
+    """A body."""
 
     kind: str
     octets: bytes
     charset: str
-    parts: tuple[Part, ...]  # what is said of an attachment
 
 
-def read_tnef(octets: bytes, truncations: list[str]) -> list[TnefText]:
+class TnefFile(NamedTuple):
+    """An attachment."""
+
+    name: str
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return len(self.content)
+
+
+class Tnef(NamedTuple):
+    """What was read of a document, and whether that is all of it."""
+
+    body: TnefText | None
+    files: list[TnefFile]
+    is_whole: bool
+
+
+def read_tnef(octets: bytes) -> Tnef:
     """The body as HTML or text, whichever there is first, and the attachments. A body in RTF is not read."""
     if octets[:4] != struct.pack("<I", SIGNATURE):
-        return []
+        return Tnef(None, [], True)
     text = b""
     properties: dict[int, bytes] = {}
-    names: list[str] = []
-    contents: list[bytes] = []
-    for number, value in _attributes(octets, truncations):
+    files: list[TnefFile] = []
+    attributes = list(_attributes(octets))
+    is_whole = len(attributes) <= MAX_ATTRIBUTES
+    for number, value in attributes[:MAX_ATTRIBUTES]:
         if number == BODY:
             text = value.rstrip(b"\0")
         elif number == PROPERTIES:
             properties = _properties(value)
         elif number == NEW_ATTACHMENT:
-            if len(names) == MAX_ATTACHMENTS:
-                truncations.append(f"TNEF attachments after the first {MAX_ATTACHMENTS}")
+            if len(files) == MAX_ATTACHMENTS:
+                is_whole = False
                 break
-            names.append("")
-            contents.append(b"")
-        elif number == ATTACHMENT_NAME and names:
-            names[-1] = value.rstrip(b"\0").decode("latin-1")[:255]
-        elif number == ATTACHMENT_DATA and names:
-            contents[-1] = value
-    found = _body(text, properties, truncations)
-    for name, content in zip(names, contents):
-        kind = read_as("application/octet-stream", name)
-        read = "" if kind in OPENED or kind.startswith("message/") else kind
-        part = Part(read or "application/octet-stream", "", "tnef", "attachment", name, len(content))
-        found.append(TnefText(read, content if read else b"", "", (part,)))
-    return found
+            files.append(TnefFile("", b""))
+        elif number == ATTACHMENT_NAME and files:
+            files[-1] = files[-1]._replace(name=value.rstrip(b"\0").decode("latin-1")[:255])
+        elif number == ATTACHMENT_DATA and files:
+            files[-1] = files[-1]._replace(content=value)
+    body = _body(text, properties)
+    return Tnef(body, files, is_whole and (body is not None or RTF not in properties))
 
 
-def _body(text: bytes, properties: dict[int, bytes], truncations: list[str]) -> list[TnefText]:
+def _body(text: bytes, properties: dict[int, bytes]) -> TnefText | None:
     code_page = int.from_bytes(properties.get(CODE_PAGE, b"")[:4], "little")
     charset = {0: "", 65001: "utf-8", 20127: "us-ascii"}.get(code_page, f"cp{code_page}")
     if html := properties.get(HTML):
-        return [TnefText("text/html", html, charset, ())]
+        return TnefText("text/html", html, charset)
     if TEXT in properties:
-        return [TnefText("text/plain", properties[TEXT], "utf-8", ())]
-    if not text and RTF in properties:
-        truncations.append("TNEF: a body that is RTF alone")
-    return [TnefText("text/plain", text, charset, ())] if text else []
+        return TnefText("text/plain", properties[TEXT], "utf-8")
+    return TnefText("text/plain", text, charset) if text else None
 
 
-def _attributes(octets: bytes, truncations: list[str]) -> Iterator[tuple[int, bytes]]:
-    """(number, value) of all attributes that are there whole."""
+def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number, value) of the attributes that are there whole, of at most one more than MAX_ATTRIBUTES."""
     position = 6  # behind the signature and a key
-    for _ in range(MAX_ATTRIBUTES):
+    for _ in range(MAX_ATTRIBUTES + 1):
         if position + 9 > len(octets):
             return
         number, size = struct.unpack_from("<H2xI", octets, position + 1)
         position += 9
         yield number, octets[position : position + size]
         position += size + 2  # a checksum
-    truncations.append(f"TNEF attributes after the first {MAX_ATTRIBUTES}")
 
 
 def _properties(octets: bytes) -> dict[int, bytes]:
