@@ -281,6 +281,8 @@ def _problem(training_set: TrainingSet, column: np.ndarray, labels: np.ndarray, 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Scores (n, C) of each message, in the problem's order, by a correction to which its fold brought nothing."""
+    from spamnb.engines.executor import cores, threads
+
     problem, order = solved.problem, solved.order
     fold = training_set.stratified_folds(folds)[training_set.included_positions()]
     scores = problem.offsets.copy()
@@ -297,16 +299,9 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         scores[inside] = problem.scores(inside, rest)
 
     filled = np.unique(fold).tolist()
-    threads = min(len(training_set.shards), len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
-    if threads < 2:
-        for f in filled:
-            leave_out(f)
-    else:  # where several processes counted; what is compiled lets go of Python's lock
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(threads) as executor:
-            for _ in executor.map(leave_out, filled):
-                pass
+    at_once = min(cores(), len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
+    with threads(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
+        list(executor.map(leave_out, filled))
     return scores
 
 
