@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from mail_corpora import sources
 from scipy.sparse import csr_array
-from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.lda import LinearDiscriminantAnalysis
@@ -27,9 +26,7 @@ from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
-from spamnb.reader.message import parse
-from spamnb.reader.options import TokenOptions
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.library.vectorizer import MailVectorizer
 from spamnb.sources.spec import entries
 
 MODELS: dict[str, Callable[[], Any]] = {
@@ -49,13 +46,12 @@ class Split(NamedTuple):
 
 
 def split(train: Iterable[Any], test: Iterable[Any]) -> Split:
-    tokenizer, vocabulary = Tokenizer(TokenOptions(ngrams=1)), Vocabulary()
+    vectorizer = MailVectorizer(ngrams=1)
     train, test = list(train), list(test)
-    X = document_term_matrix((tokenizer(parse(entry.read())) for entry in train), vocabulary)
-    X_test = document_term_matrix((tokenizer(parse(entry.read())) for entry in test), vocabulary, grow=False)
-    X_test.resize(X_test.shape[0], len(vocabulary))
+    X = vectorizer.fit_transform(entry.read() for entry in train)
+    X_test = vectorizer.transform(entry.read() for entry in test)
     labels = [np.array([entry.label for entry in part]) for part in (train, test)]
-    return Split(X, labels[0], X_test, labels[1], list(vocabulary.tokens()))
+    return Split(X, labels[0], X_test, labels[1], list(vectorizer.tokens_))
 
 
 def splits(corpora: Path) -> dict[str, Split]:

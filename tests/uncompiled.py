@@ -22,7 +22,7 @@ class _SourceFinder:
         return None
 
 
-ROOMS = ("spamnb.formulas", "spamnb.message", "spamnb.tokens")  # in which modules are compiled from the one source
+ROOMS = ("spamnb.formulas",)  # in which modules are compiled from the one source
 
 
 @contextmanager

@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from commands import run
 from mail import SPAM, folders, mail, message, sums
 from rich.cells import cell_len
-from spamnb.tokens import vectorizer
 
 from spamnb.api.scratch import scratch
 from spamnb.classifier import Classifier
@@ -309,15 +308,6 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
     assert [line for line in shown if "pruned" not in line] == [
         "  alpha: 0.5", "  unsure cost: 0.2", "  min messages: 2", "  model type: boolean", "  ignore headers: xref",
     ]  # fmt: skip
-
-
-def test_info_says_what_to_do_where_the_kernel_is_not_compiled(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = json.loads(run("info", "--format", "json", "-m", model).output)["kernel"]
-    assert told == vectorizer.kernel_status()
-    for status in ("compiled", "not compiled: reinstall"):
-        monkeypatch.setattr("spamnb.tokens.vectorizer.kernel_status", lambda status=status: status)
-        last = run("info", "-m", model).output.splitlines()[-1]
-        assert (last == f"this installation's kernel: {status}") == (status != "compiled")
 
 
 def test_info_says_where_pdfs_are_read_otherwise_than_in_training(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

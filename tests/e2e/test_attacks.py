@@ -18,14 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from spamnb.tokens.vectorizer import document_term_matrix
 
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.formulas.pooling import pool
-from spamnb.reader.message import Message, parse
-from spamnb.reader.vocabulary import Vocabulary
+from spamnb.message.parse import Message, parse
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.vectorizer import document_term_matrix
+from spamnb.tokens.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.slow
 

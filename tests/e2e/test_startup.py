@@ -45,9 +45,8 @@ for words in (["--help"], ["--version"], *([name, "--help"] for name in {[*COMMA
 """
 VERBS = "import spamnb; spamnb.train, spamnb.evaluate, spamnb.words, spamnb.explain, spamnb.read"
 TOKENS = """
-from spamnb.reader.message import parse
 from spamnb.reader.message import Reader
-Tokenizer()(parse(b"\\n"))
+Reader().tokens(b"\\n")
 """
 EMBEDDINGS = """
 import numpy as np
