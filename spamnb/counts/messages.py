@@ -86,7 +86,8 @@ class Messages(NamedTuple):
         """Which messages, (n,), have no copy further on in the mail."""
         order, begins = self.copies()
         last = np.zeros(len(order), bool)
-        last[order[np.append(begins[1:], len(order)) - 1]] = True
+        last[order[begins[1:] - 1]] = True
+        last[order[-1:]] = True
         return last
 
     def copies(self) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from spamnb.classifier import Classifier
+from spamnb.counts.counting import MAX_READ
 from spamnb.engines.executor import cores, of_chunks
 from spamnb.errors import reason
 from spamnb.judgement import Judgement
@@ -68,17 +69,24 @@ def _judge(
     about: Callable[[Entry, bytes], Any] | None,
 ) -> list[T | _Unread]:
     """What ``tell`` says of each message, or why it could not be read."""
-    unread: dict[int, _Unread] = {}  # by place
-    known: list[Any] = []
+    told: list[T | _Unread] = []
+    waiting: list[tuple[int, Any]] = []  # place of each message that is to be judged, and what is known of it
+    raws: list[bytes] = []
+    size = 0
 
-    def on_unreadable(name: str, error: Exception) -> None:
-        unread[len(known) + len(unread)] = _Unread(name, reason(error))
+    def judge() -> None:
+        for (place, known), judgement in zip(waiting, classifier.classify_all(raws, tokens, posterior=posterior)):
+            told[place] = tell(known, judgement)
+        waiting.clear()
+        raws.clear()
 
-    def raws() -> Iterator[bytes]:  # one at a time: 256 letters with 10 MB of photographs are 2.6 GB
-        for entry, raw in messages(chunk, on_unreadable):
-            known.append(about(entry, raw) if about else entry.name)
-            yield raw
-
-    judgements = classifier.classify_all(raws(), tokens, posterior=posterior)
-    told = map(tell, known, judgements)
-    return [unread[place] if place in unread else next(told) for place in range(len(known) + len(unread))]
+    for entry, raw in messages(chunk, lambda name, error: told.append(_Unread(name, reason(error)))):
+        waiting.append((len(told), about(entry, raw) if about else entry.name))
+        told.append(_Unread(entry.name, ""))  # until it is judged
+        raws.append(raw)
+        size += len(raw)
+        if size > MAX_READ:  # 256 letters with 10 MB of photographs are 2.6 GB
+            judge()
+            size = 0
+    judge()
+    return told
