@@ -16,18 +16,11 @@ from spamnb.reader.attachments import Program
 from spamnb.reader.evidence import CUTS, header_rules
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
-from spamnb.reader.spam_fields import section_length
 from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST = 16  # bytes
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
-# Fields that delivery puts on top: evidence, but not what makes a message this one.
-_TRACE = re.compile(
-    rb"(?:(?<=\n)|\A)(?i:received|return-path|delivered-to|x-original-to|envelope-to|delivery-date)[ \t]*+:[^\n]*+\n"
-    rb"(?:[ \t][^\n]*+\n)*+"
-)
-
 
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
     if tokenizer == "own":
@@ -146,6 +139,14 @@ class Reader:
         rows = self.read([raw], vocabulary).rows
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
+    def header(self, raw: bytes) -> list[tuple[str, str]]:
+        """(name as written, decoded value) of the header fields in order; the body is not read."""
+        return self._core.header(raw)
+
+    def digests(self, raw: bytes) -> tuple[bytes, bytes]:
+        """See ``digest`` and ``identity``."""
+        return self._core.digests(raw)
+
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
         headers, texts, links, images, forms, hidden, facts, parts, cuts, digest = self._core.parse(raw)
@@ -165,7 +166,7 @@ def cuts_in_words(bits: int) -> tuple[str, ...]:
 
 
 class _Own(threading.local):
-    """A reader for each thread, of whom nobody asks for tokens."""
+    """A reader for each thread, which nobody asks for tokens."""
 
     def __init__(self) -> None:
         self.reader = Reader()
@@ -184,9 +185,9 @@ def parse(raw: bytes) -> Message:
     return _own.reader.parse(raw)
 
 
-def fields_of(raw: bytes) -> tuple[tuple[str, str], ...]:
+def fields_of(raw: bytes) -> list[tuple[str, str]]:
     """(name as written, decoded value) of the header fields in order; the body is not read."""
-    return _own.reader.parse(raw).headers
+    return _own.reader.header(raw)
 
 
 def header_of(raw: bytes, name: str) -> str:
@@ -200,7 +201,7 @@ def header_of(raw: bytes, name: str) -> str:
 
 def digest(raw: bytes) -> bytes:
     """16 bytes, the same however the message is stored."""
-    return _own.reader.parse(raw).digest
+    return _own.reader.digests(raw)[0]
 
 
 def identity(raw: bytes) -> bytes:
@@ -209,5 +210,4 @@ def identity(raw: bytes) -> bytes:
     >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
     True
     """
-    end = section_length(raw)
-    return digest(_TRACE.sub(b"", raw[:end]) + raw[end:])
+    return _own.reader.digests(raw)[1]

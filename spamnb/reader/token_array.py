@@ -63,9 +63,8 @@ class TokenArray(Sequence[str]):
         return self._groups
 
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
-        vocabulary = _core.Vocabulary(bytes(16))
-        ids = vocabulary.ids([token.encode() for token in self])
-        hashes, groups = vocabulary.hashes(ids), vocabulary.groups(ids)
+        lengths = np.ascontiguousarray(self.lengths, np.int32)
+        hashes, groups = _core.describe_tokens(self.text, np.ascontiguousarray(self.offsets, np.int64), lengths)
         return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
 
     def __sizeof__(self) -> int:
