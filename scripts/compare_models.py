@@ -23,7 +23,7 @@ from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import count_messages
+from spamnb.engines.counting import count_parallel
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
 from spamnb.estimators.complement import ComplementNB
@@ -35,7 +35,7 @@ from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
 from spamnb.library.vectorizer import MailVectorizer
-from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
@@ -85,7 +85,7 @@ def estimators(
 def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
     with tempfile.TemporaryDirectory() as folder:
-        made = count_messages(enumerate(learn), Reader(), Path(folder) / "rows", complain)
+        made = count_parallel(learn, TokenOptions(), Path(folder), complain)
         for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                      {"model_type": "boolean"}, {"model_type": "logistic"}):  # fmt: skip
             started = time.perf_counter()

@@ -27,8 +27,9 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import count_messages
-from spamnb.reader.message import Reader, parse
+from spamnb.engines.counting import count_parallel
+from spamnb.reader.message import parse
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
@@ -104,7 +105,7 @@ def main() -> None:
     words = good_words(*([text for label, text in known if label == wanted] for wanted in ("ham", "spam")))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        made = count_messages(((n, one[3]) for n, one in enumerate(read[:LEARNED])), Reader(), folder / "rows", told)
+        made = count_parallel((one[3] for one in read[:LEARNED]), TokenOptions(), folder, told)
         for model in MODELS:
             train(folder / model, made, Settings(model_type=model))
             with Classifier.open(folder / model, writable=True) as classifier:

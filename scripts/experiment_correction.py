@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from mail_corpora import corpora_folder, sources
 
-from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.held_out import Answers, Mail, mail_of
 from spamnb.evaluation.metrics import spam_errors
 from spamnb.evaluation.probability import expected_calibration_error, reliability
@@ -32,7 +33,7 @@ from spamnb.evaluation.result import Result
 from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected
-from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.spec import entries
 from spamnb.training import prepare
@@ -62,7 +63,7 @@ def constants(changed: dict[str, Any]) -> Iterator[None]:
 def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
     found = list(entries(specs, lambda what, error: print(what, error, file=sys.stderr)))
-    made = count_messages(enumerate(found), Reader(), folder / name, lambda n, e: print(n, e, file=sys.stderr))
+    made = count_parallel(found, TokenOptions(), folder, lambda n, e: print(n, e, file=sys.stderr))
     return mail_of(made, [entry.name for entry in found])
 
 

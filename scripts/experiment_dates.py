@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from mail_corpora import corpora_folder, sources
 
-from spamnb.counts.shard import UNDATED
+from spamnb.counts.messages import UNDATED
 from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.held_out import Answers, mail_of
 from spamnb.evaluation.online import online
@@ -70,8 +70,7 @@ def promises(mail: Sequence[Entry], settings: Settings) -> None:
     """What was promised at each tenth of the time, and what came."""
     with TemporaryDirectory() as folder:
         counted = count_parallel(mail, settings.tokens, Path(folder), told).deduplicate()
-        dates, places = (np.concatenate([getattr(own, of)[own.included] for own in counted.shards])
-                         for of in ("dates", "positions"))  # fmt: skip
+        dates, places = counted.messages.dates[counted.messages.included], counted.included_positions()
         order = places[np.lexsort((places, dates))][(dates == UNDATED).sum() :]
         tenth = len(order) // 10
         for tenths in range(5, 10):

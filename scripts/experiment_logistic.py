@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from mail_corpora import corpora_folder, sources
 
-from spamnb.counts.training_set import count_messages
+from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.roc import one_minus_roca
 from spamnb.learners import logistic
-from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
@@ -33,10 +33,10 @@ def odd(name: str) -> bool:
     return int(hashlib.md5((name.rsplit("/", 1)[-1] + "x").encode()).hexdigest(), 16) % 2 == 1
 
 
-def half(specs: list[str], learned: bool) -> Iterator[tuple[int, Entry]]:
-    for number, entry in enumerate(entries(specs, lambda name, error: print(name, error, file=sys.stderr))):
+def half(specs: list[str], learned: bool) -> Iterator[Entry]:
+    for entry in entries(specs, lambda name, error: print(name, error, file=sys.stderr)):
         if odd(entry.name) != learned:
-            yield number, entry
+            yield entry
 
 
 def main() -> None:
@@ -46,15 +46,13 @@ def main() -> None:
         specs = sources(name, corpora_folder())
         with tempfile.TemporaryDirectory() as folder:
             parts = [
-                count_messages(half(specs, learned), Reader(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
+                count_parallel(half(specs, learned), TokenOptions(), Path(folder), lambda n, e: print(n, e))
                 for learned in (True, False)
             ]
             made, asked = parts
             column = {token: j for j, token in enumerate(made.tokens)}
             mapping = np.array([column.get(token, -1) for token in asked.tokens])
-            asked = asked._replace(
-                shards=tuple(shard._replace(columns=mapping[shard.columns]) for shard in asked.shards)
-            )
+            asked = asked._replace(messages=asked.messages._replace(columns=mapping[asked.messages.columns]))
             truth = np.concatenate([batch.labels for batch in asked.batches()]) == 1
             figures = {}
             for logistic.C, logistic.MIN_DF in ((100.0, 1), (1000.0, 1), (100.0, 2), (1000.0, 2)):

@@ -206,11 +206,9 @@ def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
     """The part of a model file that is sums of messages, with the list of these messages; ``with_fit_result`` adds the
     rest."""
     classes = training_set.counts.classes
-    messages: list[tuple[bytes, LearnedMessage]] = []
     record_of = [LearnedMessage(name, True, None) for name in classes]
-    for shard in training_set.shards:
-        digests = np.ascontiguousarray(shard.digests[shard.included]).view("V16").ravel().tolist()
-        messages += zip(digests, map(record_of.__getitem__, shard.labels[shard.included].tolist()))
+    digests = training_set.messages.digests[training_set.messages.included].view("V16").ravel().tolist()
+    messages = list(zip(digests, map(record_of.__getitem__, training_set.included_labels().tolist())))
     return Snapshot(settings.as_meta(), training_set.tokens, training_set.counts, messages, [], {})
 
 

@@ -1,7 +1,6 @@
 """Small mail made from a seed: for tests that need many messages, not real ones."""
 
 import functools
-import itertools
 import json
 import random
 import tempfile
@@ -13,10 +12,11 @@ import numpy as np
 
 from spamnb.classifier import Classifier
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines.counting import count_parallel
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Journal
-from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.serve.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -137,8 +137,7 @@ def exported(model: Path, lessons: bool = False) -> list[str]:
         return list(export(store, lessons=lessons))
 
 
-def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Iterable[int] | None = None) -> TrainingSet:
-    """The messages as training counts them, with its rows in ``folder``."""
-    folder.mkdir(exist_ok=True, parents=True)
+def counted(folder: Path, messages: Sequence[tuple[str, bytes]]) -> TrainingSet:
+    """The messages as training counts them."""
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return count_messages(zip(places or itertools.count(), entries), Reader(), folder / "rows", never)
+    return count_parallel(entries, TokenOptions(), folder, never, workers=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 
-from spamnb.engines.workers import ENDING
+from spamnb.engines.executor import ENDING
 from spamnb.errors import SpamnbError
 
 

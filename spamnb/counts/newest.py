@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.shard import UNDATED
+from spamnb.counts.messages import UNDATED
 from spamnb.counts.training_set import TrainingSet
 
 SHARE = 1 / 5  # of the messages that say when they were received
@@ -44,11 +44,9 @@ def newest(dates: np.ndarray, positions: np.ndarray, share: float) -> np.ndarray
 def split_newest(training_set: TrainingSet, spam: str) -> OlderAndNewest | None:
     """The older and the newest messages of a training set without copies and empty classes, or None where these would
     tell little: see the limits above. Without a class ``spam`` every class is a side of its own."""
-    none = np.zeros(0, np.int64)
-    included = [own.included for own in training_set.shards]
     dates, positions, labels = (
-        np.concatenate([none, *(values[kept] for values, kept in zip(of_shards, included))])
-        for of_shards in zip(*((own.dates, own.positions, own.labels) for own in training_set.shards))
+        values[training_set.messages.included]
+        for values in (training_set.messages.dates, training_set.messages.positions, training_set.messages.labels)
     )
     if (dates != UNDATED).sum() < MIN_DATED * len(dates):
         return None

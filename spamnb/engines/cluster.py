@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from spamnb.engines.workers import cores
+from spamnb.engines.executor import cores
 from spamnb.errors import SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION
 

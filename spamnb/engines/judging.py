@@ -1,27 +1,20 @@
-"""Verdicts on many messages, with all of this machine's cores: each process opens the model, the verdicts come in the
+"""Verdicts on many messages, with all of this machine's cores: each thread opens the model, the verdicts come in the
 messages' order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from functools import partial
-from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from spamnb.classifier import Classifier
-from spamnb.engines.chunks import take_chunk
+from spamnb.counts.counting import MAX_READ
+from spamnb.engines.executor import cores, of_chunks
 from spamnb.errors import reason
 from spamnb.judgement import Judgement
 from spamnb.sources.entries import Entry, messages
 
-# Messages judged at once; more gain less than their memory is worth: docs/experiments.md#one-process-or-several.
-MAX_CHUNK = 256
-MAX_ALONE = 300  # messages below which processes cost more than they gain
-MAX_CHUNK_BYTES = 1 << 22  # … both bounded by this much mail, where entries carry their bytes
-MAX_AHEAD = 16  # chunks that may be judged before an earlier one is
-
-Charges = tuple[float, float | None]  # what Classifier.charge takes
 T = TypeVar("T")
 
 
@@ -45,56 +38,26 @@ def classify_parallel(
     """``tell(name, judgement)`` of each message, in their order and as they come; ``about(entry, raw)`` stands in place
     of the name where more is wanted of the message, and should be small.
 
-    ``tell`` is called in the process that judged the message, with ``tokens`` of its evidence (None: all) and with its
-    ``posterior`` or without: few messages are judged by ``classifier`` here, many by ``workers`` processes (default:
-    one a core). What they find is the same. ``classifier`` is closed before processes start, which open its file for
-    themselves: SQLite allows no connection to cross a fork.
+    ``tell`` is called in the thread that judged the message, with ``tokens`` of its evidence (None: all) and with its
+    ``posterior`` or without: few messages are judged by ``classifier`` here, many by ``workers`` threads (default: one
+    a core), each of which opens its file. What they find is the same.
     """
-    source = iter(entries)
-    first = take_chunk(source, MAX_ALONE, MAX_CHUNK_BYTES)
-    every = chain(first.entries, source)
-    chunks = iter(lambda: take_chunk(every, MAX_CHUNK, MAX_CHUNK_BYTES).entries, [])
     judge = partial(_judge, tell=tell, tokens=tokens, posterior=posterior, about=about)
-    if not first.more:
-        for chunk in chunks:
-            yield from _told(judge(classifier, chunk), on_unreadable)
-        return
-    from spamnb.engines.workers import cores, parallel_map  # imported here: a few messages need no multiprocessing
-
     loss = classifier.settings.loss
-    work = partial(_work, classifier.store.path, (loss.false_positive_cost, loss.unsure_cost), judge)
-    classifier.close()
-    waiting: dict[int, Any] = {}
-    due = 0
-    for number, told in parallel_map(work, chunks, workers or cores(), ahead=MAX_AHEAD):
-        assert number is not None
-        waiting[number] = told
-        while due in waiting:
-            yield from _told(waiting.pop(due), on_unreadable)
-            due += 1
 
+    def opened() -> Callable[[list[Entry]], list[T | _Unread]]:
+        own = files.enter_context(Classifier.open(classifier.store.path))
+        own.charge(loss.false_positive_cost, loss.unsure_cost)
+        own.store.preload()
+        return partial(judge, own)
 
-def _told(told: list[T | _Unread], on_unreadable: Callable[[str, Exception], None]) -> Iterator[T]:
-    for one in told:
-        if isinstance(one, _Unread):
-            on_unreadable(one.name, OSError(one.reason))
-        else:
-            yield one
-
-
-def _work(
-    path: str | Path,
-    charges: Charges,
-    judge: Callable[[Classifier, list[Entry]], list[Any]],
-    chunks: Iterator[list[Entry]],
-    reply: Callable[[Any], None],
-) -> None:
-    """A worker's part."""
-    with Classifier.open(path) as classifier:
-        classifier.charge(*charges)
-        classifier.store.preload()
-        for chunk in chunks:
-            reply(judge(classifier, chunk))
+    with ExitStack() as files:
+        for told in of_chunks(iter(entries), opened, workers or cores(), alone=partial(judge, classifier)):
+            for one in told:
+                if isinstance(one, _Unread):
+                    on_unreadable(one.name, OSError(one.reason))
+                else:
+                    yield one
 
 
 def _judge(
@@ -106,17 +69,24 @@ def _judge(
     about: Callable[[Entry, bytes], Any] | None,
 ) -> list[T | _Unread]:
     """What ``tell`` says of each message, or why it could not be read."""
-    unread: dict[int, _Unread] = {}  # by place
-    known: list[Any] = []
+    told: list[T | _Unread] = []
+    waiting: list[tuple[int, Any]] = []  # place of each message that is to be judged, and what is known of it
+    raws: list[bytes] = []
+    size = 0
 
-    def on_unreadable(name: str, error: Exception) -> None:
-        unread[len(known) + len(unread)] = _Unread(name, reason(error))
+    def judge() -> None:
+        for (place, known), judgement in zip(waiting, classifier.classify_all(raws, tokens, posterior=posterior)):
+            told[place] = tell(known, judgement)
+        waiting.clear()
+        raws.clear()
 
-    def raws() -> Iterator[bytes]:  # one at a time: 256 letters with 10 MB of photographs are 2.6 GB
-        for entry, raw in messages(chunk, on_unreadable):
-            known.append(about(entry, raw) if about else entry.name)
-            yield raw
-
-    judgements = classifier.classify_all(raws(), tokens, posterior=posterior)
-    told = map(tell, known, judgements)
-    return [unread[place] if place in unread else next(told) for place in range(len(known) + len(unread))]
+    for entry, raw in messages(chunk, lambda name, error: told.append(_Unread(name, reason(error)))):
+        waiting.append((len(told), about(entry, raw) if about else entry.name))
+        told.append(_Unread(entry.name, ""))  # until it is judged
+        raws.append(raw)
+        size += len(raw)
+        if size > MAX_READ:  # 256 letters with 10 MB of photographs are 2.6 GB
+            judge()
+            size = 0
+    judge()
+    return told

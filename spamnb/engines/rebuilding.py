@@ -19,7 +19,7 @@ import numpy as np
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import Progress, counted
-from spamnb.engines.side_process import SideProcess
+from spamnb.engines.executor import cores, threads
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -202,8 +202,7 @@ def rebuild(
     with closing(lessons):
         training_set = counted(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster)
         check(training_set)
-        # Where one process counted, one process trains.
-        with SideProcess() if len(training_set.shards) > 1 else nullcontext() as executor:
+        with threads(2) if (workers or cores()) > 1 else nullcontext() as executor:
             left_out = train_file(path, training_set, settings, executor=executor, **how)
     overlap = _overlap(training_set, lessons.labels, sources)
     return Rebuilt(training_set, left_out, sources, len(lessons.labels), *overlap)
@@ -213,11 +212,11 @@ def _overlap(training_set: TrainingSet, lessons: Mapping[bytes, str], sources: i
     """How many lessons are among the first ``sources`` messages too, and how many of them have another class there."""
     met: set[bytes] = set()
     other: set[bytes] = set()
-    for shard in training_set.shards if lessons else ():
-        for place, label, found in zip(shard.positions.tolist(), shard.labels.tolist(), shard.digests):
-            own = lessons.get(key := found.tobytes()) if place < sources else None
-            if own is not None:
-                met.add(key)
-                if own != training_set.counts.classes[label]:
-                    other.add(key)
+    messages = training_set.messages
+    for place, label, found in zip(messages.positions.tolist(), messages.labels.tolist(), messages.digests):
+        own = lessons.get(key := found.tobytes()) if lessons and place < sources else None
+        if own is not None:
+            met.add(key)
+            if own != training_set.counts.classes[label]:
+                other.add(key)
     return len(met), len(other)

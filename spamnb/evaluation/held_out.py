@@ -45,13 +45,9 @@ class Mail(NamedTuple):
 
 def mail_of(training_set: TrainingSet, names: list[str]) -> Mail:
     """A training set and the names of its messages, by place."""
-    positions = np.concatenate([np.zeros(0, np.int64), *(shard.positions for shard in training_set.shards)])
-    labels = np.concatenate([np.zeros(0, np.intp), *(shard.labels for shard in training_set.shards)])
-    digests = np.concatenate([np.zeros((0, 16), np.uint8), *(shard.digests for shard in training_set.shards)])
-    dates = np.concatenate([np.zeros(0, np.int64), *(shard.dates for shard in training_set.shards)])
-    order = np.argsort(positions)
-    keys = np.ascontiguousarray(digests[order]).view("V16").ravel()
-    return Mail(training_set, names, positions[order], labels[order].astype(np.intp), keys, dates[order])
+    messages = training_set.messages
+    keys = messages.digests.view("V16").ravel()
+    return Mail(training_set, names, messages.positions, messages.labels, keys, messages.dates)
 
 
 class Answers:

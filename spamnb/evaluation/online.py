@@ -10,10 +10,10 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from math import inf, log
 
 from spamnb.classifier import Classifier
+from spamnb.counts.counting import MAX_READ
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.held_out import BATCH, EVIDENCE
 from spamnb.evaluation.result import Answer, Recorder, Result
@@ -114,33 +114,32 @@ def judged(
     """The answers of a model as it is to labelled messages; it learns nothing. The protocol's name tells how many of
     them it had learned already: what it says of these is memory, not judgement."""
     recorder = Recorder()
-    readable = messages(entries, on_unreadable)
     done = known = 0
-    while True:
-        asked: list[tuple[Entry, str, bool]] = []
-        judgements = classifier.classify_all(
-            _noted(islice(readable, BATCH), classifier, asked), EVIDENCE, posterior=False
-        )
-        if not asked:
-            break
-        for (entry, subject, learned), judgement in zip(asked, judgements):
+    for part in _portions(messages(entries, on_unreadable)):
+        judgements = classifier.classify_all([raw for _, raw in part], EVIDENCE, posterior=False)
+        for (entry, raw), judgement in zip(part, judgements):
             assert entry.label is not None
-            known += learned
-            recorder.add(entry.name, entry.label, answer(judgement, subject))
-        done += len(asked)
+            known += classifier.learned(raw) is not None
+            recorder.add(entry.name, entry.label, answer(judgement, header_of(raw, "subject")))
+        done += len(part)
         on_progress(done)
     told = f", which had learned {known:,} of them" if known else ""
     where = "in memory" if classifier.store.path == ":memory:" else classifier.store.path
     return recorder.result(f"Model {where}{told}", spam=classifier.settings.spam)
 
 
-def _noted(
-    readable: Iterable[tuple[Entry, bytes]], classifier: Classifier, noted: list[tuple[Entry, str, bool]]
-) -> Iterator[bytes]:
-    """The messages one at a time, for each may be as long as it likes; what an answer needs of them is ``noted``."""
+def _portions(readable: Iterable[tuple[Entry, bytes]]) -> Iterator[list[tuple[Entry, bytes]]]:
+    """Some messages at a time, whose bytes memory can hold."""
+    part: list[tuple[Entry, bytes]] = []
+    size = 0
     for entry, raw in readable:
-        noted.append((entry, header_of(raw, "subject"), classifier.learned(raw) is not None))
-        yield raw
+        part.append((entry, raw))
+        size += len(raw)
+        if len(part) == BATCH or size > MAX_READ:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def answer(judgement: Judgement, subject: str) -> Answer:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.counts.newest import newest
-from spamnb.counts.shard import UNDATED
+from spamnb.counts.messages import UNDATED
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.held_out import Answers, Mail
 from spamnb.evaluation.result import Result

@@ -108,7 +108,7 @@ class Corrected(Learner):
         classes = len(others.counts.classes)
         every = np.arange(len(others.tokens), dtype=np.int32)
         problem = _problem(asked, every, np.zeros(len(found), np.int64), offset_of(classes) * found)
-        lengths = np.concatenate([shard.lengths[shard.included] for shard in asked.shards])
+        lengths = asked.messages.lengths[asked.messages.included]
         problem = problem._replace(values=1 / np.sqrt(np.maximum(lengths, 1)))  # with the tokens that no other holds
         weights = _whole(solved, others).weights.astype(np.int64)
         return problem.scores(np.arange(len(found)), weights)
@@ -253,7 +253,7 @@ def _solve(
     columns = np.full(len(held), -1, np.int32)
     columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
     problem = _problem(training_set, columns, labels, fitted_offset_of(classes) * scores)
-    digests = np.concatenate([shard.digests[shard.included] for shard in training_set.shards])
+    digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(labels), classes), np.int64)
     weights = np.zeros((len(shared), classes), np.int64)
@@ -281,6 +281,8 @@ def _problem(training_set: TrainingSet, column: np.ndarray, labels: np.ndarray, 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Scores (n, C) of each message, in the problem's order, by a correction to which its fold brought nothing."""
+    from spamnb.engines.executor import cores, threads
+
     problem, order = solved.problem, solved.order
     fold = training_set.stratified_folds(folds)[training_set.included_positions()]
     scores = problem.offsets.copy()
@@ -297,16 +299,9 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         scores[inside] = problem.scores(inside, rest)
 
     filled = np.unique(fold).tolist()
-    threads = min(len(training_set.shards), len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
-    if threads < 2:
-        for f in filled:
-            leave_out(f)
-    else:  # where several processes counted; what is compiled lets go of Python's lock
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(threads) as executor:
-            for _ in executor.map(leave_out, filled):
-                pass
+    at_once = min(cores(), len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
+    with threads(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
+        list(executor.map(leave_out, filled))
     return scores
 
 

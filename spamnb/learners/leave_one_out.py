@@ -38,13 +38,12 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
         np.putmask(groups, held == settings.min_messages, -1)
 
     def of_batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for shard in training_set.shards:
-            # Ids of the process that counted these messages: it numbered common tokens first, so that the rows of the
-            # table that are read most lie together in memory.
-            own = training_set._replace(shards=(shard.with_local_ids(),))
-            own_table, own_groups = np.take(table, shard.columns, axis=0), np.take(groups, shard.columns)
-            for batch in own.batches():
-                yield batch.labels, loo_scores(settings, batch, own_table, own_groups, totals, frequencies)
+        # The messages' own ids number common tokens first, so that the rows of the table that are read most lie together
+        # in memory.
+        columns = training_set.messages.columns
+        own_table, own_groups = np.take(table, columns, axis=0), np.take(groups, columns)
+        for batch in training_set._replace(messages=training_set.messages.with_own_ids()).batches():
+            yield batch.labels, loo_scores(settings, batch, own_table, own_groups, totals, frequencies)
 
     return _joined(of_batches(), len(totals.classes))
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from spamnb.api.evaluation import Evaluation
 from spamnb.classifier import Classifier
-from spamnb.engines.judging import MAX_ALONE
+from spamnb.engines.executor import MAX_ALONE, of_chunks
 from spamnb.errors import InTheWay, SpamnbError
-from spamnb.library.cores import Chunk, in_order
 from spamnb.library.given import tell_unreadable
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
@@ -72,7 +71,9 @@ class MemoryModel:
             classes = store.totals().classes
             if len(entries) > MAX_ALONE:
                 store.preload()
-            parts = list(in_order(iter(entries), partial(_judge_of, self), MAX_ALONE, workers))
+            own = _Judge(self.classifier)
+            make = partial(_judge_of_copy, store.as_bytes()) if workers > 1 and len(entries) > MAX_ALONE else lambda: own
+            parts = list(of_chunks(iter(entries), make, workers))
         none = np.zeros((0, len(classes)))
         scores = np.concatenate([none, *(part.scores for part in parts)])
         probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
@@ -95,12 +96,17 @@ class _Judge:
     def __init__(self, classifier: Classifier) -> None:
         self._classifier = classifier
 
-    def __call__(self, chunk: Chunk) -> ModelAnswers:
+    def __call__(self, chunk: list[Entry]) -> ModelAnswers:
         found = self._classifier.classify_all((entry.read() for entry in chunk), tokens=0, posterior=False)
         probabilities = np.array([list(judgement.probabilities.values()) for judgement in found])
         scores = np.array([judgement.scores for judgement in found])
         return ModelAnswers(tuple(found[0].probabilities), scores, probabilities, all(one.enough for one in found))
 
 
-def _judge_of(model: MemoryModel) -> _Judge:
-    return _Judge(model.classifier)
+def _judge_of_copy(content: bytes) -> _Judge:
+    """A judge for another thread: it has a copy of the model."""
+    store = Store.of_bytes(content)
+    store.preload()
+    judge = _Judge(Classifier(store))
+    finalize(judge, store.close)
+    return judge

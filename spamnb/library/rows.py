@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.engines.counting import MAX_ALONE
-from spamnb.library.cores import in_order
+from spamnb.engines.executor import of_chunks
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
@@ -67,8 +66,8 @@ def rows_by_hash(
     entries: Iterator[Entry], options: TokenOptions, columns_of: ColumnsOf, workers: int
 ) -> Iterator[CsrRows]:
     """The rows of the messages in their order, some at a time. Few messages are read here, many by ``workers``
-    processes; what they find is the same."""
-    yield from in_order(entries, partial(_reader, options, columns_of), MAX_ALONE, workers)
+    threads; what they find is the same."""
+    yield from of_chunks(entries, partial(_reader, options, columns_of), workers)
 
 
 def _reader(options: TokenOptions, columns_of: ColumnsOf) -> Callable[[list[Entry]], CsrRows]:

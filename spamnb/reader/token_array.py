@@ -28,12 +28,18 @@ class TokenArray(Sequence[str]):
     """
 
     def __init__(
-        self, text: np.ndarray, offsets: np.ndarray, lengths: np.ndarray, hashes: np.ndarray | None = None
+        self,
+        text: np.ndarray,
+        offsets: np.ndarray,
+        lengths: np.ndarray,
+        hashes: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> None:
         self.text = text  # (bytes,) uint8
         self.offsets = offsets  # (k,) int64
         self.lengths = lengths  # (k,) int32, in bytes
         self._hashes = hashes
+        self._groups = groups
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> TokenArray:
@@ -46,13 +52,15 @@ class TokenArray(Sequence[str]):
     def hashes(self) -> np.ndarray:
         """The hash of each token, (k,) int64."""
         if self._hashes is None:
-            self._hashes = self._described()[0]
+            self._hashes, self._groups = self._described()
         return self._hashes
 
     @property
     def groups(self) -> np.ndarray:
         """The group of each token, (k,) int8."""
-        return self._described()[1]
+        if self._groups is None:
+            self._hashes, self._groups = self._described()
+        return self._groups
 
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
         lengths = np.ascontiguousarray(self.lengths, np.int32)
@@ -61,7 +69,7 @@ class TokenArray(Sequence[str]):
 
     def __sizeof__(self) -> int:
         """Bytes of its arrays too: by this a cluster knows when a worker's memory is full."""
-        arrays = (self.text, self.offsets, self.lengths, self._hashes)
+        arrays = (self.text, self.offsets, self.lengths, self._hashes, self._groups)
         return object.__sizeof__(self) + sum(values.nbytes for values in arrays if values is not None)
 
     def __len__(self) -> int:
@@ -85,7 +93,8 @@ class TokenArray(Sequence[str]):
     def take(self, indices: np.ndarray) -> TokenArray:
         """Those at ``indices`` (m,); the text is shared."""
         hashes = None if self._hashes is None else self._hashes[indices]
-        return TokenArray(self.text, self.offsets[indices], self.lengths[indices], hashes)
+        groups = None if self._groups is None else self._groups[indices]
+        return TokenArray(self.text, self.offsets[indices], self.lengths[indices], hashes, groups)
 
     def packed(self) -> np.ndarray:
         """Their text, one after the other, (bytes,) uint8."""

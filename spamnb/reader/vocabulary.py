@@ -48,8 +48,8 @@ class Vocabulary:
         text, ends = self.core.tokens()
         stops = np.frombuffer(ends, np.int64)
         starts = np.concatenate([[0], stops[:-1]])
-        hashes = self.hashes(np.arange(len(stops)))
-        return TokenArray(np.frombuffer(text, np.uint8), starts, (stops - starts).astype(np.int32), hashes)
+        every, lengths = np.arange(len(stops)), (stops - starts).astype(np.int32)
+        return TokenArray(np.frombuffer(text, np.uint8), starts, lengths, self.hashes(every), self.groups(every))
 
     def add(self, other: Vocabulary) -> np.ndarray:
         """Adds the tokens of another vocabulary, as each thread has one; the id here of each of them, (k,) int32."""

@@ -223,7 +223,8 @@ class Database:
 
 def _opened(name: str, how: str) -> sqlite3.Connection:
     uri = f"{Path(name).absolute().as_uri()}?{how}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+    # The thread that closes it may be another than the one that used it.
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
         connection.execute("PRAGMA schema_version")  # opens the file at last, and its write-ahead log
     except sqlite3.Error:

@@ -1,4 +1,4 @@
-"""Training sets: sums over messages against scikit-learn, shares that add up, and copies."""
+"""Training sets: sums over messages against scikit-learn, rows in files, and copies."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from mail import counted, mail, message, never, same_counts
 from scipy.sparse import csr_array
 
-from spamnb.counts import shard
-from spamnb.counts import training_set as module
+from spamnb.counts import counting as module
+from spamnb.counts import messages as messages_module
 from spamnb.counts.copies import in_several_classes
-from spamnb.counts.training_set import TrainingSet, count_messages
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines import counting as engine
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
@@ -80,57 +81,42 @@ def test_sums_are_those_of_scikit_learn(
     check_against_scikit_learn(counted(tmp_path_factory.mktemp("t"), messages), messages)
 
 
-def test_what_is_flushed_early_is_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_lie_in_files_are_counted_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], *WORDS[: n % 3]) for n in range(40)]
-    monkeypatch.setattr(module, "MAX_BUFFERED", 50)
-    monkeypatch.setattr(shard, "MESSAGES_AT_ONCE", 6)
-    check_against_scikit_learn(counted(tmp_path, messages), messages)
+    monkeypatch.setattr(messages_module, "MESSAGES_AT_ONCE", 6)
+    monkeypatch.setattr(engine, "MAX_CHUNK", 7)
+    for most in (0, 1000, 1 << 28):
+        monkeypatch.setattr(module, "MAX_IN_MEMORY", most)
+        made = counted(tmp_path, messages)
+        assert isinstance(made.messages.ids, np.memmap) == (most < 1 << 28)
+        check_against_scikit_learn(made, messages)
+    assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(WORDS), max_size=5)), max_size=9),
-    st.lists(st.integers(0, 2), min_size=9, max_size=9),
-)
-def test_shares_add_up_to_the_whole(
-    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, list[str]]], owners: list[int]
-) -> None:
-    folder = tmp_path_factory.mktemp("t")
-    messages = [mail_of(label, *words, f"number{n}") for n, (label, words) in enumerate(drawn)]
-    whole = counted(folder / "whole", messages)
-    shares = []
-    for owner in range(3):
-        places = [n for n in range(len(messages)) if owners[n] == owner]
-        shares.append(counted(folder / str(owner), [messages[n] for n in places], places))
-    made = TrainingSet.sum(shares)
-    same(made, whole)
-    same(shares[2] + shares[0] + shares[1], whole)
-    numbers = np.concatenate([np.zeros(0, int), *(batch.positions for batch in made.batches())])
-    assert sorted(numbers) == list(range(len(messages)))
-    for batch in made.batches(2):
-        for n, number in enumerate(batch.positions):
-            expected = next(b for b in whole.batches(1) if b.positions[0] == number)
-            part = slice(batch.rows.indptr[n], batch.rows.indptr[n + 1])
-            assert sorted(zip(batch.rows.ids[part], batch.rows.counts[part])) == sorted(
-                zip(expected.rows.ids, expected.rows.counts)
-            )
+def test_many_occurrences_are_counted_beside_few(tmp_path: Path) -> None:
+    counter, collection = module.Counter(TokenOptions(body_only=True)), module.Collection(tmp_path)
+    few, many = (counter.count([(n, Entry("ham", "", "", content=b"\nlunch"))]) for n in range(2))
+    lunch = counter.vocabulary.ids(["lunch"])[0]
+    many = many._replace(counts=np.where(many.ids == lunch, 70_000, 1).astype(np.uint32))
+    for part in (few, many):
+        collection.add(part, counter.vocabulary)
+    made = collection.training_set()
+    assert made.counts.occurrences.toarray()[0, list(made.tokens).index("lunch")] == 70_001
+    assert (few.counts.dtype, made.messages.counts.dtype) == (np.uint16, np.uint32)
 
 
 def test_the_last_copy_counts_wherever_the_copies_were_counted(tmp_path: Path) -> None:
     ham, spam, other = mail_of("ham", "lunch", "meeting"), mail_of("spam", "pills"), mail_of("ham", "prize", "lunch")
     moved = ("spam", ham[1])
-    first = counted(tmp_path / "1", [ham, spam, spam], [0, 3, 5])
-    second = counted(tmp_path / "2", [other, moved], [4, 2])
-    same((first + second).deduplicate(), counted(tmp_path / "3", [spam, other, moved]))
-    same((second + first).deduplicate(), counted(tmp_path / "4", [spam, other, moved]))
-    made = (first + second).deduplicate()
-    assert sorted(np.concatenate([batch.positions for batch in made.batches()])) == [2, 4, 5]
+    made = counted(tmp_path, [ham, spam, moved, spam, other, spam]).deduplicate()
+    same(made, counted(tmp_path, [moved, other, spam]))
+    assert made.included_positions().tolist() == [2, 4, 5]
     same(made.deduplicate(), made)
 
 
-def test_restricted_to_columns_and_merged_again(tmp_path: Path) -> None:
+def test_restricted_to_columns(tmp_path: Path) -> None:
     messages = [mail_of("ab"[n % 2], *WORDS[n % 5 :], f"number{n}") for n in range(12)]
-    whole = counted(tmp_path / "1", messages)
+    whole = counted(tmp_path, messages)
     columns = np.array([0, 3, 4])
     part = whole.select_columns(columns)
     assert list(part.tokens) == [whole.tokens[j] for j in columns]
@@ -140,38 +126,35 @@ def test_restricted_to_columns_and_merged_again(tmp_path: Path) -> None:
         X = all_.rows.matrix(len(whole.tokens))
         Y = few.rows.matrix(3)
         np.testing.assert_array_equal(X.toarray()[:, columns], Y.toarray())
-    twice = part + counted(tmp_path / "2", messages).select_columns(columns)
+    twice = counted(tmp_path, messages * 2).select_columns(columns)
     assert same_counts(twice.counts, part.counts + part.counts)
     same(twice.deduplicate(), part)
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = count_messages(iter(()), Reader(), tmp_path / "rows", lambda name, error: None)
+    nothing = count_parallel([], TokenOptions(), tmp_path, never)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
-    empty = counted(tmp_path / "1", [("ham", b"")])
+    empty = counted(tmp_path, [("ham", b"")])
     assert empty.counts.documents.tolist() == [1]
     unreadable: list[str] = []
     entries = [
         Entry("ham", "gone", str(tmp_path / "gone")),
         Entry("ham", "there", "", content=b"Subject: x\n\nlunch\n"),
     ]
-    made = count_messages(
-        enumerate(entries), Reader(), tmp_path / "rows", lambda name, error: unreadable.append(name)
-    )
+    made = count_parallel(entries, TokenOptions(), tmp_path, lambda name, error: unreadable.append(name))
     assert unreadable == ["gone"]
     assert made.counts.documents.tolist() == [1]
-    assert made.shards[0].positions.tolist() == [1]
+    assert made.messages.positions.tolist() == [1]
 
 
 def test_every_class_is_dealt_out_over_all_parts(tmp_path: Path) -> None:
     made = counted(tmp_path, [*mail(23), *mail(2)]).deduplicate()  # ham and spam in turn, then copies of some
     part = made.stratified_folds(4)
     assert len(part) == 50 and (part == -1).sum() == 4
-    for own in made.shards:
-        for label in range(2):
-            of_class = part[own.positions[own.included & (own.labels == label)]]
-            assert set(np.bincount(of_class, minlength=4)) <= {5, 6}
+    for label in range(2):
+        of_class = part[made.included_positions()[made.included_labels() == label]]
+        assert set(np.bincount(of_class, minlength=4)) <= {5, 6}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -1,13 +1,9 @@
-"""Judging by several processes, and calls in a process of their own: the same results, and failures are told."""
+"""Judging by several threads, and training beside the writing: the same results, and failures are told."""
 
-import multiprocessing
-import os
 import re
-import signal
 import time
 import tracemalloc
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,13 +11,13 @@ from mail import counted, mail, message, never
 
 from spamnb import training
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import TrainingSet, count_messages
-from spamnb.engines import judging
+from spamnb.counts.training_set import TrainingSet
+from spamnb.engines import executor as module
+from spamnb.engines.counting import count_parallel
 from spamnb.engines.judging import classify_parallel
-from spamnb.engines.side_process import SideProcess
-from spamnb.errors import SpamnbError
+from spamnb.engines.executor import threads
 from spamnb.judgement import Judgement
-from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.one_class import unlabelled
@@ -52,9 +48,9 @@ def some(n: int) -> list[Entry]:
 def test_the_same_to_the_last_digit_whoever_judges(
     model: Path, monkeypatch: pytest.MonkeyPatch, tokens: int | None, workers: int, chunk: int, few: int
 ) -> None:
-    monkeypatch.setattr(judging, "MAX_CHUNK", chunk)
-    monkeypatch.setattr(judging, "MAX_ALONE", few)
-    monkeypatch.setattr(judging, "MAX_AHEAD", 3)
+    monkeypatch.setattr(module, "MAX_CHUNK", chunk)
+    monkeypatch.setattr(module, "MAX_ALONE", few)
+    monkeypatch.setattr(module, "AHEAD", 3)
     with Classifier.open(model) as classifier:
         classifier.charge(4.0, 0.3)
         expected = []
@@ -69,11 +65,11 @@ def test_the_same_to_the_last_digit_whoever_judges(
 def test_real_mail_is_judged_the_same_in_batches(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "MAX_ALONE", 1)
+    monkeypatch.setattr(module, "MAX_ALONE", 1)
     folder = corpora / "spamassassin"
     of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
-    learned = enumerate(entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train_file(tmp_path / "m", count_messages(learned, Reader(), tmp_path / "rows", never), Settings())
+    learned = (entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
+    train_file(tmp_path / "m", count_parallel(learned, TokenOptions(), tmp_path, never), Settings())
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]
@@ -85,7 +81,7 @@ def test_real_mail_is_judged_the_same_in_batches(
     ("bounds", "body", "verdicts", "ahead"),
     [
         ({"MAX_CHUNK": 2, "MAX_ALONE": 4}, b"money\n", 200, 300),
-        ({"MAX_CHUNK_BYTES": 1000, "MAX_AHEAD": 3}, b"money\n" * 100, 50, 25),
+        ({"MAX_CHUNK_BYTES": 1000, "AHEAD": 3}, b"money\n" * 100, 50, 25),
     ],
     ids=["by number", "by what entries carry"],
 )
@@ -93,7 +89,7 @@ def test_verdicts_come_while_messages_come(
     model: Path, monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int], body: bytes, verdicts: int, ahead: int
 ) -> None:
     for name, bound in bounds.items():
-        monkeypatch.setattr(judging, name, bound)
+        monkeypatch.setattr(module, name, bound)
     taken = 0
 
     def endless() -> Iterator[Entry]:
@@ -125,8 +121,8 @@ def test_one_letter_is_in_memory_at_a_time(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("few", [1, 1000])
 def test_what_cannot_be_read_is_named_in_its_place(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(judging, "MAX_CHUNK", 3)
-    monkeypatch.setattr(judging, "MAX_ALONE", few)
+    monkeypatch.setattr(module, "MAX_CHUNK", 3)
+    monkeypatch.setattr(module, "MAX_ALONE", few)
     entries = some(20)
     for n in (0, 7, 8):
         entries[n] = Entry(None, f"gone {n}", "/nowhere/at/all")
@@ -152,7 +148,7 @@ def test_no_messages_and_a_model_that_knows_nothing(tmp_path: Path, model: Path)
 
 @pytest.mark.parametrize("few", [1, 1000])
 def test_a_posterior_that_nobody_shows_is_not_computed(model: Path, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(judging, "MAX_ALONE", few)
+    monkeypatch.setattr(module, "MAX_ALONE", few)
     for wanted in (True, False):
         with Classifier.open(model) as classifier:
             told = classify_parallel(some(9), classifier, lambda name, j: [*j.posterior], never, posterior=wanted)
@@ -164,61 +160,9 @@ def made(tmp_path: Path) -> TrainingSet:
     return counted(tmp_path, mail(60))
 
 
-def called_with(*args: int, **kwargs: int) -> tuple[int, tuple[int, ...], dict[str, int]]:
-    return os.getpid(), args, kwargs
-
-
-def fail() -> None:
-    raise ZeroDivisionError("a defect")
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_every_call_has_its_own_process_and_result() -> None:
-    with SideProcess() as executor:
-        futures = [executor.submit(called_with, n, doubled=2 * n) for n in range(3)]
-        found = [future.result() for future in futures]
-    assert [told[1:] for told in found] == [((n,), {"doubled": 2 * n}) for n in range(3)]
-    assert len({os.getpid(), *(who for who, *_ in found)}) == 4
-
-
-def test_a_call_that_fails_or_dies_says_so() -> None:
-    with SideProcess() as executor:
-        with pytest.raises(ZeroDivisionError, match="a defect") as caught:
-            executor.submit(fail).result()
-        assert "in fail" in "".join(caught.value.__notes__)  # where in the process it happened
-        with pytest.raises(SpamnbError, match="SIGKILL"):
-            executor.submit(die).result()
-
-
-def test_leaving_the_context_ends_a_call_at_once() -> None:
-    before = set(multiprocessing.active_children())
-    started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), SideProcess() as executor:
-        future = executor.submit(time.sleep, 60)
-        assert not future.done()
-        raise KeyboardInterrupt
-    assert time.monotonic() - started < 20
-    assert set(multiprocessing.active_children()) == before
-    with pytest.raises(SpamnbError, match="SIGTERM"):
-        future.result()
-
-
-def test_shutdown_waits_for_a_call_that_is_not_cancelled() -> None:
-    executor = SideProcess()
-    future = executor.submit(called_with, 1)
-    executor.shutdown()
-    assert future.done() and future.result()[1] == (1,)
-
-
-@pytest.mark.parametrize("kind", [SideProcess, lambda: ThreadPoolExecutor(1)], ids=["process", "thread"])
-def test_training_beside_the_writing_makes_the_same_model(
-    made: TrainingSet, tmp_path: Path, kind: type[Executor]
-) -> None:
+def test_training_beside_the_writing_makes_the_same_model(made: TrainingSet, tmp_path: Path) -> None:
     alone = train_file(tmp_path / "alone", made, Settings())
-    with kind() as executor:
+    with threads(2) as executor:
         beside = train_file(tmp_path / "beside", made, Settings(), executor=executor)
     assert alone.scores.tolist() == beside.scores.tolist()
     exported = []
@@ -234,11 +178,11 @@ def test_a_failed_write_ends_the_learner_and_leaves_no_file(
     def no_room(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(training, "_fit", lambda *_: time.sleep(60))
+    monkeypatch.setattr(training, "_fit", lambda *_: time.sleep(0.5))
     monkeypatch.setattr(training, "write_counts", no_room)
     (tmp_path / "models").mkdir()
     started = time.monotonic()
-    with pytest.raises(OSError, match="no room"), SideProcess() as executor:
+    with pytest.raises(OSError, match="no room"), threads(1) as executor:
         train_file(tmp_path / "models" / "m", made, Settings(), executor=executor)
     assert time.monotonic() - started < 20
     assert not list((tmp_path / "models").iterdir())

@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mail import counted, exported, mail, message
+from mail import counted, exported, mail, message, never
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
+from spamnb.engines import counting
+from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.learner import Screened
 from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
+from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import read_snapshot, write_snapshot
@@ -70,11 +74,13 @@ def test_left_out_scores_are_judged_by_the_whole_offset(tmp_path: Path, monkeypa
     np.testing.assert_allclose(Corrected(CORRECTED).train(Screened(made)).scores, offset_of(3) * plain)
 
 
-def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path) -> None:
+def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = labelled(20)
     whole = counted(tmp_path / "whole", messages)
-    parts = [counted(tmp_path / "a", messages[:13]), counted(tmp_path / "b", messages[13:], range(13, len(messages)))]
-    for name, made in (("m", whole), ("n", TrainingSet.sum(parts)), ("o", TrainingSet.sum(parts[::-1]))):
+    monkeypatch.setattr(counting, "MAX_CHUNK", 3)
+    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
+    shared = [count_parallel(entries, TokenOptions(), tmp_path, never, workers=n) for n in (2, 3)]
+    for name, made in zip("mno", (whole, *shared)):
         train_file(tmp_path / name, made, CORRECTED)
     assert exported(tmp_path / "m") == exported(tmp_path / "n") == exported(tmp_path / "o")
     assert any('"correction"' in line for line in exported(tmp_path / "m"))

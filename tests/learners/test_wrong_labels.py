@@ -147,13 +147,3 @@ def test_a_lesson_that_training_doubts_is_taught_again(tmp_path: Path) -> None:
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         assert classifier.learned(wrong[0]) == "ham" and classifier.classify(wrong[0]).verdict == "ham"
         assert classifier.forget("ham", wrong[0])
-
-
-def test_entries_of_the_same_mail_are_doubted_alike_whoever_counted_them(tmp_path: Path) -> None:
-    mail, _ = wrongly_filed(letters(MAIL), 0.05)
-    whole = counted(tmp_path / "whole", mail)
-    parts = [counted(tmp_path / "a", mail[:200]), counted(tmp_path / "b", mail[200:], range(200, len(mail)))]
-    first, second = (Corrected(Settings()).screen(prepare(each)) for each in (whole, parts[1] + parts[0]))
-    assert first.doubted is not None and second.doubted is not None
-    assert set(first.doubted.included_positions()) == set(second.doubted.included_positions())
-    assert first.noise == pytest.approx(second.noise)

@@ -6,8 +6,8 @@ import pytest
 from mail import mail, message, model_of, never
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import count_messages
-from spamnb.reader.message import Reader
+from spamnb.engines.counting import count_parallel
+from spamnb.reader.options import TokenOptions
 from spamnb.report.explanation import explanation
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -83,9 +83,9 @@ def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
 
 
 def test_directions_are_told_the_heaviest_first(tmp_path: Path) -> None:
-    entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
+    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20))]
     settings = Settings("lda", embedding="lsa:5")
-    train_file(tmp_path / "m", count_messages(entries, Reader(), tmp_path / "rows", never), settings)
+    train_file(tmp_path / "m", count_parallel(entries, TokenOptions(), tmp_path, never), settings)
     with Classifier.open(tmp_path / "m") as classifier:
         for top, most in ((3, 1), (12, 3), (99, 5)):
             lines = told(classifier, message("spam", 70), top)
