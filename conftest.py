@@ -1,5 +1,4 @@
-"""Doctests: compiled modules are imported before pytest would import their sources in their place, and examples that
-need mail or write files run in a folder of their own, with ``corpora/`` in it."""
+"""Doctests: examples that need mail or write files run in a folder of their own, with ``corpora/`` in it."""
 
 from __future__ import annotations
 
@@ -7,9 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-import spamnb.message.html
-import spamnb.tokens.vectorizer  # noqa: F401  classes that are compiled cannot use classes that are not
 
 ROOT = Path(__file__).parent
 WITH_FILES = {ROOT / "spamnb" / "api", ROOT / "spamnb" / "library", ROOT / "spamnb" / "classifier.py"}

@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
@@ -29,8 +30,6 @@ from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.class_sums import presence
 from spamnb.formulas.mutual_information import mutual_information
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 WORD = re.compile(r"\w+")
 
@@ -118,12 +117,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=9)
     options = parser.parse_args()
     from sklearn import naive_bayes as twin
+    from sklearn.feature_extraction.text import CountVectorizer
 
     news = options.corpora / "20news-bydate"
-    vocabulary = Vocabulary()
+    vectorizer = CountVectorizer(analyzer=list)
     y, documents = zip(*posts(news / "train"))
-    X = document_term_matrix(documents, vocabulary)
-    X_test = document_term_matrix((words for _, words in posts(news / "test")), vocabulary, grow=False)
+    X = csr_array(vectorizer.fit_transform(documents))
+    X_test = csr_array(vectorizer.transform([words for _, words in posts(news / "test")]))
     labels = np.array(y)
     pairs: list[tuple[Any, Any]] = [
         (MultinomialNB(), twin.MultinomialNB()),

@@ -23,7 +23,7 @@ ALSO = (
     "spamnb.estimators.base",
     "spamnb.estimators.sum_classifier",
     "spamnb.estimators.discriminant",
-    "spamnb.message.parse",
+    "spamnb.reader.message",
     "spamnb.counts.top_words",
     "spamnb.training",
     "spamnb.evaluation.figures",

@@ -34,13 +34,11 @@ from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
-from spamnb.message.parse import parse
+from spamnb.library.vectorizer import MailVectorizer
+from spamnb.reader.message import Reader
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.training import train_file
 
 
@@ -87,7 +85,7 @@ def estimators(
 def model_types(learn: list[Entry], ask: list[Entry]) -> Iterator[tuple[str, float, float]]:
     """(name, accuracy, seconds) of the command line's models, judged by the most probable class."""
     with tempfile.TemporaryDirectory() as folder:
-        made = count_messages(enumerate(learn), Tokenizer(), Path(folder) / "rows", complain)
+        made = count_messages(enumerate(learn), Reader(), Path(folder) / "rows", complain)
         for what in ({}, {"pooling": "sum"}, {"model_type": "multinomial"}, {"model_type": "bernoulli"},
                      {"model_type": "boolean"}, {"model_type": "logistic"}):  # fmt: skip
             started = time.perf_counter()
@@ -108,13 +106,13 @@ def main() -> None:
     parser.add_argument("--corpus", choices=["20news", "spamassassin"], action="append")
     for name in parser.parse_args().corpus or ["20news", "spamassassin"]:
         learn, ask = corpus(name, corpora_folder())
-        tokenizer, vocabulary = Tokenizer(), Vocabulary()
-        X = document_term_matrix((tokenizer(parse(entry.read())) for entry in learn), vocabulary)
-        T = document_term_matrix((tokenizer(parse(entry.read())) for entry in ask), vocabulary, grow=False)
+        vectorizer = MailVectorizer()
+        X = vectorizer.fit_transform(entry.read() for entry in learn)
+        T = vectorizer.transform(entry.read() for entry in ask)
         y, truth = (np.array([entry.label for entry in part]) for part in (learn, ask))
-        print(f"{name}: {len(learn)} learned, {len(ask)} judged, {len(vocabulary)} tokens")
+        print(f"{name}: {len(learn)} learned, {len(ask)} judged, {len(vectorizer.tokens_)} tokens")
         print(f"  {'accuracy %':>10}  {'seconds':>8}")
-        for what, model, rows, asked in estimators(X, y, T, list(vocabulary.tokens())):
+        for what, model, rows, asked in estimators(X, y, T, list(vectorizer.tokens_)):
             started = time.perf_counter()
             right = (model.fit(rows, y).predict(asked) == truth).mean()
             print(f"  {100 * right:>10.2f}  {time.perf_counter() - started:>8.2f}  {what}", flush=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from spamnb.classifier import Classifier
 from spamnb.evaluation.roc import one_minus_roca
 from spamnb.formulas.calibration import margins
-from spamnb.message.headers import read_section
+from spamnb.reader.message import header_of
 
 PARTS = {"ham": ("easy_ham", "easy_ham_2", "hard_ham"), "spam": ("spam", "spam_2")}
 WARM = 500  # messages that are not counted
@@ -29,7 +29,7 @@ Stream = list[tuple[float, str, bytes]]
 def arrival(raw: bytes) -> float:
     """Seconds since 1970 of the topmost Received field; 0 where it tells no time."""
     try:
-        return parsedate_to_datetime(read_section(raw, []).value("received").rpartition(";")[2].strip()).timestamp()
+        return parsedate_to_datetime(header_of(raw, "received").rpartition(";")[2].strip()).timestamp()
     except (ValueError, OverflowError):
         return 0.0
 

@@ -28,11 +28,10 @@ from mail_corpora import corpora_folder, sources
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
-from spamnb.message.parse import parse
+from spamnb.reader.message import Reader, parse
 from spamnb.settings import Settings
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests" / "e2e")]
@@ -105,7 +104,7 @@ def main() -> None:
     words = good_words(*([text for label, text in known if label == wanted] for wanted in ("ham", "spam")))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        made = count_messages(((n, one[3]) for n, one in enumerate(read[:LEARNED])), Tokenizer(), folder / "rows", told)
+        made = count_messages(((n, one[3]) for n, one in enumerate(read[:LEARNED])), Reader(), folder / "rows", told)
         for model in MODELS:
             train(folder / model, made, Settings(model_type=model))
             with Classifier.open(folder / model, writable=True) as classifier:

@@ -32,9 +32,9 @@ from spamnb.evaluation.result import Result
 from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected
+from spamnb.reader.message import Reader
 from spamnb.settings import Settings
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import prepare
 
 CORPORA = ("spamassassin", "enron1", "enron2", "enron3", "lingspam", "sms", "20news")
@@ -62,7 +62,7 @@ def constants(changed: dict[str, Any]) -> Iterator[None]:
 def mail(name: str, root: Path, folder: Path) -> Mail:
     specs = [f"{root}/20news-bydate/{part}" for part in ("train", "test")] if name == "20news" else sources(name, root)
     found = list(entries(specs, lambda what, error: print(what, error, file=sys.stderr)))
-    made = count_messages(enumerate(found), Tokenizer(), folder / name, lambda n, e: print(n, e, file=sys.stderr))
+    made = count_messages(enumerate(found), Reader(), folder / name, lambda n, e: print(n, e, file=sys.stderr))
     return mail_of(made, [entry.name for entry in found])
 
 

@@ -22,8 +22,8 @@ from spamnb.counts.shard import UNDATED
 from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.held_out import Answers, mail_of
 from spamnb.evaluation.online import online
-from spamnb.message.dates import arrival
-from spamnb.message.parse import header_of
+from spamnb.reader.dates import arrival
+from spamnb.reader.message import header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries

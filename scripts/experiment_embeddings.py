@@ -26,11 +26,8 @@ from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
-from spamnb.message.parse import parse
+from spamnb.library.vectorizer import MailVectorizer
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 MODELS: dict[str, Callable[[], Any]] = {
     "LDA": LinearDiscriminantAnalysis, "QDA": QuadraticDiscriminantAnalysis,
@@ -49,13 +46,12 @@ class Split(NamedTuple):
 
 
 def split(train: Iterable[Any], test: Iterable[Any]) -> Split:
-    tokenizer, vocabulary = Tokenizer(TokenOptions(ngrams=1)), Vocabulary()
+    vectorizer = MailVectorizer(ngrams=1)
     train, test = list(train), list(test)
-    X = document_term_matrix((tokenizer(parse(entry.read())) for entry in train), vocabulary)
-    X_test = document_term_matrix((tokenizer(parse(entry.read())) for entry in test), vocabulary, grow=False)
-    X_test.resize(X_test.shape[0], len(vocabulary))
+    X = vectorizer.fit_transform(entry.read() for entry in train)
+    X_test = vectorizer.transform(entry.read() for entry in test)
     labels = [np.array([entry.label for entry in part]) for part in (train, test)]
-    return Split(X, labels[0], X_test, labels[1], list(vocabulary.tokens()))
+    return Split(X, labels[0], X_test, labels[1], list(vectorizer.tokens_))
 
 
 def splits(corpora: Path) -> dict[str, Split]:

@@ -16,6 +16,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mail_corpora import corpora_folder, sources
@@ -24,13 +25,9 @@ from scipy.sparse import csr_array
 from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
-from spamnb.message.parse import Message, parse
+from spamnb.library.vectorizer import MailVectorizer
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
-from spamnb.tokens import token_sink
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 NAMES = {"SA": "spamassassin", **{f"enron{n}": f"enron{n}" for n in (1, 2, 3)}, "Ling": "lingspam", "SMS": "sms"}
 ALPHA = 0.1
@@ -43,11 +40,11 @@ def complain(name: str, error: Exception) -> None:
 
 
 class Corpus:
-    """Messages of one corpus, parsed once, and what is known of each: its class and which half it is in."""
+    """Messages of one corpus, and what is known of each: its class and which half it is in."""
 
     def __init__(self, specs: list[str]) -> None:
         read = list(messages(entries(specs, complain), complain))
-        self.messages: list[Message] = [parse(raw) for _, raw in read]
+        self.raws = [raw for _, raw in read]
         self.classes = sorted({entry.label for entry, _ in read})
         self.y = np.array([self.classes.index(entry.label) for entry, _ in read])
         self.names = [Path(entry.name).name for entry, _ in read]
@@ -68,16 +65,12 @@ class Corpus:
         yield ~first
 
 
-def rows(corpus: Corpus, tokenizer: Tokenizer, without: tuple[str, ...] = ()) -> tuple[csr_array, np.ndarray]:
+def rows(corpus: Corpus, without: tuple[str, ...] = (), **options: Any) -> tuple[csr_array, np.ndarray]:
     """0/1 matrix of a corpus and its columns' groups; tokens that begin with one of ``without`` are left out."""
-    documents = (
-        [token for token in tokenizer(message) if not (without and token.startswith(without))]
-        for message in corpus.messages
-    )
-    vocabulary = Vocabulary()
-    X = csr_array(document_term_matrix(documents, vocabulary))
-    X.data = np.ones_like(X.data)
-    return X, vocabulary.tokens().groups
+    vectorizer = MailVectorizer(binary=True, dtype=np.int32, **options)
+    X = vectorizer.fit_transform(corpus.raws)
+    kept = np.array([not (without and token.startswith(without)) for token in vectorizer.tokens_])
+    return csr_array(X[:, kept]), vectorizer.tokens_.groups[kept]
 
 
 def scores(
@@ -153,17 +146,17 @@ class Table:
         name: str,
         pooling: Pooling = DEFAULT,
         alpha: float = ALPHA,
-        tokenizer: Tokenizer | None = None,
         without: tuple[str, ...] = (),
+        **options: Any,
     ) -> None:
-        plain = tokenizer is None and not without
+        plain = not (options or without)
         cells = [f"{name:34}"]
         for which, corpus in [*self.corpora.items(), ("20news", self.news)]:
             if corpus is None:
                 continue
             made = self.kept.get(which) if plain else None
             if made is None:
-                made = rows(corpus, tokenizer or Tokenizer(), without)
+                made = rows(corpus, without, **options)
             if plain:
                 self.kept[which] = made
             if which == "20news":
@@ -213,13 +206,8 @@ def main() -> None:
         for alpha in (0.01, 0.03, 0.1, 0.3, 1.0):
             table.line(f"alpha {alpha:g}", alpha=alpha)
     if arguments.only in (None, "pairs"):
-        table.line("no pairs", tokenizer=Tokenizer(TokenOptions(ngrams=1)))
-        default = token_sink.BIGRAM_WORDS
-        for first in (30, 50, 75, 100, 150, 10**6):
-            token_sink.BIGRAM_WORDS = first
-            table.line(f"pairs of the first {first} words", tokenizer=Tokenizer())
-        token_sink.BIGRAM_WORDS = default
-        table.line("and triples", tokenizer=Tokenizer(TokenOptions(ngrams=3)))
+        table.line("no pairs", ngrams=1)
+        table.line("and triples", ngrams=3)
     if arguments.only in (None, "tokens"):
         for without in (
             "p:",
@@ -239,7 +227,7 @@ def main() -> None:
             "message-id:",
         ):
             table.line(f"without {without}", without=(without,))
-        table.line("text only", tokenizer=Tokenizer(TokenOptions(body_only=True)))
+        table.line("text only", body_only=True)
 
 
 if __name__ == "__main__":

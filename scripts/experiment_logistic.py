@@ -21,10 +21,10 @@ from mail_corpora import corpora_folder, sources
 from spamnb.counts.training_set import count_messages
 from spamnb.evaluation.roc import one_minus_roca
 from spamnb.learners import logistic
+from spamnb.reader.message import Reader
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
 
 CORPORA = ("spamassassin", "enron1", "enron2", "lingspam", "sms")
 
@@ -46,7 +46,7 @@ def main() -> None:
         specs = sources(name, corpora_folder())
         with tempfile.TemporaryDirectory() as folder:
             parts = [
-                count_messages(half(specs, learned), Tokenizer(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
+                count_messages(half(specs, learned), Reader(), Path(folder) / f"{learned}", lambda n, e: print(n, e))
                 for learned in (True, False)
             ]
             made, asked = parts

@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
+from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information, top_columns
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 WORD = re.compile(r"[a-z]+")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -52,16 +51,12 @@ def posts(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def by_date(corpora: Path) -> tuple[Split, list[str]]:
-    vocabulary = Vocabulary()
-    parts = []
-    for part in ("train", "test"):
-        labels, documents = zip(*posts(corpora / "20news-bydate" / part))
-        parts.append((document_term_matrix(documents, vocabulary), np.array(labels)))
-    (X_train, y_train), (X_test, y_test) = parts
-    X_train = csr_array(
-        (X_train.data, X_train.indices, X_train.indptr), shape=(len(y_train), len(vocabulary))
-    )
-    return Split(X_train, y_train, X_test, y_test), list(vocabulary.tokens())
+    train, test = (list(posts(corpora / "20news-bydate" / part)) for part in ("train", "test"))
+    vectorizer = CountVectorizer(analyzer=list)
+    X = csr_array(vectorizer.fit_transform([words for _, words in (*train, *test)]))
+    y_train, y_test = (np.array([group for group, _ in part]) for part in (train, test))
+    split = Split(X[: len(train)], y_train, X[len(train) :], y_test)
+    return split, vectorizer.get_feature_names_out().tolist()
 
 
 def at_random(split: Split, seed: int) -> Split:

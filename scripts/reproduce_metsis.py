@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 BATCH, MIN_LOG_PRIOR, ATTRIBUTES = 100, 5, 3000
 MODELS = {
@@ -47,8 +46,9 @@ PUBLISHED = {
 def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
     """Occurrences (n, V) and labels of all messages, in the order of their numbers."""
     files = sorted(folder.glob("*/*.txt"), key=lambda path: int(path.name.split(".", 1)[0]))
-    texts = (path.read_bytes().decode("latin-1").split() for path in files)
-    return document_term_matrix(texts, Vocabulary()), np.array([path.parent.name for path in files])
+    texts = (path.read_bytes().decode("latin-1") for path in files)
+    X = csr_array(CountVectorizer(analyzer=str.split).fit_transform(texts))
+    return X, np.array([path.parent.name for path in files])
 
 
 def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ def text(path: str, kind: str) -> str:
     raw = Path(path).read_bytes()
     if kind.endswith("raw"):
         return raw.decode("latin-1")
-    from spamnb.message.parse import parse
+    from spamnb.reader.message import parse
 
     message = parse(raw)
     return "\n".join([message.header("subject"), *message.texts])

@@ -36,7 +36,7 @@ from served import mail  # noqa: E402
 
 from spamnb.classifier import Classifier  # noqa: E402
 from spamnb.journal.journal import Journal  # noqa: E402
-from spamnb.message.parse import digest  # noqa: E402
+from spamnb.reader.message import digest  # noqa: E402
 from spamnb.serve.imap_record import AccountRecord  # noqa: E402
 from spamnb.serve.score import score_message  # noqa: E402
 from spamnb.sources.imap_url import parsed  # noqa: E402

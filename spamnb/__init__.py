@@ -49,10 +49,10 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.library.spam import SpamClassifier as SpamClassifier
     from spamnb.library.vectorizer import HashingMailVectorizer as HashingMailVectorizer
     from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
-    from spamnb.message.parse import parse as parse
+    from spamnb.reader.message import parse as parse
+    from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.settings import Settings as Settings
     from spamnb.settings import SettingsOptions as SettingsOptions
-    from spamnb.tokens.tokenizer import TokenOptions as TokenOptions
 
 __version__ = "0.1.0"
 
@@ -71,11 +71,11 @@ _PUBLIC = {
     "Classifier": "classifier",
     "Judgement": "judgement",
     "Settings": "settings",
-    "TokenOptions": "tokens.tokenizer",
+    "TokenOptions": "reader.options",
     "Loss": "formulas.decision",
     "SpamnbError": "errors",
     "SpamnbWarning": "errors",
-    "parse": "message.parse",
+    "parse": "reader.message",
     "MultinomialNB": "estimators.multinomial",
     "BernoulliNB": "estimators.bernoulli",
     "ComplementNB": "estimators.complement",

@@ -9,9 +9,10 @@ whatever the model's size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,19 +22,27 @@ from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
 from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, Lesson, learner_for
-from spamnb.message.parse import digest
+from spamnb.reader.message import Reader, cuts_in_words, digest
+from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
+from spamnb.reader.rows import CsrRows, TokenIds
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
 from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
 from spamnb.store.store import Store
-from spamnb.tokens.csr_rows import CsrRows, TokenIds
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import MessageReader, ReadMessage, RowInfo
-from spamnb.tokens.vocabulary import Vocabulary
 
 CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
 FEW = 20  # messages of the smaller side with which it must be half of that: few messages are often wrong themselves
+
+
+class TokensOf(NamedTuple):
+    """The tokens of n messages as rows of a vocabulary's ids, which of them are empty, and what was left out."""
+
+    vocabulary: Vocabulary
+    rows: CsrRows
+    are_empty: list[bool]
+    cuts: list[tuple[str, ...]]
 
 
 class Classifier:
@@ -66,8 +75,8 @@ class Classifier:
         self.settings = replace(own, loss=replace(own.loss, **self._charges)) if self._charges else own
         self._kept = own.as_meta().keys()  # those of the file's meta that are settings
         try:
-            self._reader = MessageReader(Tokenizer(self.settings.tokens))
-        except (ValueError, SpamnbError) as error:
+            self._reader = Reader(self.settings.tokens)
+        except SpamnbError as error:
             raise SpamnbError(f"{self.store.path}: {error}; train again") from None
         self.learner = learner_for(self.settings)
 
@@ -124,7 +133,15 @@ class Classifier:
         """The message, to be classified and then learned or forgotten without reading it again."""
         with self.store.reading():
             self._follow()
-            return self._reader.read(raw, self.store.vocabulary)
+            return self._read(raw)
+
+    def _read(self, message: bytes | str | ReadMessage) -> ReadMessage:
+        """The message; one that this reader read already is returned as it is, and one that has no bytes."""
+        if isinstance(message, ReadMessage):
+            if message.reader is self._reader or isinstance(message, RecalledMessage):
+                return message
+            message = message.raw
+        return ReadMessage.read(raw_message(message), self._reader, self.store.vocabulary)
 
     def classify(
         self,
@@ -141,15 +158,16 @@ class Classifier:
             return self.classify_all([message], tokens, of_spam, posterior)[0]
         with self.store.reading():
             self._follow()
-            read = self._reader.read(message, self.store.vocabulary)
-            return self._judge(read.row, read.vocabulary, [read], tokens, of_spam, posterior)[0]
+            read = self._read(message)
+            found = TokensOf(read.vocabulary, read.row, [read.empty], [read.cuts])
+            return self._judge(found, tokens, of_spam, posterior)[0]
 
     def directions(self, raw: bytes | str) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
             vocabulary, totals = self.store.vocabulary, self.store.totals()
-            ids, rows = self._reader.rows([raw], vocabulary, identify=False)[1].renumbered()
+            ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
             tokens = TokenIds(vocabulary, ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
@@ -159,51 +177,46 @@ class Classifier:
         """``classify`` for many raw messages at once."""
         with self.store.reading():
             self._follow()
-            vocabulary = self.store.vocabulary
-            found, rows = self._reader.rows(raws, vocabulary, identify=False)
-            return self._judge(rows, vocabulary, found, tokens, of_spam, posterior)
+            vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
+            read = self._reader.read(messages, vocabulary, identify=False)
+            cuts = list(map(cuts_in_words, read.cuts.tolist()))
+            found = TokensOf(vocabulary, read.rows, list(map(is_empty, messages)), cuts)
+            return self._judge(found, tokens, of_spam, posterior)
 
-    def _judge(
-        self,
-        rows: CsrRows,
-        vocabulary: Vocabulary,
-        messages: Sequence[RowInfo | ReadMessage],
-        tokens: int | None,
-        of_spam: bool,
-        posterior: bool,
-    ) -> list[Judgement]:
-        """The judgement of each message: a row of the vocabulary's ids, and what is known of it. Of an
-        empty one nothing is known: all classes are alike, and it is never spam."""
+    def _judge(self, found: TokensOf, tokens: int | None, of_spam: bool, posterior: bool) -> list[Judgement]:
+        """The judgement of each message. Of an empty one nothing is known: all classes are alike, and it is never
+        spam."""
         totals = self.store.totals()
         if not totals.classes:
-            return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, each.truncations) for each in messages]
-        ids, rows = rows.renumbered()
-        scored = self.learner.score(self.store, totals, TokenIds(vocabulary, ids), rows)
-        own = scored.posterior().tolist() if posterior else [()] * len(messages)
+            return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
+        ids, rows = found.rows.renumbered()
+        scored = self.learner.score(self.store, totals, TokenIds(found.vocabulary, ids), rows)
+        own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
         probabilities = calibration.probabilities(scored.scores)
-        probabilities[[each.empty for each in messages]] = 1 / len(classes)
+        probabilities[found.are_empty] = 1 / len(classes)
         enough = calibration.enough(self.settings.spam_column(totals.classes))
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
-        of_interest = np.full(len(messages), classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        n = len(probabilities)
+        of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
         out = []
-        for i, message in enumerate(messages):
+        for i, (is_blank, cuts) in enumerate(zip(found.are_empty, found.cuts)):
             p = probabilities[i, of_interest[i]]
             log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
             of = int(of_interest[i]) if of_spam else None
-            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not message.empty else []
+            heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not is_blank else []
             parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
             out.append(
                 Judgement(
-                    UNSURE if message.empty and verdicts[i] == spam else verdicts[i],
+                    UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
                     dict(zip(classes, probabilities[i].tolist())),
                     dict(zip(classes, own[i])),
                     log_odds,
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,
-                    message.truncations,
+                    cuts,
                     parts,
                 )
             )
@@ -228,7 +241,7 @@ class Classifier:
         with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
         with self.store.reading():
             self._follow()
-            counts = self._reader.read(message, self.store.vocabulary).counts
+            counts = self._read(message).counts
             return self._contradicts(label, self.scores_without(label, counts))
 
     def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
@@ -250,7 +263,7 @@ class Classifier:
         """
         with self.store.writing():
             self._follow()
-            read = self._reader.read(message, self.store.vocabulary)
+            read = self._read(message)
             known = self.store.learned(read.digest)
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
@@ -288,7 +301,7 @@ class Classifier:
         """
         with self.store.writing():
             self._follow()
-            read = self._reader.read(message, self.store.vocabulary)
+            read = self._read(message)
             known = self.store.learned(read.digest)
             found = (read.digest, known, read.counts) if known else self._own_lesson(read.identity)
             if found is None or found[1].label != label:

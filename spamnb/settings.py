@@ -10,8 +10,8 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import MAX_SETTING, Loss
 from spamnb.formulas.pooling import POOLINGS
 from spamnb.formulas.priors import KINDS as PRIORS
+from spamnb.reader.options import TOKENS_VERSION, TokenOptions
 from spamnb.setting_fields import check_settings, setting, settings_in
-from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
 
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 BAYES_MODELS = ("corrected", *COUNT_MODELS)

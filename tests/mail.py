@@ -16,12 +16,12 @@ from spamnb.counts.class_counts import ClassCounts
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.journal.entries import entry_of
 from spamnb.journal.journal import Journal
+from spamnb.reader.message import Reader
 from spamnb.serve.score import score_message
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 
 SPAM = "offer prize winner pills cheap click unsubscribe credit casino free money guarantee".split()
 HAM = "meeting minutes report lunch thanks branch review patch kernel agenda train weather".split()
@@ -141,4 +141,4 @@ def counted(folder: Path, messages: Sequence[tuple[str, bytes]], places: Iterabl
     """The messages as training counts them, with its rows in ``folder``."""
     folder.mkdir(exist_ok=True, parents=True)
     entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-    return count_messages(zip(places or itertools.count(), entries), Tokenizer(), folder / "rows", never)
+    return count_messages(zip(places or itertools.count(), entries), Reader(), folder / "rows", never)

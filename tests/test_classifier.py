@@ -1,5 +1,6 @@
 """classifier.py: textbook posteriors against scikit-learn, and the algebra of learning and forgetting."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from spamnb.classifier import Classifier
-from spamnb.message.parse import parse
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 
 def exported(classifier: Classifier) -> list[str]:
@@ -33,18 +34,17 @@ def exported(classifier: Classifier) -> list[str]:
 def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary: bool, alpha: float) -> None:
     messages = [*mail(15), ("list", message("ham", 99)), ("list", message("spam", 98))]
     classifier = model_of(messages, model_type=model_type, alpha=alpha, pooling="sum")
-    tokenizer = Tokenizer()
-    vectorizer = CountVectorizer(analyzer=tokenizer, binary=binary)
-    X = vectorizer.fit_transform([parse(raw) for _, raw in messages])
+    vectorizer = CountVectorizer(analyzer=lambda raw: Counter(Reader().tokens(raw)).elements(), binary=binary)
+    X = vectorizer.fit_transform([raw for _, raw in messages])
     estimator = twin(alpha=alpha).fit(X, [label for label, _ in messages])
     for label in ("ham", "spam"):
         for number in range(200, 206):
             raw = message(label, number)
             judgement = classifier.classify(raw)
-            expected = estimator.predict_proba(vectorizer.transform([parse(raw)]))[0]
+            expected = estimator.predict_proba(vectorizer.transform([raw]))[0]
             assert list(judgement.posterior) == estimator.classes_.tolist()
             np.testing.assert_allclose(list(judgement.posterior.values()), expected, rtol=1e-9, atol=1e-15)
-            joint = estimator.predict_joint_log_proba(vectorizer.transform([parse(raw)]))[0]
+            joint = estimator.predict_joint_log_proba(vectorizer.transform([raw]))[0]
             np.testing.assert_allclose(judgement.scores, joint, atol=1e-10)
 
 
@@ -131,8 +131,8 @@ def test_a_message_is_learned_once_and_moved_when_it_was_wrong() -> None:
     assert classifier.learned(raw) == "spam"
     straight = model_of([*mail(3), ("spam", raw)])
     assert classifier.store.totals().documents.tolist() == straight.store.totals().documents.tolist()
-    tokens = list(Tokenizer()(parse(raw)))
-    moved, direct = classifier.store.look_up(sorted(set(tokens))), straight.store.look_up(sorted(set(tokens)))
+    tokens = list(Reader().tokens(raw))
+    moved, direct = classifier.store.look_up(sorted(tokens)), straight.store.look_up(sorted(tokens))
     assert np.array_equal(moved.document_counts, direct.document_counts)
     assert not classifier.forget("ham", raw)
 
@@ -257,7 +257,7 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)
         numbered = small.read(raw).vocabulary
-        assert len(small.store.vocabulary) <= len(numbered) <= 50 + len(set(Tokenizer()(parse(raw))))
+        assert len(small.store.vocabulary) <= len(numbered) <= 50 + len(Reader().tokens(raw))
     assert exported(small) == exported(whole)
 
 

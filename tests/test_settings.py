@@ -7,8 +7,8 @@ import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.decision import Loss
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import SETTINGS, Settings, SettingsOptions
-from spamnb.tokens.tokenizer import TokenOptions
 
 
 def test_a_model_of_a_type_that_is_no_longer_made_says_what_to_do() -> None:

@@ -210,7 +210,7 @@ class _Mail:
 
     def _subjects(self, places: set[int]) -> dict[int, str]:
         """Subjects by place in the sources: they are gone through once more, and only those messages read."""
-        from spamnb.message.parse import header_of
+        from spamnb.reader.message import header_of
 
         found = {}
         for place, entry in enumerate(again(self._specs, self._options)):

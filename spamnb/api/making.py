@@ -130,7 +130,7 @@ def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[
     """When, of what and by which command the model is made: what ``settings.ORIGIN`` names."""
     from datetime import datetime
 
-    from spamnb.message.pdf import is_available
+    from spamnb.reader.pdf import is_available
     from spamnb.sources.one_class import ReadOptions
     from spamnb.sources.spec import absolute
 

@@ -27,9 +27,10 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
     """
     from spamnb.errors import SpamnbError
     from spamnb.formulas.decision import Loss
+    from spamnb.reader.message import Reader
+    from spamnb.reader.options import TokenOptions
     from spamnb.setting_fields import settings_in
     from spamnb.settings import SETTINGS, Settings
-    from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
     for name in chosen:
         if name not in SETTINGS:
@@ -42,7 +43,7 @@ def settings_of(chosen: Mapping[str, Any]) -> Settings:
         from spamnb.learners.embeddings import parse_embedding
 
         parse_embedding(chosen["embedding"])
-    tokens = Tokenizer(TokenOptions(**of(TokenOptions))).options
+    tokens = Reader(TokenOptions(**of(TokenOptions))).options
     return Settings(**of(Settings), tokens=tokens, loss=Loss(**of(Loss)))
 
 

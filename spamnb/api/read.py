@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from spamnb.api.notices import Tell, warn
 from spamnb.api.options import Sources, specs_of
-from spamnb.message.parse import Message, parse
 from spamnb.naming import pluralize
+from spamnb.reader.message import Message, parse
 from spamnb.sources.entries import Entry, LeftOut, messages
 from spamnb.sources.one_class import ReadOptions
 

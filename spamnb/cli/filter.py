@@ -10,9 +10,9 @@ import click
 from spamnb.cli.options import journal_option, model_option, read_standard_input, standard_output, tell
 
 if TYPE_CHECKING:
+    from spamnb.reader.read_message import ReadMessage
     from spamnb.serve.score import Score
     from spamnb.settings import Settings
-    from spamnb.tokens.vectorizer import ReadMessage
 
 
 @click.command("filter", short_help="Copy a message, with X-Spam-* headers added.")
@@ -40,7 +40,7 @@ def filter_command(model: Path, journal: Path | None) -> None:
 
 def filtered(raw: bytes, model: Path, journal: Path | None = None) -> bytes:
     """The message with our headers; with a warning in their place when it cannot be judged."""
-    from spamnb.message.spam_fields import rewritten
+    from spamnb.reader.spam_fields import rewritten
 
     try:
         from spamnb.classifier import Classifier

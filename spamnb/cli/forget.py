@@ -75,7 +75,7 @@ def forget_command(label: str, sources: tuple[str, ...], model: Path, journal: P
 def _forget(
     classifier: Classifier, label: str, raw: bytes, notes: Journal | None, others: Counter[str]
 ) -> bool:
-    from spamnb.message.parse import digest
+    from spamnb.reader.message import digest
 
     changed = classifier.forget(label, raw)
     if not changed and (known := classifier.learned(raw)):

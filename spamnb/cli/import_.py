@@ -38,9 +38,9 @@ def import_command(file: TextIO, model: Path, force: bool) -> None:
     """
     from spamnb.classifier import Classifier
     from spamnb.naming import pluralize
+    from spamnb.reader.options import TOKENS_VERSION
     from spamnb.store.jsonl import parse_export
     from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
-    from spamnb.tokens.tokenizer import TOKENS_VERSION
 
     try:
         snapshot = parse_export(file, file.name)

@@ -26,14 +26,13 @@ def info_command(model: Path, form: str) -> None:
     Example:
       spamnb info --format json
     """
-    from spamnb.message.pdf import is_available
     from spamnb.naming import escape, escape_json, pluralize
+    from spamnb.reader.pdf import is_available
     from spamnb.report.numbers import percent
     from spamnb.settings import Settings
     from spamnb.store import facts
     from spamnb.store.lessons import holding, is_public, learned_and_not_kept
     from spamnb.store.store import Store
-    from spamnb.tokens.vectorizer import kernel_status
 
     with Store.open(model) as store, store.reading():
         totals, meta = store.totals(), store.meta()
@@ -42,13 +41,13 @@ def info_command(model: Path, form: str) -> None:
         rare, size, tokens = facts.tokens_of_one_message(store), store.size(), totals.vocabulary_size
     messages = dict(zip(totals.classes, totals.documents.tolist()))
     settings = {key: value for key, value in sorted(meta.items()) if key not in ("vocabulary_size", *origin)}
-    kernel, reads_pdf = kernel_status(), is_available()
+    reads_pdf = is_available()
     if form == "json":
         found = {"model": str(model), "bytes": size, "messages": messages, "tokens": tokens, "settings": settings}
         learned = {name: each._asdict() for name, each in lessons.items()}
         found |= {"tokens_of_one_message": rare, "learned_one_by_one": learned, "lessons_by_month": months}
         found["lessons"] = {**kept._asdict(), "not_kept": not_kept}
-        click.echo(escape_json({**found, "origin": origin, "kernel": kernel, "reads_pdf": reads_pdf}))
+        click.echo(escape_json({**found, "origin": origin, "reads_pdf": reads_pdf}))
         return
     share = f", {percent(100 * rare / tokens)} % of them in one message alone" if tokens else ""
     click.echo(f"{model}: {size / 1e6:.1f} MB, {pluralize(tokens, 'token')}{share}")
@@ -67,8 +66,6 @@ def info_command(model: Path, form: str) -> None:
         click.echo(f"  {escape(key.replace('_', ' '))}: {escape(_plain(value))}")
     if pdf := _pdf(origin.get("pdf_read"), reads_pdf):
         click.echo(f"this installation and PDF attachments: {pdf}")
-    if kernel != "compiled":
-        click.echo(f"this installation's kernel: {kernel}")
 
 
 def _other_than_usual(settings: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.cli.mailboxes import Target
     from spamnb.journal.journal import Journal
+    from spamnb.reader.read_message import ReadMessage
     from spamnb.serve.moves import Lesson
     from spamnb.serve.score import Score
     from spamnb.serve.sorting import Sorted
-    from spamnb.tokens.vectorizer import ReadMessage
 
 
 class Notes:
@@ -114,7 +114,7 @@ class Notes:
     def note_lesson(self, lesson: Lesson, label: str) -> None:
         """Write down what a person put right by moving a message."""
         from spamnb.journal.teaching import noted
-        from spamnb.message.parse import digest
+        from spamnb.reader.message import digest
 
         with self.journal() as journal:
             if journal is not None:

@@ -201,8 +201,8 @@ def _say(one: Sorted, where: str) -> None:
 
 def _field(raw: bytes, name: str) -> str:
     """A header field for a terminal, cut to a length that leaves a line readable."""
-    from spamnb.message.parse import header_of
     from spamnb.naming import escape
+    from spamnb.reader.message import header_of
 
     text = " ".join(header_of(raw, name).split())
     return escape(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…")
@@ -210,7 +210,7 @@ def _field(raw: bytes, name: str) -> str:
 
 def _tag(box: MaildirBox, message: MailboxMessage, raw: bytes, found: Score) -> MailboxMessage:
     """Put the verdict into a message."""
-    from spamnb.message.spam_fields import rewritten
+    from spamnb.reader.spam_fields import rewritten
 
     tagged = rewritten(raw, found.fields())
     return box.replace(message, tagged) if tagged != raw else message

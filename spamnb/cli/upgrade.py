@@ -48,10 +48,10 @@ def upgrade_command(
     from spamnb.api.making import make_model
     from spamnb.errors import SpamnbError
     from spamnb.naming import escape, pluralize
+    from spamnb.reader.options import TOKENS_VERSION
     from spamnb.settings import Settings
     from spamnb.store.lessons import holding
     from spamnb.store.store import Store
-    from spamnb.tokens.tokenizer import TOKENS_VERSION
 
     with Store.open(model) as store:
         meta, totals, lessons = store.meta(), store.totals(), holding(store).lessons

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from spamnb.engines.workers import cores
 from spamnb.errors import SpamnbError, reason
-from spamnb.tokens.tokenizer import TOKENS_VERSION
+from spamnb.reader.options import TOKENS_VERSION
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -52,7 +52,7 @@ def rules() -> dict[str, str]:
     ['PDF attachments', 'Unicode', 'spamnb', 'tokens']
     """
     from spamnb import __version__
-    from spamnb.message.pdf import is_available
+    from spamnb.reader.pdf import is_available
 
     return {
         "spamnb": __version__,

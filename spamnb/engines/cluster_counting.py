@@ -23,9 +23,10 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.engines.cluster import Cluster, check_rules, rules
 from spamnb.engines.counting import Progress
 from spamnb.errors import SpamnbError, reason
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.sources.entries import Entry, is_remote
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 FIRST_PART = 1000  # messages: enough that a task costs little beside them, few enough that all workers soon have one
 LARGEST_PART = 8000  # messages: some 60 MB of a worker
@@ -77,7 +78,7 @@ def count_part(mail: MailPart, options: TokenOptions, expected: dict[str, str]) 
     try:
         with TemporaryDirectory(prefix="spamnb-") as folder:
             rows = Path(folder, "rows")
-            counted = count_messages(numbered(), Tokenizer(options), rows, on_unreadable)
+            counted = count_messages(numbered(), Reader(options), rows, on_unreadable)
             cells = np.fromfile(rows, np.int32).reshape(-1, 2)
     except OSError as error:
         raise SpamnbError(f"a worker: no temporary files can be written there: {reason(error)}") from None

@@ -17,8 +17,9 @@ from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.chunks import Chunk, take_chunk
 from spamnb.engines.workers import cores, parallel_map
 from spamnb.errors import reason
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
@@ -105,7 +106,7 @@ def _alone(
         if not done % MAX_CHUNK:
             on_progress(done, None)
 
-    return count_messages(enumerate(entries), Tokenizer(options), folder / "rows", on_unreadable, on_message)
+    return count_messages(enumerate(entries), Reader(options), folder / "rows", on_unreadable, on_message)
 
 
 class _Chunks:
@@ -160,7 +161,7 @@ def _count(
     def on_unreadable(name: str, error: Exception) -> None:
         unreadable.append((name, reason(error)))
 
-    own = count_messages(entries(), Tokenizer(options), folder / f"rows{os.getpid()}", on_unreadable)
+    own = count_messages(entries(), Reader(options), folder / f"rows{os.getpid()}", on_unreadable)
     reply(own.save(folder / f"sums{os.getpid()}"))
 
 

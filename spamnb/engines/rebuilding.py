@@ -20,7 +20,7 @@ from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines.counting import Progress, counted
 from spamnb.engines.side_process import SideProcess
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.compaction import remember_months

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.evaluation.result import Result
-from spamnb.message.parse import header_of
+from spamnb.reader.message import header_of
 from spamnb.sources.entries import Entry
 
 SURE = 0.9  # probability of another class: above it the default costs call mail spam

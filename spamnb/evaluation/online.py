@@ -18,9 +18,9 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.held_out import BATCH, EVIDENCE
 from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.judgement import Judgement
-from spamnb.message.dates import arrival
-from spamnb.message.parse import header_of
 from spamnb.naming import pluralize
+from spamnb.reader.dates import arrival
+from spamnb.reader.message import header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
 

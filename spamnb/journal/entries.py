@@ -17,9 +17,9 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.decision import UNSURE
+from spamnb.reader.options import TOKENS_VERSION, TokenOptions
+from spamnb.reader.read_message import ReadMessage
 from spamnb.settings import Settings
-from spamnb.tokens.tokenizer import TOKENS_VERSION, TokenOptions
-from spamnb.tokens.vectorizer import ReadMessage
 
 MAX_FIELD = 200  # characters of a sender, a subject, a Message-ID: their writer may have sent a megabyte
 MAX_PLACE = 4096  # bytes of a path, as Linux has it
@@ -116,7 +116,7 @@ def entry_of(message: ReadMessage, found: Found, settings: Settings, *, user: st
         found.log_odds,
         evidence,
         token_rules(settings),
-        _packed(message.vocabulary.joined(message.row.ids), message.row.counts),
+        pack_tokens(message.vocabulary.take(message.row.ids), message.row.counts),
     )
 
 

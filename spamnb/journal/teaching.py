@@ -10,12 +10,12 @@ from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict, field_text, token_rules, unpack_tokens
 from spamnb.journal.journal import Journal, Noted, Teaching
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
+from spamnb.reader.read_message import RecalledMessage
 from spamnb.sources import maildir
 from spamnb.sources.entries import contents
 from spamnb.sources.spec import is_account
 from spamnb.store.learned import LearnedMessage
-from spamnb.tokens.vectorizer import RecalledMessage
 
 
 def mail_at(entry: Verdict) -> bytes | None:

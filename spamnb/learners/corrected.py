@@ -39,9 +39,9 @@ from spamnb.learners.learner import (
     Screened,
 )
 from spamnb.learners.naive_bayes import NaiveBayes
+from spamnb.reader.evidence import HEADERS
+from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
-from spamnb.tokens.groups import HEADERS
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet

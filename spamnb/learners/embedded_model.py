@@ -24,8 +24,8 @@ from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.formulas.pooling import softmax
 from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
 from spamnb.learners.learner import BatchScores, Direction, FitResult, Learner, Lesson, ModelFile, Screened, class_names
+from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 N_FOLDS = 10  # of the left-out scores; the embedding is that of all messages in each
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
+from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, Settings
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet

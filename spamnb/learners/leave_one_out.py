@@ -20,8 +20,8 @@ from spamnb.formulas.naive_bayes import (
 )
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
+from spamnb.reader.rows import CsrRows
 from spamnb.settings import Settings
-from spamnb.tokens.csr_rows import CsrRows
 
 
 def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +32,7 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
         return np.zeros(0, np.intp), np.zeros((0, len(counts.classes)))
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
-    groups = training_set.tokens.groups
+    groups = training_set.tokens.groups.copy()
     if settings.top_words is None:
         held = table[:, : len(totals.classes)].sum(axis=1, dtype=np.int64)
         np.putmask(groups, held == settings.min_messages, -1)

@@ -19,7 +19,7 @@ from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
 from spamnb.formulas.pooling import softmax
 from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, ModelFile, Screened, class_names
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
+from spamnb.reader.rows import CsrRows, take_tokens
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
 # 0/1 rows of length 1; a token has a weight if at least MIN_DF messages hold it. LEARNING_RATE is η of learning one

@@ -16,8 +16,8 @@ from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_od
 from spamnb.formulas.pooling import pool, softmax
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, Screened
+from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
 
 if TYPE_CHECKING:  # classifying a message does not need it
     from spamnb.counts.training_set import TrainingSet

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.protocols import folds_of
 from spamnb.library.given import as_list, check_count, labels_of, raw_messages
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 
 
 class MessageFolds:

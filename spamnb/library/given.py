@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from spamnb.errors import SpamnbError
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, message_of_text, raw_message
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 INPUTS = ("auto", "mail", "text")
 DEFAULT = Settings()  # what the estimators have where nothing is said, as the command line does
@@ -155,7 +156,7 @@ def token_options(
 ) -> TokenOptions:
     """The options of these parameters; ValueError where a model has none such."""
     try:
-        return Tokenizer(TokenOptions(tokenizer, stem, ngrams, body_only, tuple(ignore_headers))).options
+        return Reader(TokenOptions(tokenizer, stem, ngrams, body_only, tuple(ignore_headers))).options
     except SpamnbError as error:
         raise ValueError(str(error)) from None
 

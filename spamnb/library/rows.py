@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from spamnb.engines.counting import MAX_ALONE
 from spamnb.library.cores import in_order
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import CsrRows
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
-from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
-from spamnb.tokens.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -39,23 +40,21 @@ class _Reader:
     """Reads messages by the chunk, and keeps the cells of the tokens that it has met."""
 
     def __init__(self, options: TokenOptions, columns_of: ColumnsOf) -> None:
-        self._tokenizer = Tokenizer(options)
+        self._reader = Reader(options)
         self._columns_of = columns_of
         self._begin()
 
     def _begin(self) -> None:
-        self._vectorizer = Vectorizer(self._tokenizer)
+        self._vocabulary = Vocabulary()
         self._cells = self._columns_of(np.zeros(0, np.int64))
 
     def read(self, chunk: Sequence[Entry]) -> CsrRows:
         """The rows of the messages; a column may stand in one more than once."""
-        if len(self._vectorizer) > MAX_TOKENS:
+        if len(self._vocabulary) > MAX_TOKENS:
             self._begin()
-        for entry in chunk:
-            self._vectorizer.read(entry.read(), identify=False)
-        rows = self._vectorizer.take_rows()
-        new = np.arange(len(self._cells.columns), len(self._vectorizer))
-        found = self._columns_of(self._vectorizer.vocabulary.hashes(new))
+        rows = self._reader.read([entry.read() for entry in chunk], self._vocabulary, identify=False).rows
+        new = np.arange(len(self._cells.columns), len(self._vocabulary))
+        found = self._columns_of(self._vocabulary.hashes(new))
         self._cells = SignedColumns(*(np.concatenate(both) for both in zip(self._cells, found)))
         columns = self._cells.columns[rows.ids]
         use = columns >= 0

@@ -38,8 +38,8 @@ from spamnb.library.given import (
     tell_unreadable,
 )
 from spamnb.library.model import MemoryModel
-from spamnb.message.pdf import is_available
 from spamnb.naming import check_has_class
+from spamnb.reader.pdf import is_available
 from spamnb.settings import SETTINGS, Settings
 from spamnb.training import model_of
 

@@ -17,9 +17,9 @@ from spamnb.estimators.validation import not_fitted
 from spamnb.library.cores import workers_of
 from spamnb.library.given import DEFAULT, entries_of, tell_unreadable, token_options
 from spamnb.library.rows import SignedColumns, matrix_of, rows_by_hash
-from spamnb.tokens.csr_rows import CsrRows
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import TokenOptions
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import CsrRows
+from spamnb.reader.token_array import TokenArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -4,6 +4,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "core/fit.h"
 #include "core/reader.h"
 #include "core/tags.h"
 #include "core/words.h"
@@ -529,7 +530,7 @@ static enum failure read_sources(struct reader *reader, struct source *sources, 
             raw = span_of(file, size);
         }
         if (!source->error) {
-            enum failure failure = read_message(reader, raw, identify, true);
+            enum failure failure = read_message(reader, raw, WANT_ROW | (identify ? WANT_DIGEST : 0));
             if (failure) {
                 free(file);
                 return failure;
@@ -689,38 +690,56 @@ static PyObject *parts_of(const struct message *message) {
     return answer;
 }
 
-/* parse(raw) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest) */
-static PyObject *reader_parse(Reader *self, PyObject *raw) {
+static PyObject *parse_of(const struct message *m) {
+    const span_list *lists[] = {&m->texts, &m->attached, &m->extracted}, *hidden[] = {&m->hidden};
+    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(lists, COUNT_OF(lists)), urls_of(&m->links),
+                         urls_of(&m->images), urls_of(&m->forms), texts_of(hidden, 1),
+                         names_of(m->facts, FACT_NAMES, N_FACTS, m->tags), parts_of(m),
+                         names_of(m->cuts, CUT_NAMES, N_CUTS, NULL), (const char *)m->digest, (Py_ssize_t)DIGEST);
+}
+
+static PyObject *digests_of(const struct message *m) {
+    return Py_BuildValue("y#y#", (const char *)m->digest, (Py_ssize_t)DIGEST, (const char *)m->identity,
+                         (Py_ssize_t)DIGEST);
+}
+
+/* Reads one message, bytes, and tells of it. */
+static PyObject *tell(Reader *self, PyObject *raw, unsigned wants, PyObject *(*told_of)(const struct message *)) {
     Py_buffer buffer;
-    if (!PyBytes_Check(raw)) {
-        PyErr_SetString(PyExc_TypeError, "a message is bytes");
-        return NULL;
-    }
     if (!is_free(self->is_busy) || PyObject_GetBuffer(raw, &buffer, PyBUF_SIMPLE) < 0)
         return NULL;
     self->is_busy = true;
     leave(&self->python);
-    enum failure failure = read_message(&self->reader, span_of(buffer.buf, (size_t)buffer.len), true, false);
+    enum failure failure = read_message(&self->reader, span_of(buffer.buf, (size_t)buffer.len), wants);
     enter(&self->python.host);
     PyObject *answer = NULL;
     if (failure)
         raise_failure(failure);
-    else {
-        const struct message *m = &self->reader.message;
-        const span_list *lists[] = {&m->texts, &m->attached, &m->extracted}, *hidden[] = {&m->hidden};
-        answer = Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(lists, COUNT_OF(lists)), urls_of(&m->links),
-                               urls_of(&m->images), urls_of(&m->forms), texts_of(hidden, 1),
-                               names_of(m->facts, FACT_NAMES, N_FACTS, m->tags), parts_of(m),
-                               names_of(m->cuts, CUT_NAMES, N_CUTS, NULL), (const char *)m->digest, (Py_ssize_t)DIGEST);
-    }
+    else
+        answer = told_of(&self->reader.message);
     self->is_busy = false;
     PyBuffer_Release(&buffer);
     return answer;
 }
 
+/* parse(raw) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest) */
+static PyObject *reader_parse(Reader *self, PyObject *raw) {
+    return tell(self, raw, WANT_FIELDS | WANT_BODY | WANT_DIGEST, parse_of);
+}
+
+/* header(raw) -> list of (name, value) */
+static PyObject *reader_header(Reader *self, PyObject *raw) { return tell(self, raw, WANT_FIELDS, fields_of); }
+
+/* digests(raw) -> (digest, identity) */
+static PyObject *reader_digests(Reader *self, PyObject *raw) {
+    return tell(self, raw, WANT_DIGEST | WANT_IDENTITY, digests_of);
+}
+
 static PyMethodDef reader_methods[] = {
     {"read", (PyCFunction)reader_read, METH_VARARGS, "Reads messages (bytes, or paths) into rows of a vocabulary's ids."},
     {"parse", (PyCFunction)reader_parse, METH_O, "What stands in one message."},
+    {"header", (PyCFunction)reader_header, METH_O, "The header fields of one message; its body is not read."},
+    {"digests", (PyCFunction)reader_digests, METH_O, "What a message is known by however, and wherever, it is stored."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -733,6 +752,226 @@ static PyType_Slot reader_slots[] = {
 };
 
 static PyType_Spec reader_spec = {"spamnb.reader._core.Reader", sizeof(Reader), 0, Py_TPFLAGS_DEFAULT, reader_slots};
+
+/* ---- Arrays of Python, as formulas/correction.py hands them over ---- */
+
+enum { MAX_ARRAYS = 8 };
+
+struct arrays {
+    Py_buffer buffers[MAX_ARRAYS];
+    size_t n;
+};
+
+static void release_arrays(struct arrays *arrays) {
+    for (size_t i = 0; i < arrays->n; i++)
+        PyBuffer_Release(&arrays->buffers[i]);
+}
+
+static bool is_array_of(const Py_buffer *buffer, char kind, int n_dimensions) {
+    static const char *const WHOLE_NUMBERS = "ilq";
+    const char *format = buffer->format ? buffer->format : "";
+    if (buffer->ndim != n_dimensions || strlen(format) != 1)
+        return false;
+    if (kind == 'd')
+        return *format == 'd';
+    return strchr(WHOLE_NUMBERS, *format) && buffer->itemsize == (kind == 'i' ? 4 : 8);
+}
+
+/* Opens arrays by a form of two characters for each: what its numbers are (d: double, i: int32, q: int64, Q: int64 that
+ * are changed), and how many dimensions it has. ValueError, and none is open, where one is another. */
+static bool open_arrays(struct arrays *arrays, PyObject *const objects[], const char *form) {
+    for (arrays->n = 0; form[2 * arrays->n]; arrays->n++) {
+        char kind = form[2 * arrays->n];
+        Py_buffer *buffer = &arrays->buffers[arrays->n];
+        int flags = PyBUF_ND | PyBUF_FORMAT | (kind == 'Q' ? PyBUF_WRITABLE : 0);
+        bool is_open = PyObject_GetBuffer(objects[arrays->n], buffer, flags) == 0;
+        if (is_open && is_array_of(buffer, kind, form[2 * arrays->n + 1] - '0'))
+            continue;
+        if (is_open) {
+            PyBuffer_Release(buffer);
+            PyErr_SetString(PyExc_ValueError, "an array has other numbers, or another number of dimensions");
+        }
+        release_arrays(arrays);
+        return false;
+    }
+    return true;
+}
+
+static size_t length_of(const Py_buffer *buffer) { return (size_t)buffer->shape[0]; }
+
+static struct units units_of(const Py_buffer *buffer) {
+    return (struct units){buffer->buf, (size_t)buffer->shape[0], (size_t)buffer->shape[1]};
+}
+
+static struct rows rows_of(const Py_buffer *indptr, const Py_buffer *columns) {
+    return (struct rows){indptr->buf, columns->buf, length_of(indptr) ? length_of(indptr) - 1 : 0, length_of(columns)};
+}
+
+static struct visits visits_of(const Py_buffer *messages) { return (struct visits){messages->buf, length_of(messages)}; }
+
+static PyObject *other_shapes(void) {
+    PyErr_SetString(PyExc_ValueError, "arrays do not fit together");
+    return NULL;
+}
+
+static bool labels_fit(const struct fit *fit) {
+    for (size_t i = 0; i < fit->rows.n; i++)
+        if (fit->labels[i] < 0 || (uint64_t)fit->labels[i] >= fit->weights.columns)
+            return false;
+    return true;
+}
+
+/* ascend(indptr, columns, values, offsets, labels, order, brought, weights,
+ *        penalty, noise, unit, tolerance, least, passes) -> passes */
+static PyObject *fit_ascend(PyObject *module, PyObject *args) {
+    PyObject *objects[MAX_ARRAYS];
+    struct arrays arrays;
+    struct fit fit;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOdddddl", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+                          &objects[5], &objects[6], &objects[7], &fit.penalty, &fit.noise, &fit.unit, &fit.tolerance,
+                          &fit.least, &fit.passes) ||
+        !open_arrays(&arrays, objects, "q1i1d1d2q1q1Q2Q2"))
+        return NULL;
+    const Py_buffer *indptr = &arrays.buffers[0], *values = &arrays.buffers[2], *offsets = &arrays.buffers[3];
+    fit.rows = rows_of(indptr, &arrays.buffers[1]);
+    fit.values = values->buf;
+    fit.offsets = offsets->buf;
+    fit.labels = arrays.buffers[4].buf;
+    fit.order = visits_of(&arrays.buffers[5]);
+    fit.brought = units_of(&arrays.buffers[6]);
+    fit.weights = units_of(&arrays.buffers[7]);
+    size_t n = fit.rows.n, classes = fit.weights.columns;
+    bool fits = length_of(values) == n && length_of(&arrays.buffers[4]) == n && length_of(offsets) == n &&
+                (size_t)offsets->shape[1] == classes && fit.brought.rows == n && fit.brought.columns == classes;
+    long done = -1;
+    Py_BEGIN_ALLOW_THREADS
+    fits = fits && labels_fit(&fit) && rows_fit(&fit.rows, &fit.order, fit.weights.rows);
+    if (fits)
+        done = ascend(&fit);
+    Py_END_ALLOW_THREADS
+    release_arrays(&arrays);
+    return !fits ? other_shapes() : done < 0 ? PyErr_NoMemory() : PyLong_FromLong(done);
+}
+
+/* take_out(indptr, columns, messages, brought, weights), sum_columns(indptr, columns, messages, weights, sums) */
+static PyObject *visit_rows(PyObject *args, bool is_sum) {
+    PyObject *objects[5];
+    struct arrays arrays;
+    if (!PyArg_ParseTuple(args, "OOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
+        !open_arrays(&arrays, objects, "q1i1q1q2Q2"))
+        return NULL;
+    struct rows rows = rows_of(&arrays.buffers[0], &arrays.buffers[1]);
+    struct visits order = visits_of(&arrays.buffers[2]);
+    struct units read = units_of(&arrays.buffers[3]), changed = units_of(&arrays.buffers[4]);
+    const struct units *weights = is_sum ? &read : &changed;
+    bool fits = read.columns == changed.columns && (is_sum ? changed.rows == order.n : read.rows == rows.n);
+    Py_BEGIN_ALLOW_THREADS
+    fits = fits && rows_fit(&rows, &order, weights->rows);
+    if (fits && is_sum)
+        sum_columns(&rows, &order, &read, &changed);
+    else if (fits)
+        take_out(&rows, &order, &read, &changed);
+    Py_END_ALLOW_THREADS
+    release_arrays(&arrays);
+    if (!fits)
+        return other_shapes();
+    Py_RETURN_NONE;
+}
+
+static PyObject *fit_take_out(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, false); }
+
+static PyObject *fit_sum_columns(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, true); }
+
+/* solve(scores, y, penalty) -> list of the coefficients */
+static PyObject *fit_solve(PyObject *module, PyObject *args) {
+    PyObject *object, *answer = NULL;
+    Py_ssize_t y;
+    double penalty;
+    struct arrays arrays;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &penalty) || !open_arrays(&arrays, &object, "d1"))
+        return NULL;
+    size_t classes = length_of(&arrays.buffers[0]);
+    double *found = calloc(classes + 1, sizeof *found);
+    if (!found)
+        PyErr_NoMemory();
+    else if (y < 0 || (size_t)y >= classes)
+        other_shapes();
+    else {
+        solve(arrays.buffers[0].buf, classes, (size_t)y, penalty, found);
+        answer = PyList_New((Py_ssize_t)classes);
+    }
+    for (size_t k = 0; answer && k < classes; k++) {
+        PyObject *number = PyFloat_FromDouble(found[k]);
+        if (!number || PyList_SetItem(answer, (Py_ssize_t)k, number) < 0)
+            Py_CLEAR(answer);
+    }
+    free(found);
+    release_arrays(&arrays);
+    return answer;
+}
+
+/* trust(scores, y, noise) -> float */
+static PyObject *fit_trust(PyObject *module, PyObject *args) {
+    PyObject *object;
+    Py_ssize_t y;
+    double noise;
+    struct arrays arrays;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &noise) || !open_arrays(&arrays, &object, "d1"))
+        return NULL;
+    size_t classes = length_of(&arrays.buffers[0]);
+    bool fits = y >= 0 && (size_t)y < classes;
+    double found = fits ? trust(arrays.buffers[0].buf, classes, (size_t)y, noise) : 0.0;
+    release_arrays(&arrays);
+    return fits ? PyFloat_FromDouble(found) : other_shapes();
+}
+
+static PyObject *fit_omega(PyObject *module, PyObject *x) {
+    (void)module;
+    double number = PyFloat_AsDouble(x);
+    return PyErr_Occurred() ? NULL : PyFloat_FromDouble(omega(number));
+}
+
+/* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
+static PyObject *describe_tokens(PyObject *module, PyObject *args) {
+    Py_buffer text;
+    PyObject *objects[2], *hashes = NULL, *found = NULL;
+    struct arrays arrays;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*OO", &text, &objects[0], &objects[1]))
+        return NULL;
+    if (!open_arrays(&arrays, objects, "q1i1")) {
+        PyBuffer_Release(&text);
+        return NULL;
+    }
+    size_t n = length_of(&arrays.buffers[0]);
+    const int64_t *offsets = arrays.buffers[0].buf;
+    const int32_t *lengths = arrays.buffers[1].buf;
+    bool fits = n == length_of(&arrays.buffers[1]);
+    for (size_t i = 0; fits && i < n; i++)
+        fits = offsets[i] >= 0 && offsets[i] <= text.len && lengths[i] >= 0 && lengths[i] <= text.len - offsets[i];
+    if (!fits)
+        other_shapes();
+    else {
+        hashes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint64_t)));
+        found = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)n);
+    }
+    for (size_t i = 0; hashes && found && i < n; i++) {
+        span token = span_of((const uint8_t *)text.buf + offsets[i], (size_t)lengths[i]);
+        uint64_t hash = file_hash(token);
+        memcpy(PyBytes_AsString(hashes) + i * sizeof hash, &hash, sizeof hash);
+        PyBytes_AsString(found)[i] = (char)group_of(&groups, token);
+    }
+    release_arrays(&arrays);
+    PyBuffer_Release(&text);
+    if (hashes && found)
+        return Py_BuildValue("NN", hashes, found);
+    Py_XDECREF(hashes);
+    Py_XDECREF(found);
+    return NULL;
+}
 
 /* ---- Tables ---- */
 
@@ -804,6 +1043,13 @@ static PyObject *token_kinds(PyObject *module, PyObject *unused) {
 static PyMethodDef module_methods[] = {
     {"set_tables", set_tables, METH_VARARGS, "Hands the core what it needs to know."},
     {"token_kinds", token_kinds, METH_NOARGS, "The prefixes of the tokens that the core writes."},
+    {"describe_tokens", describe_tokens, METH_VARARGS, "The hashes and groups of tokens in one text."},
+    {"ascend", fit_ascend, METH_VARARGS, "Solves for messages in turn; how many passes there were."},
+    {"take_out", fit_take_out, METH_VARARGS, "Takes what messages brought out of the weights."},
+    {"sum_columns", fit_sum_columns, METH_VARARGS, "Adds the sums of the weights of messages' columns."},
+    {"solve", fit_solve, METH_VARARGS, "The coefficients of a message."},
+    {"trust", fit_trust, METH_VARARGS, "The probability that a label is right."},
+    {"omega", fit_omega, METH_O, "Wright's omega function."},
     {NULL, NULL, 0, NULL},
 };
 

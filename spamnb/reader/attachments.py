@@ -2,74 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from spamnb.message.charsets import decode
-from spamnb.message.encodings import take_uuencoded, transfer_decode
-from spamnb.message.mime import OPENED, Part, read_as
+from spamnb.reader.charsets import decode
 from spamnb.reader.tables import find_codec
+from spamnb.reader.tnef import TnefFile, read_tnef
+from spamnb.reader.uuencode import UuFile, take_files, uudecode
 
 # enum shown_as of core/mime.h, and enum opened_role of core/reader.h.
 AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF = range(9)
 TEXT, SAME_TEXT, PART, LINK, CUT = range(5)
 NO_PART = (b"", b"", b"", b"", b"", 0)
 
+# What a file that is no part of its own is opened as, by the end of its name.
+FILE_TYPES = {
+    **dict.fromkeys(("html", "htm", "xhtml", "xht", "shtml", "svg"), "text/html"),
+    **dict.fromkeys(("txt", "text", "ics"), "text/plain"),
+}
+
 Opened = tuple[int, int, bytes, bytes, tuple[bytes, bytes, bytes, bytes, bytes, int]]
 
 
-def _text(octets: bytes, kind: str = "text/plain", charset: str = "utf-8") -> Opened:
+def _text(octets: bytes, kind: str, charset: str) -> Opened:
     return TEXT, AS_HTML if kind == "text/html" else AS_TEXT, octets, charset.encode(), NO_PART
 
 
-def _part(part: Part) -> Opened:
-    said = (part.content_type, part.charset, part.encoding, part.disposition, part.filename)
-    described = tuple([text.encode("utf-8", "replace") for text in said])
-    return PART, AS_NOTHING, b"", b"", (*described, part.size)  # type: ignore[return-value]
+def _cut(shown_as: int) -> Opened:
+    return CUT, shown_as, b"", b"", NO_PART
+
+
+def _type_of(name: str) -> str:
+    """What a file is opened as; empty where it is not.
+
+    >>> _type_of("Invoice.HTML"), _type_of("a.zip")
+    ('text/html', '')
+    """
+    return FILE_TYPES.get(name.rpartition(".")[2].lower(), "")
 
 
 def _read_pdf(document: bytes) -> list[Opened]:
-    from spamnb.message.pdf import is_available, read_pdf
+    from spamnb.reader.pdf import read_pdf  # few messages need it
 
-    if not is_available():
-        return []
-    truncations: list[str] = []
-    text, links = read_pdf(document, truncations)
-    found: list[Opened] = [(LINK, AS_PDF, link.encode("utf-8", "replace"), b"", NO_PART) for link in links]
-    if text:
-        found.append(_text(text.encode("utf-8", "replace")))
-    if truncations:
-        found.append((CUT, AS_PDF, b"", b"", NO_PART))
-    return found
+    found = read_pdf(document)
+    opened: list[Opened] = [(LINK, AS_PDF, link.encode("utf-8", "replace"), b"", NO_PART) for link in found.links]
+    if found.text:
+        opened.append(_text(found.text.encode("utf-8", "replace"), "text/plain", "utf-8"))
+    return opened if found.is_whole else [*opened, _cut(AS_PDF)]
+
+
+def _read_files(files: Iterable[UuFile | TnefFile], encoding: bytes) -> list[Opened]:
+    """Files that are no parts of their own: what a part would say of each, and the text in it."""
+    opened: list[Opened] = []
+    for file in files:
+        kind = _type_of(file.name)
+        content_type = (kind or "application/octet-stream").encode()
+        said = (content_type, b"", encoding, b"attachment", file.name.encode("utf-8", "replace"), file.size)
+        opened.append((PART, AS_NOTHING, b"", b"", said))
+        if kind:
+            opened.append(_text(file.content, kind, ""))
+    return opened
 
 
 def _read_tnef(document: bytes) -> list[Opened]:
-    from spamnb.message.tnef import read_tnef
-
-    truncations: list[str] = []
-    found: list[Opened] = []
-    for text in read_tnef(document, truncations):
-        found += map(_part, text.parts)
-        if text.octets:
-            found.append(_text(text.octets, text.kind, text.charset))
-    if truncations:
-        found.append((CUT, AS_TNEF, b"", b"", NO_PART))
-    return found
+    found = read_tnef(document)
+    body = [_text(found.body.octets, found.body.kind, found.body.charset)] if found.body else []
+    return [*body, *_read_files(found.files, b"tnef"), *([] if found.is_whole else [_cut(AS_TNEF)])]
 
 
-def _read_files(text: bytes, most: int) -> list[Opened]:
+def _read_text(text: bytes, most: int) -> list[Opened]:
     """A text that may have uuencoded files in it: what a person reads of it, and the files."""
-    rest, files = take_uuencoded(text.decode(), most)
-    found: list[Opened] = [(SAME_TEXT, AS_TEXT, rest.encode(), b"", NO_PART)]
-    for name, content, size in files:
-        kind = read_as("application/octet-stream", name)
-        if kind.startswith("message/") or (kind in OPENED and kind != "application/pdf"):
-            kind = ""
-        found.append(_part(Part(kind or "application/octet-stream", "", "x-uuencode", "attachment", name, size)))
-        if kind == "application/pdf":
-            found += _read_pdf(content)
-        elif kind:
-            found.append(_text(content, kind, ""))
-    return found
+    rest, files = take_files(text.decode(), most)
+    return [(SAME_TEXT, AS_TEXT, rest.encode(), b"", NO_PART), *_read_files(files, b"x-uuencode")]
 
 
 class Program:
@@ -109,19 +112,19 @@ class Program:
 
     def signed(self, octets: bytes) -> bytes:
         """The entity in an S/MIME signature."""
-        from spamnb.message.smime import signed_content
+        from spamnb.reader.smime import signed_content
 
         return signed_content(octets)
 
     def uudecode(self, body: bytes) -> bytes:
         """A body that is uuencoded as a whole."""
-        return transfer_decode(body, "x-uuencode")
+        return uudecode(body)
 
     def open(self, shown_as: int, octets: bytes, most_parts: int) -> list[Opened]:
         """What stands in a document, or in a text with files in it."""
         if shown_as == AS_PDF:
             return _read_pdf(octets)
-        return _read_tnef(octets) if shown_as == AS_TNEF else _read_files(octets, most_parts)
+        return _read_tnef(octets) if shown_as == AS_TNEF else _read_text(octets, most_parts)
 
     def split(self, text: bytes) -> list[bytes]:
         """The words of a text."""

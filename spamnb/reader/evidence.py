@@ -13,6 +13,20 @@ from spamnb.reader import _core
 # nor a thousand words outvote what the rest of the message says.
 GROUPS = ("text", "pairs", "subject", "headers", "structure")
 
+HEADERS = GROUPS.index("headers")
+
+# What of a message is left out because a bound is reached: by the names of core/evidence.c, in its order, and in words.
+CUTS = {
+    "headers": "a part of the header section, which is too long",
+    "html": "a part of the HTML, which has too much in it",
+    "links": "some of the links: there are too many",
+    "parts": "some of the parts: there are too many",
+    "pdf": "a PDF document, or pages of it",
+    "smime": "a signed part that is too long",
+    "text": "a part of the text, which is too long",
+    "tnef": "a winmail.dat, or a part of it",
+}
+
 # The registry of token kinds: every prefix of a token that is not the name of a header field, and its group. The core
 # writes these and no others.
 KINDS = {

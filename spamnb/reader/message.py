@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.message.mime import Part
+from spamnb.errors import SpamnbError
 from spamnb.reader import _core
 from spamnb.reader.attachments import Program
-from spamnb.reader.evidence import header_rules
-from spamnb.reader.tables import hand_over
-from spamnb.tokens.tokenizer import TokenOptions
-
-hand_over()
+from spamnb.reader.evidence import CUTS, header_rules
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import CsrRows
+from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST = 16  # bytes
-_KEY = os.urandom(16)  # of all vocabularies of this process: a sender cannot choose the slots of his tokens
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
-# What was left out because a bound was reached, by the names of core/evidence.c.
-CUTS = ("headers", "html", "links", "parts", "pdf", "smime", "text", "tnef")
-
 
 def _splitter(tokenizer: str) -> Callable[[str], list[str]] | None:
     if tokenizer == "own":
@@ -43,66 +38,35 @@ def _stemmer(language: str | None) -> Callable[[str], str] | None:
     from nltk.stem.snowball import SnowballStemmer
 
     if language not in SnowballStemmer.languages:
-        raise ValueError(f"stem {language!r} is not one of {', '.join(SnowballStemmer.languages)}")
+        raise SpamnbError(f"stem is {language!r}: it must be one of {', '.join(SnowballStemmer.languages)}")
     stem: Callable[[str], str] = SnowballStemmer(language).stem
     return stem
 
 
-class Vocabulary:
-    """Tokens and their ids, both ways; a token that has no id gets the next one. For one thread at a time.
+class ReadRows(NamedTuple):
+    """n messages that were read.
 
-    >>> vocabulary = Vocabulary()
-    >>> vocabulary.ids(["a", "b", "a"]), vocabulary.ids(["c"]), vocabulary.take(np.array([2, 0]))
-    (array([0, 1, 0], dtype=uint32), array([2], dtype=uint32), ['c', 'a'])
-    """
-
-    def __init__(self) -> None:
-        self.core = _core.Vocabulary(_KEY)
-
-    def __len__(self) -> int:
-        return len(self.core)
-
-    def ids(self, tokens: Sequence[str]) -> np.ndarray:
-        """The id of each of the k ``tokens``, (k,) uint32."""
-        return np.frombuffer(self.core.ids([token.encode() for token in tokens]), np.uint32)
-
-    def take(self, ids: np.ndarray) -> list[str]:
-        """The tokens with these ids."""
-        return list(self.core.texts(np.ascontiguousarray(ids, np.uint32)))
-
-    def hashes(self, ids: np.ndarray) -> np.ndarray:
-        """The hash of each token with these ids that a model file keeps, (k,) int64."""
-        return np.frombuffer(self.core.hashes(np.ascontiguousarray(ids, np.uint32)), np.int64)
-
-    def groups(self, ids: np.ndarray) -> np.ndarray:
-        """The group of each token with these ids, (k,) int8: its place in ``evidence.GROUPS``."""
-        return np.frombuffer(self.core.groups(np.ascontiguousarray(ids, np.uint32)), np.int8)
-
-    def tokens(self) -> tuple[np.ndarray, np.ndarray]:
-        """The text of all tokens in UTF-8, (bytes,) uint8, and where each ends in it, (k,) int64."""
-        text, ends = self.core.tokens()
-        return np.frombuffer(text, np.uint8), np.frombuffer(ends, np.int64)
-
-    def add(self, other: Vocabulary) -> np.ndarray:
-        """Adds the tokens of another vocabulary, as each thread has one; the id here of each of them, (k,) uint32."""
-        return np.frombuffer(self.core.add(other.core), np.uint32)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """n messages; message i has the tokens ``ids[indptr[i]:indptr[i + 1]]``, each as often as ``counts`` says.
-
-    digests: (n,) of 16 bytes each, the same however a message is stored
-    cuts: (n,) what was left out, as bits in the order of ``CUTS``
+    rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
+    digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
+    cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
     errors: (number of the message, errno) of files that could not be read; their rows are empty
     """
 
-    indptr: np.ndarray
-    ids: np.ndarray
-    counts: np.ndarray
+    rows: CsrRows
     digests: bytes
     cuts: np.ndarray
     errors: list[tuple[int, int]]
+
+
+class Part(NamedTuple):
+    """One leaf of the MIME tree. ``size`` is the number of bytes it takes in the message, still encoded."""
+
+    content_type: str
+    charset: str
+    encoding: str
+    disposition: str
+    filename: str
+    size: int
 
 
 class Message(NamedTuple):
@@ -143,9 +107,8 @@ class Message(NamedTuple):
 class Reader:
     """Reads messages with one set of options, for one thread at a time; other threads may run meanwhile.
 
-    ValueError for a stemmer that does not exist.
+    SpamnbError for a stemmer that does not exist.
 
-    >>> from spamnb.tokens.tokenizer import TokenOptions
     >>> reader = Reader(TokenOptions(body_only=True))
     >>> reader.tokens(b"Subject: offer\\n\\nBuy NOW: $5!")
     {'p::': 1, 'p:$': 1, 'p:!': 1, 'buy': 1, 'now': 1, '$5!': 1, '#$0!': 1, 'buy now': 1, 'now $5!': 1,
@@ -162,19 +125,27 @@ class Reader:
 
     def read(
         self, messages: Sequence[bytes | str | os.PathLike[str]], vocabulary: Vocabulary, identify: bool = True
-    ) -> Rows:
+    ) -> ReadRows:
         """Messages, bytes or paths of files, as rows of the vocabulary's ids. Without ``identify`` digests are 0."""
         lengths, cells, digests, cuts, errors = self._core.read(list(messages), vocabulary.core, identify)
         indptr = np.zeros(len(messages) + 1, np.int64)
         np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
-        ids, counts = np.frombuffer(cells or b"", np.uint32).reshape(-1, 2).T
-        return Rows(indptr, ids, counts, digests, np.frombuffer(cuts, np.uint32), errors)
+        ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
+        return ReadRows(CsrRows(indptr, ids, counts), digests, np.frombuffer(cuts, np.uint32), errors)
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""
         vocabulary = Vocabulary()
-        rows = self.read([raw], vocabulary)
+        rows = self.read([raw], vocabulary).rows
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
+
+    def header(self, raw: bytes) -> list[tuple[str, str]]:
+        """(name as written, decoded value) of the header fields in order; the body is not read."""
+        return self._core.header(raw)
+
+    def digests(self, raw: bytes) -> tuple[bytes, bytes]:
+        """See ``digest`` and ``identity``."""
+        return self._core.digests(raw)
 
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
@@ -185,6 +156,25 @@ class Reader:
         )  # fmt: skip
 
 
+def cuts_in_words(bits: int) -> tuple[str, ...]:
+    """What was left out of a message, for people, of a member of ``ReadRows.cuts``.
+
+    >>> cuts_in_words(0), cuts_in_words(1)
+    ((), ('a part of the header section, which is too long',))
+    """
+    return tuple([words for bit, words in enumerate(CUTS.values()) if bits >> bit & 1]) if bits else ()
+
+
+class _Own(threading.local):
+    """A reader for each thread, which nobody asks for tokens."""
+
+    def __init__(self) -> None:
+        self.reader = Reader()
+
+
+_own = _Own()
+
+
 def parse(raw: bytes) -> Message:
     """``raw`` decoded; any bytes are a message.
 
@@ -192,4 +182,32 @@ def parse(raw: bytes) -> Message:
     >>> message.header("subject"), message.texts
     ('café', ('Hello\\n',))
     """
-    return Reader().parse(raw)
+    return _own.reader.parse(raw)
+
+
+def fields_of(raw: bytes) -> list[tuple[str, str]]:
+    """(name as written, decoded value) of the header fields in order; the body is not read."""
+    return _own.reader.header(raw)
+
+
+def header_of(raw: bytes, name: str) -> str:
+    """The decoded value of the first header field called ``name`` (lower case); empty when there is none.
+
+    >>> header_of(b"Subject: =?utf-8?q?caf=C3=A9?=\\n\\nHello", "subject")
+    'café'
+    """
+    return next((value for key, value in fields_of(raw) if key.lower() == name), "")
+
+
+def digest(raw: bytes) -> bytes:
+    """16 bytes, the same however the message is stored."""
+    return _own.reader.digests(raw)[0]
+
+
+def identity(raw: bytes) -> bytes:
+    r"""16 bytes, the same for a message on its way and in any mailbox: its digest less the fields that delivery adds.
+
+    >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
+    True
+    """
+    return _own.reader.digests(raw)[1]

@@ -11,8 +11,8 @@ import os
 import struct
 import unicodedata
 
-from spamnb.message.charsets import resolve
 from spamnb.reader import _core
+from spamnb.reader.charsets import resolve
 from spamnb.reader.evidence import GROUPS, KINDS
 
 # What a character is: the bits of core/unicode.h, in its order.

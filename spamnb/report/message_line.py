@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from unicodedata import combining
 
-from spamnb.message.headers import read_section
-from spamnb.message.parse import parse
+from spamnb.reader.message import fields_of, parse
 
 MAX_READ = 1_000  # characters of a field: more than any terminal has columns for
 MAX_MARKS = 3  # combining marks on one letter: no script needs more, and heaps of them cover the lines above
@@ -42,8 +41,8 @@ def heading(raw: bytes) -> Heading:
     >>> heading(b"\\nSorry, I'll call later")
     Heading(sender='', subject="Sorry, I'll call later", day='', time='')
     """
-    section = read_section(raw, [])
-    sender, subject, date = (printable(section.value(name)) for name in ("from", "subject", "date"))
+    fields = {name.lower(): value for name, value in reversed(fields_of(raw))}
+    sender, subject, date = (printable(fields.get(name, "")) for name in ("from", "subject", "date"))
     if not sender and not subject:
         subject = next(filter(None, map(printable, parse(raw).texts)), "")
     return Heading(sender.replace('"', ""), subject, *_when(date))

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from spamnb.errors import SpamnbError, reason
-from spamnb.message.parse import digest
 from spamnb.naming import escape
+from spamnb.reader.message import digest
 from spamnb.serve.imap_record import AccountRecord
 from spamnb.serve.moves import SeenFolders, lasting_name
 from spamnb.sources import maildir

@@ -25,8 +25,8 @@ from spamnb.journal.whereabouts import (
     note_place,
     place_in_account,
 )
-from spamnb.message.parse import digest
 from spamnb.naming import escape
+from spamnb.reader.message import digest
 from spamnb.serve.imap_memory import ImapMemory
 from spamnb.serve.imap_record import AccountRecord, record_path
 from spamnb.serve.maildir_memory import MaildirMemory

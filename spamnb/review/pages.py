@@ -150,10 +150,11 @@ def message(journal: Journal, row: Noted, viewer: str | None, raw: bytes | None)
     texts, hidden = "", ""
     left_out: tuple[str, ...] = ()
     if raw is not None:
-        from spamnb.message.parse import parse
+        from spamnb.reader.evidence import CUTS
+        from spamnb.reader.message import parse
 
         read = parse(raw)
-        texts, hidden, left_out = "\n\n".join(read.texts), read.hidden, read.truncations
+        texts, hidden, left_out = "\n\n".join(read.texts), read.hidden, tuple([CUTS[name] for name in read.cuts])
     standing = [made for made in journal.corrections(0, viewer, 500) if made.digest == entry.digest]
     return {
         "line": line_of(row),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.classifier import Classifier
-from spamnb.tokens.token_array import TokenArray
+from spamnb.reader.token_array import TokenArray
 
 MOST = 50  # words that are listed
 MAX_TYPED = 80  # characters of a beginning

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 from spamnb.serve.imap_memory import ImapMemory
 from spamnb.serve.imap_record import AccountRecord, kin_of
 from spamnb.serve.moves import LEARN, Lesson

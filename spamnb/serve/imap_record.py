@@ -11,11 +11,11 @@ import os
 import re
 import time
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.message.parse import digest_of
 from spamnb.naming import escape
 from spamnb.sources.imap_reading import State, Uid
 from spamnb.sources.imap_url import ImapUrl
@@ -59,7 +59,7 @@ def kin_of(head: bytes) -> bytes:
     >>> kin_of(b"Received: by mx id 1\r\n\r\n") == kin_of(b"Received: by mx id 1\n\n")
     True
     """
-    return digest_of(head.replace(b"\r\n", b"\n"))
+    return blake2b(head.replace(b"\r\n", b"\n"), digest_size=16, usedforsecurity=False).digest()
 
 
 def record_path(url: ImapUrl) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from spamnb.message.parse import digest as message_digest
+from spamnb.reader.message import digest as message_digest
 from spamnb.serve.moves import LEARN, Lesson, SeenFolders, is_junk, lasting_name
 from spamnb.serve.sorting import Moved
 from spamnb.sources import maildir

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.message import parse as message
 from spamnb.naming import escape
+from spamnb.reader import message
 from spamnb.sources import maildir
 from spamnb.sources.entries import contents
 from spamnb.sources.mailbox import MailboxMessage

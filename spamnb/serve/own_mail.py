@@ -11,8 +11,8 @@ import secrets
 from collections.abc import Iterable
 
 from spamnb.classifier import Classifier
-from spamnb.message.parse import header_of
-from spamnb.tokens.vectorizer import ReadMessage
+from spamnb.reader.message import header_of
+from spamnb.reader.read_message import ReadMessage
 
 FIELD = "X-Spamnb-Digest"
 _MARK = FIELD.encode() + b":"

@@ -20,7 +20,7 @@ from spamnb.serve.own_mail import is_own
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
-    from spamnb.tokens.vectorizer import ReadMessage
+    from spamnb.reader.read_message import ReadMessage
 
 THRESHOLD = 5.0
 _STEP = 0.1  # one decimal: what Exim and spamass-milter keep of a score

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 from spamnb.serve.score import Score
 from spamnb.sources.mailbox import Folder, Mailbox, MailboxMessage
 

@@ -19,9 +19,10 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import entry_of
 from spamnb.journal.teaching import noted
 from spamnb.journal.writer import JournalWriter
-from spamnb.message import spam_fields
-from spamnb.message.headers import section_length
-from spamnb.message.parse import digest, header_of
+from spamnb.reader import spam_fields
+from spamnb.reader.message import digest, header_of
+from spamnb.reader.read_message import ReadMessage
+from spamnb.reader.spam_fields import section_length
 from spamnb.serve import protocol
 from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
@@ -30,7 +31,6 @@ from spamnb.serve.protocol import ExitCode, Refusal, Request
 from spamnb.serve.reception import CHUNK, Limits, Reception
 from spamnb.serve.score import THRESHOLD, Score, score_message
 from spamnb.serve.users import Models, class_of_label
-from spamnb.tokens.vectorizer import ReadMessage
 
 MAX_WAITING_LESSONS = 100  # automatic lessons that may wait for the file; more are left out, a person's never
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.reader.rows import TokenIds, take_tokens
+from spamnb.reader.token_array import TokenArray
 from spamnb.store.correction_sums import KEY, MAX_UNITS, UNITS, MessageUnits, from_brought, units_of_rows
 from spamnb.store.tables import ModelTables
-from spamnb.tokens.csr_rows import TokenIds, take_tokens
-from spamnb.tokens.token_array import TokenArray
 
 OWN_TOKENS = 0  # in the place of a hard message's number, which is 1 at least
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.token_array import TokenArray
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob
 from spamnb.store.pages import CountCache, tokens_of
 from spamnb.store.tables import ModelTables
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.token_array import TokenArray
 
 CHANGE = np.dtype([("token", "<u4"), ("class", "<u2"), ("documents", "<i4"), ("occurrences", "<i8")])
 FIRST_KEY, LAST_KEY = -(1 << 63), (1 << 63) - 1

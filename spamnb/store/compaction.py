@@ -15,6 +15,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow, inverse_index
 from spamnb.errors import Damaged
+from spamnb.reader.token_array import TokenArray, merge_vocabularies
 from spamnb.store.changes import (
     CHANGE,
     FIRST_KEY,
@@ -29,7 +30,6 @@ from spamnb.store.pages import Pages, to_pages, tokens_of
 from spamnb.store.schema import CHANGES
 from spamnb.store.tables import ModelTables
 from spamnb.store.token_months import remember_rare
-from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
 MAX_LOG = 32_768  # cells: whoever opens the file reads them, in 3 ms
 PARTS = 32

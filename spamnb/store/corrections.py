@@ -23,6 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.errors import SpamnbError
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.token_array import TokenArray
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.brought import BroughtTable
 from spamnb.store.correction_sums import (
     INSERT_PAGE,
@@ -36,9 +39,6 @@ from spamnb.store.correction_sums import (
 )
 from spamnb.store.pages import weights_of
 from spamnb.store.tables import ModelTables
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # classifying a message with a model that learned nothing since it was trained needs neither
     from spamnb.store.correction_log import CorrectionLog

@@ -13,11 +13,11 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.learners.learner import HardMessage
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.brought import keys_of
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
 from spamnb.store.tables import ModelTables
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.vocabulary import Vocabulary
 
 # docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
 MAX_HARD = 300

@@ -13,6 +13,7 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
+from spamnb.reader.token_array import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
 from spamnb.store.arrays import VECTOR, array_of
 from spamnb.store.correction_sums import MAX_UNITS, CorrectionSums, MessageUnits, TokenUnits
@@ -22,7 +23,6 @@ from spamnb.store.lessons import KeptLesson, unpack
 from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES
 from spamnb.store.snapshot import Snapshot, read_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import TokenArray, merge_vocabularies
 
 EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 EXTENDED_VERSION = 3  # of one with kept lessons or a correction, which earlier versions do not know

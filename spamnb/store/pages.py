@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import Damaged
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.token_array import TokenArray
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.database import int_array
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # looking tokens up does not need it
     from spamnb.counts.class_counts import ClassCounts

@@ -18,6 +18,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, inverse_index
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
 from spamnb.store.compaction import (
@@ -35,7 +36,6 @@ from spamnb.store.database import MAX_SUM, int_between
 from spamnb.store.pages import CELL
 from spamnb.store.store import Store
 from spamnb.store.token_months import months_taught, taught_since
-from spamnb.tokens.token_array import TokenArray
 
 _NONE = np.zeros(0, np.uint32)
 _TOKEN_BYTES = 8 + 2 + 2  # in a page, beside its text and its cells: hash, number of cells, length

@@ -15,6 +15,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.reader.token_array import TokenArray
 from spamnb.store.arrays import dense_vectors
 from spamnb.store.correction_sums import CorrectionSums
 from spamnb.store.learned import LearnedMessage
@@ -22,7 +23,6 @@ from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.pages import to_pages
 from spamnb.store.store import Store
 from spamnb.store.tables import refuse_server
-from spamnb.tokens.token_array import TokenArray
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long

@@ -13,6 +13,8 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.changes import ChangeLog, Pending, join, left_of
 from spamnb.store.compaction import (
     MAX_LOG,
@@ -28,13 +30,11 @@ from spamnb.store.following import WholeCounts, all_learned, follow
 from spamnb.store.frequencies import note_moved, read_frequencies, write_moved
 from spamnb.store.pages import MAX_COUNT, CountCache, learned_of, read_pages
 from spamnb.store.tables import ModelTables
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # looking tokens up does not need them
     from spamnb.counts.class_counts import ClassCounts
+    from spamnb.reader.token_array import TokenArray
     from spamnb.store.corrections import CorrectionTables
-    from spamnb.tokens.token_array import TokenArray
 
     Sums = tuple[TokenArray, ClassCounts]
 

@@ -27,7 +27,6 @@ from spamnb.cli import COMMANDS, cli
 from spamnb.errors import SpamnbError
 from spamnb.settings import SETTINGS
 from spamnb.store.store import Store
-from spamnb.tokens import vectorizer
 
 SPAMNB = shlex.join([sys.executable, "-m", "spamnb"])  # for a shell
 
@@ -311,21 +310,12 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
     ]  # fmt: skip
 
 
-def test_info_says_what_to_do_where_the_kernel_is_not_compiled(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = json.loads(run("info", "--format", "json", "-m", model).output)["kernel"]
-    assert told == vectorizer.kernel_status()
-    for status in ("compiled", "not compiled: reinstall"):
-        monkeypatch.setattr("spamnb.tokens.vectorizer.kernel_status", lambda status=status: status)
-        last = run("info", "-m", model).output.splitlines()[-1]
-        assert (last == f"this installation's kernel: {status}") == (status != "compiled")
-
-
 def test_info_says_where_pdfs_are_read_otherwise_than_in_training(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for here, trained, told in [
         (True, None, ""), (False, None, ""), (True, True, ""),
         (False, True, "not read; they were when"), (True, False, "read; they were not when"),
     ]:  # fmt: skip
-        monkeypatch.setattr("spamnb.message.pdf.is_available", lambda here=here: here)
+        monkeypatch.setattr("spamnb.reader.pdf.is_available", lambda here=here: here)
         with Store.open(model, writable=True) as store:
             store.put_meta({"pdf_read": trained})
         said = run("info", "-m", model).output

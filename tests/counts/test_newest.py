@@ -15,10 +15,10 @@ from spamnb.engines.counting import count_parallel
 from spamnb.formulas.calibration import Calibration
 from spamnb.formulas.decision import Loss
 from spamnb.learners.corrected import PASSES
+from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import TokenOptions
 from spamnb.training import leave_one_out_estimate, model_of, newest_scores, prepare, train_file
 
 HOUR = 3600

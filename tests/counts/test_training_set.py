@@ -1,5 +1,6 @@
 """Training sets: sums over messages against scikit-learn, shares that add up, and copies."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,11 +16,10 @@ from spamnb.counts import training_set as module
 from spamnb.counts.copies import in_several_classes
 from spamnb.counts.training_set import TrainingSet, count_messages
 from spamnb.engines.counting import count_parallel
-from spamnb.message.parse import parse
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
-tokenize = Tokenizer()
 WORDS = "offer pills meeting lunch café prize $5 free! don't 無料 http://a.example/b".split()
 
 
@@ -30,7 +30,7 @@ def mail_of(label: str, *words: str) -> tuple[str, bytes]:
 def check_against_scikit_learn(made: TrainingSet, messages: Sequence[tuple[str, bytes]]) -> None:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    twin = CountVectorizer(analyzer=lambda n: tokenize(parse(messages[n][1])))
+    twin = CountVectorizer(analyzer=lambda n: Counter(Reader().tokens(messages[n][1])).elements())
     X = csr_array(twin.fit_transform(range(len(messages))))
     assert sorted(made.tokens) == sorted(twin.vocabulary_)
     assert (made.tokens.hashes[1:] > made.tokens.hashes[:-1]).all()
@@ -146,7 +146,7 @@ def test_restricted_to_columns_and_merged_again(tmp_path: Path) -> None:
 
 
 def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
-    nothing = count_messages(iter(()), Tokenizer(), tmp_path / "rows", lambda name, error: None)
+    nothing = count_messages(iter(()), Reader(), tmp_path / "rows", lambda name, error: None)
     assert (list(nothing.tokens), nothing.counts.classes, list(nothing.batches())) == ([], (), [])
     same(nothing.deduplicate(), nothing)
     empty = counted(tmp_path / "1", [("ham", b"")])
@@ -157,7 +157,7 @@ def test_no_messages_no_tokens_and_what_cannot_be_read(tmp_path: Path) -> None:
         Entry("ham", "there", "", content=b"Subject: x\n\nlunch\n"),
     ]
     made = count_messages(
-        enumerate(entries), Tokenizer(), tmp_path / "rows", lambda name, error: unreadable.append(name)
+        enumerate(entries), Reader(), tmp_path / "rows", lambda name, error: unreadable.append(name)
     )
     assert unreadable == ["gone"]
     assert made.counts.documents.tolist() == [1]

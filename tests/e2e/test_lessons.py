@@ -14,9 +14,9 @@ from commands import SPAMNB, done, killed_after, run
 from mail import counts, exported, folders, mail, message, sums
 
 from spamnb.classifier import Classifier
+from spamnb.reader.options import TOKENS_VERSION
 from spamnb.store.lessons import kept_lessons, unpack
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import TOKENS_VERSION
 
 
 def refused(*arguments: object) -> str:

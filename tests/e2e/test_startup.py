@@ -18,10 +18,10 @@ import spamnb
 from spamnb.classifier import Classifier
 from spamnb.cli import COMMANDS
 from spamnb.counts.class_counts import ClassCounts, SparseRow
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
 from spamnb.store.snapshot import Snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import TokenArray
 
 HEAVY = {"scipy", "nltk", "rich", "sklearn", "matplotlib", "multiprocessing", "asyncio", "email", "concurrent"}
 HEAVY |= {"jinja2"}  # 0.04 s: for a page only
@@ -45,9 +45,8 @@ for words in (["--help"], ["--version"], *([name, "--help"] for name in {[*COMMA
 """
 VERBS = "import spamnb; spamnb.train, spamnb.evaluate, spamnb.words, spamnb.explain, spamnb.read"
 TOKENS = """
-from spamnb.message.parse import parse
-from spamnb.tokens.tokenizer import Tokenizer
-Tokenizer()(parse(b"\\n"))
+from spamnb.reader.message import Reader
+Reader().tokens(b"\\n")
 """
 EMBEDDINGS = """
 import numpy as np
@@ -56,7 +55,7 @@ embed(np.ones((1, 2)), np.array([1])); parse_embedding("lsa:2")
 """
 FORMULAS = """
 import numpy as np
-import spamnb.counts.class_counts, spamnb.estimators, spamnb.formulas.mutual_information, spamnb.tokens.vocabulary
+import spamnb.counts.class_counts, spamnb.estimators, spamnb.formulas.mutual_information, spamnb.reader.vocabulary
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
 from spamnb.formulas.priors import class_log_prior
 token_log_probability(np.ones((2, 1)), np.ones(2), 3.0, 1.0)

@@ -17,13 +17,13 @@ from spamnb.engines.cluster import rules
 from spamnb.engines.cluster_counting import MailPart, count_part
 from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.errors import SpamnbError
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, LeftOut
 from spamnb.sources.spec import entries as labelled
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import TokenOptions
 
 BEGIN = 1_600_000_000
 BOOLEAN = Settings(model_type="boolean")

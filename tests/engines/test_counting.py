@@ -24,9 +24,10 @@ from spamnb.engines.chunks import take_chunk
 from spamnb.engines.counting import count_parallel
 from spamnb.engines.workers import parallel_map
 from spamnb.errors import SpamnbError
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
 from spamnb.sources.entries import Entry
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainingSet:
     path = tmp_path_factory.mktemp("whole") / "rows"
-    return count_messages(enumerate(entries([str(folder)], never)), Tokenizer(), path, never)
+    return count_messages(enumerate(entries([str(folder)], never)), Reader(), path, never)
 
 
 def rows_of(made: TrainingSet) -> dict[int, tuple[str, dict[str, int]]]:
@@ -310,7 +311,7 @@ import itertools, sys, tempfile
 from pathlib import Path
 from spamnb.engines.counting import count_parallel
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import TokenOptions
+from spamnb.reader.options import TokenOptions
 entries = (Entry("ab"[n % 2], str(n), "", content=b"Subject: x\\n\\nword") for n in itertools.count())
 with tempfile.TemporaryDirectory() as folder:
     count_parallel(entries, TokenOptions(), Path(folder), print, lambda done, total: print(done, flush=True), workers=2)
@@ -372,7 +373,7 @@ def test_memory_is_bounded_by_the_vocabulary(tmp_path: Path) -> None:
     def peak(messages: int) -> int:
         tracemalloc.start()
         count_messages(
-            ((n, Entry("a", "", "", content=raw)) for n in range(messages)), Tokenizer(), tmp_path / "rows", never
+            ((n, Entry("a", "", "", content=raw)) for n in range(messages)), Reader(), tmp_path / "rows", never
         )
         highest = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

@@ -21,12 +21,12 @@ from spamnb.engines.judging import classify_parallel
 from spamnb.engines.side_process import SideProcess
 from spamnb.errors import SpamnbError
 from spamnb.judgement import Judgement
+from spamnb.reader.message import Reader
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.sources.one_class import unlabelled
 from spamnb.store.jsonl import export
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 
@@ -73,7 +73,7 @@ def test_real_mail_is_judged_the_same_in_batches(
     folder = corpora / "spamassassin"
     of_class = {name: [e for e in unlabelled([str(folder / name)], never)][:220] for name in ("easy_ham", "spam_2")}
     learned = enumerate(entry._replace(label=name) for name, found in of_class.items() for entry in found[::2])
-    train_file(tmp_path / "m", count_messages(learned, Tokenizer(), tmp_path / "rows", never), Settings())
+    train_file(tmp_path / "m", count_messages(learned, Reader(), tmp_path / "rows", never), Settings())
     entries = [entry for found in of_class.values() for entry in found[1::2]]
     with Classifier.open(tmp_path / "m") as classifier:
         expected = [tell(entry.name, classifier.classify(entry.read())) for entry in entries]

@@ -5,14 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
 from spamnb.estimators.discrete import ColumnSums
 from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 CHINA = [
     ("yes", "Chinese Beijing Chinese"),
@@ -24,14 +23,14 @@ QUESTION = "Chinese Chinese Chinese Tokyo Japan"
 
 
 def test_china_and_japan_by_hand() -> None:
-    vocabulary = Vocabulary()
-    X = document_term_matrix((text.split() for _, text in CHINA), vocabulary)
+    vectorizer = CountVectorizer(analyzer=str.split)
+    X = vectorizer.fit_transform([text for _, text in CHINA])
     model = MultinomialNB().fit(X, [label for label, _ in CHINA])
-    phi = dict(zip(list(vocabulary.tokens()), np.exp(model.feature_log_prob_).T))
+    phi = dict(zip(vectorizer.get_feature_names_out(), np.exp(model.feature_log_prob_).T))
     assert phi["Chinese"] == pytest.approx([2 / 9, 6 / 14])
     for token in ("Tokyo", "Japan"):
         assert phi[token] == pytest.approx([2 / 9, 1 / 14])
-    x = document_term_matrix([QUESTION.split()], vocabulary)
+    x = vectorizer.transform([QUESTION])
     joint = np.exp(model.predict_joint_log_proba(x))[0]
     assert joint == pytest.approx([1 / 4 * (2 / 9) ** 5, 3 / 4 * (3 / 7) ** 3 * (1 / 14) ** 2])
     assert joint.round(4).tolist() == [0.0001, 0.0003]
@@ -70,17 +69,16 @@ def test_samples_have_the_mean_length_of_training_rows() -> None:
 
 
 def test_china_and_japan_of_messages_that_hold_a_word() -> None:
-    vocabulary = Vocabulary()
-    model = BernoulliNB().fit(
-        document_term_matrix((text.split() for _, text in CHINA), vocabulary), [y for y, _ in CHINA]
-    )
-    theta = dict(zip(list(vocabulary.tokens()), np.exp(model.feature_log_prob_).T))
+    vectorizer = CountVectorizer(analyzer=str.split)
+    X = vectorizer.fit_transform([text for _, text in CHINA])
+    model = BernoulliNB().fit(X, [label for label, _ in CHINA])
+    theta = dict(zip(vectorizer.get_feature_names_out(), np.exp(model.feature_log_prob_).T))
     assert theta["Chinese"] == pytest.approx([2 / 3, 4 / 5])
     for token in ("Japan", "Tokyo"):
         assert theta[token] == pytest.approx([2 / 3, 1 / 5])
     for token in ("Beijing", "Macao", "Shanghai"):
         assert theta[token] == pytest.approx([1 / 3, 2 / 5])
-    x = document_term_matrix([["Chinese", "Chinese", "Chinese", "Tokyo", "Japan"]], vocabulary)
+    x = vectorizer.transform([QUESTION])
     joint = np.exp(model.predict_joint_log_proba(x))[0]
     no = 1 / 4 * (2 / 3) ** 3 * (1 - 1 / 3) ** 3
     yes = 3 / 4 * 4 / 5 * (1 / 5) ** 2 * (1 - 2 / 5) ** 3

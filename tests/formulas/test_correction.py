@@ -1,10 +1,9 @@
-"""formulas/correction.py: it solves what the docstring says, whatever the scores, and the same compiled or not."""
+"""formulas/correction.py: it solves what the docstring says, and refuses arrays that do not fit."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from uncompiled import uncompiled
 
 from spamnb.formulas import correction
 from spamnb.formulas.correction import (
@@ -18,16 +17,12 @@ from spamnb.formulas.correction import (
     omega,
     sum_columns,
     take_out,
+    trust,
     units_of,
     value_of,
 )
 from spamnb.learners.corrected import fitted_offset_of, offset_of
 
-with uncompiled("spamnb.formulas.correction") as (source,):
-    pass
-needs_compiler = pytest.mark.skipif(
-    correction.__file__.endswith(".py"), reason="not compiled: needs a C compiler when spamnb is installed"
-)
 finite = st.floats(-300, 300)
 
 
@@ -112,30 +107,62 @@ def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     assert not brought.sum(axis=1).any()
 
 
-@needs_compiler
-@pytest.mark.parametrize("classes", [1, 2, 3, 20])
-def test_compiled_brings_the_same_to_the_last_unit(classes: int) -> None:
-    rng = np.random.default_rng(classes)
-    given, order = problem(rng, 80, 50, classes), rng.permutation(80)[:70]
-    results = []
-    for solve in (source.ascend, ascend):
-        brought, weights = np.zeros((80, classes), np.int64), np.zeros((50, classes), np.int64)
-        results.append((solve(*given, order, PENALTY, 0.05, 4, brought, weights), brought, weights))
-    (passes, brought, weights), (same_passes, same, same_weights) = results
-    assert passes == same_passes and np.array_equal(brought, same) and np.array_equal(weights, same_weights)
-    some, rest, same_rest = order[:9], weights.copy(), weights.copy()
-    source.take_out(given.indptr, given.columns, some, brought, rest)
-    take_out(given.indptr, given.columns, some, brought, same_rest)
-    assert np.array_equal(rest, same_rest)
-    summed = (given.indptr, given.columns, some, weights)
-    assert np.array_equal(source.sum_columns(*summed), sum_columns(*summed))
-
-
-@needs_compiler
 @given(st.lists(finite, min_size=1, max_size=5), st.data())
-def test_compiled_coefficients_are_the_same_to_the_last_bit(scores: list[float], data: st.DataObject) -> None:
+def test_units_sum_to_zero(scores: list[float], data: st.DataObject) -> None:
     y = data.draw(st.integers(0, len(scores) - 1))
-    found = coefficients(scores, y, PENALTY)
-    assert found == source.coefficients(scores, y, PENALTY)
-    units = units_of(found, y, 0.1)
-    assert np.array_equal(units, source.units_of(found, y, 0.1)) and units.sum() == 0
+    assert units_of(coefficients(scores, y, PENALTY), y, 0.1).sum() == 0
+
+
+def test_what_others_say_tells_how_far_a_label_is_trusted() -> None:
+    assert [trust(np.array([score, 0.0]), 1, 0.05) for score in (-800.0, 0.0, 800.0)] == pytest.approx([1, 0.95, 0.0])
+    assert trust(np.array([800.0, 0.0]), 1, 0.0) == trust(np.array([1.0]), 0, 0.5) == 1.0
+
+
+@pytest.mark.parametrize("spoilt", ["indptr", "columns", "values", "offsets", "labels"])
+@pytest.mark.parametrize("how", ["short", "long", "high", "negative", "type", "dimensions", "strides"])
+def test_arrays_that_do_not_fit_are_refused(spoilt: str, how: str) -> None:
+    given, order = problem(np.random.default_rng(1), 30, 20, 3), np.arange(30)
+    array = getattr(given, spoilt)
+    other = {
+        "short": array[: len(array) // 2],
+        "long": np.concatenate([array, array]) * 2,
+        "high": array + 1000,
+        "negative": -array - 1,
+        "type": array.astype(np.float32),
+        "dimensions": array[None],
+        "strides": np.repeat(array, 2, axis=0)[::2],
+    }[how]
+    if how in ("high", "negative") and spoilt in ("values", "offsets"):
+        return  # all numbers will do
+    if how == "long" and spoilt == "columns":
+        other = array * 2  # columns that no message has would do
+    brought, weights = np.zeros((30, 3), np.int64), np.zeros((20, 3), np.int64)
+    with pytest.raises(ValueError):
+        ascend(*given._replace(**{spoilt: other}), order, 20.0, 0.0, 5, brought, weights)
+    assert not brought.any() and not weights.any()
+
+
+def test_messages_and_matrices_that_do_not_fit_are_refused() -> None:
+    given = problem(np.random.default_rng(1), 30, 20, 3)
+    brought, weights = np.zeros((30, 3), np.int64), np.zeros((20, 3), np.int64)
+    for messages in (np.array([30]), np.array([-1]), np.array([2**62])):
+        with pytest.raises(ValueError):
+            take_out(given.indptr, given.columns, messages, brought, weights)
+        with pytest.raises(ValueError):
+            sum_columns(given.indptr, given.columns, messages, weights)
+        with pytest.raises(ValueError):
+            ascend(*given, messages, 20.0, 0.0, 5, brought, weights)
+    every = np.arange(30)
+    for some, other in ((brought[:29], weights), (brought[:, :2].copy(), weights), (brought, weights[:1])):
+        with pytest.raises(ValueError):
+            take_out(given.indptr, given.columns, every, some, other)
+        with pytest.raises(ValueError):
+            ascend(*given, every, 20.0, 0.0, 5, some, other)
+    weights.setflags(write=False)
+    with pytest.raises(ValueError):
+        ascend(*given, every, 20.0, 0.0, 5, brought, weights)
+    for y in (-1, 2):
+        with pytest.raises(ValueError):
+            coefficients([0.0, 0.0], y, 5.0)
+        with pytest.raises(ValueError):
+            trust(np.zeros(2), y, 0.5)

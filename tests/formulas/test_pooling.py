@@ -10,7 +10,7 @@ from scipy.stats import entropy
 from sklearn.naive_bayes import MultinomialNB
 
 from spamnb.formulas.pooling import GROUP_EXPONENT, INFORMATION_EXPONENT, POOLINGS, PRIOR_WEIGHT, information, pool
-from spamnb.tokens.groups import GROUPS
+from spamnb.reader.evidence import GROUPS
 
 
 class Ragged(NamedTuple):

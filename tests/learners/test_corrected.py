@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mail import counted, exported, mail, message
-from uncompiled import uncompiled
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import SpamnbError
-from spamnb.formulas import correction
 from spamnb.learners import corrected
 from spamnb.learners.corrected import Corrected, offset_of
 from spamnb.learners.learner import Screened
@@ -42,25 +40,6 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
             chance.shuffle(words)
             found.append((label, f"Subject: {words[0]}\n\n{' '.join(words)}\n".encode()))
     return found
-
-
-@pytest.mark.skipif(
-    correction.__file__.endswith(".py"), reason="not compiled: needs a C compiler when spamnb is installed"
-)
-@pytest.mark.parametrize("kind", ["mail", "newsgroups"])
-def test_compiled_or_not_real_mail_gives_the_same_model(
-    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = sorted((Path(__file__).parents[2] / "corpora" / kind).iterdir())
-    made = counted(tmp_path / "rows", [(f.name, path.read_bytes()) for f in folders for path in sorted(f.iterdir())])
-    train_file(tmp_path / "m", made, CORRECTED)
-    with uncompiled("spamnb.formulas.correction") as (source,):
-        assert source.__file__ != correction.__file__
-    for name in ("Problem", "ascend", "coefficients", "take_out", "units_of"):
-        monkeypatch.setattr(corrected, name, getattr(source, name))
-    train_file(tmp_path / "n", made, CORRECTED)
-    assert exported(tmp_path / "m") == exported(tmp_path / "n")
-    assert any('"correction"' in line for line in exported(tmp_path / "m"))
 
 
 def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.errors import SpamnbError
 from spamnb.estimators.gaussian import GaussianNB
@@ -14,8 +15,6 @@ from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.learners.embeddings import embed, parse_embedding, shares_of
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 MAIL = [
     "cheap pills buy cheap pills now",
@@ -29,9 +28,9 @@ TOPICS = ["spam", "spam", "ham", "ham", "spam", "ham"]
 
 
 def counts(texts: list[str], subjects: bool = False) -> tuple[csr_array, list[str]]:
-    vocabulary = Vocabulary()
-    X = document_term_matrix([text.split() + ["subject:" + text.split()[0]] * subjects for text in texts], vocabulary)
-    return X, list(vocabulary.tokens())
+    vectorizer = CountVectorizer(analyzer=lambda text: text.split() + ["subject:" + text.split()[0]] * subjects)
+    X = csr_array(vectorizer.fit_transform(texts))
+    return X, vectorizer.get_feature_names_out().tolist()
 
 
 def random_counts(n: int = 80, width: int = 60, seed: int = 0) -> csr_array:

@@ -1,6 +1,5 @@
 """learners/: the kinds of model that are no sums, against the estimators they are made of, and what all kinds share."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,10 @@ from spamnb.errors import SpamnbError
 from spamnb.learners.learner import Screened, learner_for
 from spamnb.learners.logistic import MIN_DF, C, Logistic
 from spamnb.learners.without_message import WithoutMessage
-from spamnb.message.parse import digest, parse
+from spamnb.reader.message import Reader, digest
+from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import COUNT_MODELS, MODELS, Settings
 from spamnb.store.jsonl import export
-from spamnb.tokens.csr_rows import CsrRows, take_tokens
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import MessageReader
-from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.training import train_file
 
 counters = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4), max_size=5), max_size=5)
@@ -46,8 +42,8 @@ def test_many_at_once_score_as_one_by_one(tmp_path: Path, model_type: str) -> No
     settings = Settings(model_type=model_type)
     train_file(tmp_path / "m", counted(tmp_path, mail(20)), settings)
     with Classifier.open(tmp_path / "m") as classifier:
-        totals, tokenizer = classifier.store.totals(), Tokenizer()
-        messages = [Counter(tokenizer(parse(message(label, n)))) for label in ("ham", "spam") for n in range(90, 95)]
+        totals, reader = classifier.store.totals(), Reader()
+        messages = [reader.tokens(message(label, n)) for label in ("ham", "spam") for n in range(90, 95)]
         many = classifier.learner.score(classifier.store, totals, *CsrRows.of([*messages, {}]))
         for i, one in enumerate([*messages, {}]):
             alone = classifier.learner.score(classifier.store, totals, *CsrRows.of([one]))
@@ -69,7 +65,7 @@ def test_logistic_is_scikit_learns_on_rows_of_length_one(tmp_path: Path, names: 
     held = np.asarray(made.counts.document_frequency()).ravel() >= MIN_DF
     X = np.zeros((len(messages), len(made.tokens)))
     for row, (raw, _) in enumerate(messages):
-        X[row, [made.tokens.index(token) for token in set(Tokenizer()(parse(raw)))]] = 1
+        X[row, [made.tokens.index(token) for token in Reader().tokens(raw)]] = 1
     X[:, ~held] = 0
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     y = [label for _, label in messages]
@@ -261,7 +257,7 @@ MAIL = mail(12)
 
 
 def counts(raw: bytes) -> dict[str, int]:
-    return MessageReader(Tokenizer()).read(raw, Vocabulary()).counts
+    return Reader().tokens(raw)
 
 
 @pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli", "corrected"])

@@ -16,10 +16,10 @@ from sklearn.utils import estimator_checks
 from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
 from spamnb.library import cores, rows
 from spamnb.library.given import class_name
-from spamnb.message.parse import parse
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.sources.entries import message_of_text
-from spamnb.tokens.token_array import TokenArray
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
 
 MAIL = [
     b"From: a@example.org\nSubject: cheap pills\n\nBuy pills NOW at http://pills.example/?id=7 !!\n",
@@ -42,9 +42,9 @@ CHECKS = [
 
 
 def counted(raws: list[bytes], options: TokenOptions) -> list[Counter[str]]:
-    """What the Python tokenizer finds: the oracle."""
-    tokenizer = Tokenizer(options)
-    return [Counter(tokenizer(parse(raw))) for raw in raws]
+    """What the reader finds in each message by itself."""
+    reader = Reader(options)
+    return [Counter(reader.tokens(raw)) for raw in raws]
 
 
 def by_token(X: Any, names: Any) -> list[Counter[str]]:

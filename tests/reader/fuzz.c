@@ -249,7 +249,8 @@ int main(int argc, char **argv) {
         memcpy(exact, buffer, size);
         reader->options = (struct options){(unsigned)(1 + below(3)), below(8) == 0, below(16) == 0, below(16) == 0};
         size_t n_tokens = vocabulary->n_tokens, n_row;
-        enum failure failure = read_message(reader, span_of(exact, size), below(2), below(4) > 0);
+        static const unsigned WANTS[] = {WANT_ROW, WANT_ROW | WANT_DIGEST, WANT_ROW | WANT_IDENTITY, WANT_BODY | WANT_FIELDS};
+        enum failure failure = read_message(reader, span_of(exact, size), WANTS[below(COUNT_OF(WANTS))]);
         if (failure) {
             FILE *file = fopen("failed-message", "wb");
             if (file) {

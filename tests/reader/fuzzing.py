@@ -25,7 +25,7 @@ def build(folder: Path) -> Path:
     program = folder / "fuzz"
     core = ROOT / "spamnb" / "reader" / "core"
     sources = [str(ROOT / "tests" / "reader" / "fuzz.c"), *map(str, sorted(core.glob("*.c")))]
-    subprocess.run([os.environ.get("CC", "cc"), *FLAGS, f"-I{core}", *sources, "-o", str(program)], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), *FLAGS, f"-I{core}", *sources, "-o", str(program), "-lm"], check=True)
     return program
 
 

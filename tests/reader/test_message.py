@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from spamnb.reader import _core, evidence
 from spamnb.reader.message import Reader, Vocabulary, parse
-from spamnb.tokens.tokenizer import TokenOptions
+from spamnb.reader.options import TokenOptions
 
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=80
@@ -85,16 +85,16 @@ def test_rows_are_the_same_one_by_one_and_together(tmp_path: Path) -> None:
     reader = Reader()
     together = reader.read(raws, vocabulary)
     paths = reader.read([tmp_path / str(i) for i in range(3)], vocabulary)
-    assert together.ids.tolist() == paths.ids.tolist() and together.digests == paths.digests
+    assert together.rows.ids.tolist() == paths.rows.ids.tolist() and together.digests == paths.digests
     for i, raw in enumerate(raws):
-        row = slice(together.indptr[i], together.indptr[i + 1])
-        counts = dict(zip(vocabulary.take(together.ids[row]), together.counts[row].tolist()))
+        row = slice(together.rows.indptr[i], together.rows.indptr[i + 1])
+        counts = dict(zip(vocabulary.take(together.rows.ids[row]), together.rows.counts[row].tolist()))
         assert counts == reader.tokens(raw)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     rows = Reader().read([b"\nhere", tmp_path / "none"], Vocabulary())
-    assert [number for number, _ in rows.errors] == [1] and rows.indptr[2] == rows.indptr[1]
+    assert [number for number, _ in rows.errors] == [1] and rows.rows.indptr[2] == rows.rows.indptr[1]
 
 
 def test_vocabularies_of_threads_are_put_together() -> None:
@@ -113,7 +113,7 @@ def test_vocabularies_of_threads_are_put_together() -> None:
     every = Vocabulary()
     for i, (_, vocabulary) in enumerate(readers):
         ids = every.add(vocabulary)
-        assert every.take(ids[rows[i].ids]) == vocabulary.take(rows[i].ids)
+        assert every.take(ids[rows[i].rows.ids]) == vocabulary.take(rows[i].rows.ids)
     assert len(every.take(np.arange(len(every)))) == len(set(every.take(np.arange(len(every)))))
 
 

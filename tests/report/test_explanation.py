@@ -7,11 +7,10 @@ from mail import mail, message, model_of, never
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import count_messages
-from spamnb.message.parse import parse
+from spamnb.reader.message import Reader
 from spamnb.report.explanation import explanation
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.training import train_file
 
 
@@ -46,7 +45,7 @@ def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> No
         assert line.endswith(f"  {token}")
         first, second, *counts = line.removesuffix(f"  {token}").split()
         assert [float(first), float(second)] == pytest.approx([weight, part], abs=5e-4)
-        holders = [label for label, other in messages if token in Tokenizer()(parse(other))]
+        holders = [label for label, other in messages if token in Reader().tokens(other)]
         assert list(map(int, counts)) == [holders.count(name) for name in names]
     assert lines[at + 9 :] == [f"… and {len(evidence) - 7} lighter ones"]
     brief = "\n".join(told(classifier, raw, 7))
@@ -86,7 +85,7 @@ def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
 def test_directions_are_told_the_heaviest_first(tmp_path: Path) -> None:
     entries = enumerate(Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20)))
     settings = Settings("lda", embedding="lsa:5")
-    train_file(tmp_path / "m", count_messages(entries, Tokenizer(), tmp_path / "rows", never), settings)
+    train_file(tmp_path / "m", count_messages(entries, Reader(), tmp_path / "rows", never), settings)
     with Classifier.open(tmp_path / "m") as classifier:
         for top, most in ((3, 1), (12, 3), (99, 5)):
             lines = told(classifier, message("spam", 70), top)

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta, timezone
 
 from spamnb import __version__
 from spamnb.formulas.decision import Loss
+from spamnb.reader.options import TokenOptions
 from spamnb.report.provenance import provenance
 from spamnb.settings import Settings
-from spamnb.tokens.tokenizer import TokenOptions
 
 
 def test_the_date_has_its_offset() -> None:

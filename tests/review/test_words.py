@@ -7,8 +7,8 @@ import pytest
 from mail import learned_model
 
 from spamnb.classifier import Classifier
+from spamnb.reader.token_array import TokenArray
 from spamnb.review.words import WordLists, beginning_with, words_of_model
-from spamnb.tokens.token_array import TokenArray
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from imap_programs import keeps_all_through_kills
 from served import mail
 from unpacked import PATIENCE
 
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 from spamnb.serve.imap_memory import ImapMemory
 from spamnb.serve.imap_record import AccountRecord, Move, kin_of, record_path
 from spamnb.sources.imap import ImapMailbox

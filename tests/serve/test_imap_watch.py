@@ -14,7 +14,7 @@ from served import mail
 from unpacked import wait_until
 
 from spamnb.journal.journal import Journal
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 
 pytestmark = pytest.mark.slow
 

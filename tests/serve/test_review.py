@@ -13,7 +13,7 @@ from spamnb.cli import cli
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 from spamnb.review.lessons import Teacher
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from mail import never
 from served import mail
 
 from spamnb.classifier import Classifier
-from spamnb.message.parse import digest
+from spamnb.reader.message import digest
 from spamnb.serve.imap_memory import ImapMemory
 from spamnb.serve.imap_record import AccountRecord
 from spamnb.serve.score import Score

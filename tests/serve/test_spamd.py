@@ -11,7 +11,7 @@ from unpacked import wait_until
 
 from spamnb.classifier import Classifier
 from spamnb.journal.journal import Journal
-from spamnb.message.headers import section_length
+from spamnb.reader.spam_fields import section_length
 from spamnb.serve import protocol
 from spamnb.serve.score import score_message
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from spamnb.errors import SpamnbError
-from spamnb.message.parse import parse
+from spamnb.reader.message import Reader, parse
 from spamnb.sources.emlx import message_in
 from spamnb.sources.gmail import labels
 from spamnb.sources.spec import entries
 from spamnb.sources.thunderbird import class_of_folder
-from spamnb.tokens.tokenizer import Tokenizer
 
 MORK = '// <!-- <mdb:mork:z v="1.4"/> -->\n< <(a=c)> // (f=iso-8859-1)\n'
 
@@ -198,7 +197,7 @@ def test_any_labels_are_read_in_no_time(value: str) -> None:
 
 def test_the_labels_are_no_evidence_of_what_they_say() -> None:
     raw = b"X-GM-THRID: 1\nX-Gmail-Labels: Spam,Unread\nSubject: lunch\n\nnoon\n"
-    assert not [token for token in Tokenizer()(parse(raw)) if "gm" in token or "label" in token]
+    assert not [token for token in Reader().tokens(raw) if "gm" in token or "label" in token]
     assert parse(raw).digest == parse(raw[raw.index(b"Subject") :]).digest
 
 

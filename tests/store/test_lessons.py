@@ -16,7 +16,7 @@ from mail import mail, message
 
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
-from spamnb.message.parse import digest, parse
+from spamnb.reader.message import Reader, digest
 from spamnb.settings import Settings
 from spamnb.sources.mbox import MAX_MESSAGE
 from spamnb.store import facts
@@ -37,7 +37,6 @@ from spamnb.store.lessons import (
 from spamnb.store.merging import merge_models
 from spamnb.store.snapshot import atomic_replace, read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.tokenizer import Tokenizer
 
 
 @pytest.fixture
@@ -267,13 +266,13 @@ def learned(messages: list[tuple[str, bytes]], taught: bool = True) -> Classifie
 
 def test_tokens_of_one_message_are_those_that_one_alone_holds() -> None:
     messages = mail(12)
-    held = Counter(token for _, raw in messages for token in set(Tokenizer()(parse(raw))))
+    held = Counter(token for _, raw in messages for token in Reader().tokens(raw))
     once = sum(n == 1 for n in held.values())
     classifier = learned(messages)
     assert 0 < once < len(held) == classifier.store.totals().vocabulary_size
     assert facts.tokens_of_one_message(classifier.store) == once
     classifier.forget(*messages[0])
-    held -= Counter(set(Tokenizer()(parse(messages[0][1]))))
+    held -= Counter(Reader().tokens(messages[0][1]))
     assert facts.tokens_of_one_message(classifier.store) == sum(n == 1 for n in held.values())
 
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
+from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
 from spamnb.store import pages as module
 from spamnb.store import store as stores
 from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits, kinds_of, pages_of, written_sizes
 from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES, Page, Pages, to_pages, tokens_of, weights_of
 from spamnb.store.store import Store
-from spamnb.tokens.token_array import TokenArray
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8"), max_size=5), unique=True, max_size=40)
 

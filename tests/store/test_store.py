@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import BINS
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.store.database import APPLICATION_ID, FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export
@@ -20,7 +21,6 @@ from spamnb.store.learned import LearnedMessage
 from spamnb.store.pages import CountCache
 from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
-from spamnb.tokens.vocabulary import Vocabulary
 
 documents = st.dictionaries(st.sampled_from(["a", "b", "c", "ü", "日本", 'x"y', "z'"]), st.integers(1, 5), max_size=6)
 labelled = st.lists(st.tuples(st.sampled_from(["ham", "spam", "list"]), documents), max_size=8)

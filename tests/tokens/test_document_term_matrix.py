@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spamnb.tokens.csr_rows import TokenIds
-from spamnb.tokens.token_array import FNV_OFFSET, FNV_PRIME, MIX, TokenArray, merge_vocabularies
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.token_array import FNV_OFFSET, FNV_PRIME, MIX, TokenArray, merge_vocabularies
 from spamnb.tokens.vectorizer import document_term_matrix
 from spamnb.tokens.vocabulary import Vocabulary
 

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.message.parse import parse
+from spamnb.reader.options import TokenOptions
 from spamnb.tokens.plain_message import PlainMessage
 from spamnb.tokens.token_counter import TokenCounter
 from spamnb.tokens.token_sink import TokenSink
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.tokens.vocabulary import Vocabulary
 

@@ -11,9 +11,10 @@ from spamnb.errors import SpamnbError
 from spamnb.message.headers import MAX_HEADER_BYTES
 from spamnb.message.mime import MAX_PARTS
 from spamnb.message.parse import Part, parse
+from spamnb.reader.options import TokenOptions
 from spamnb.tokens.header_rules import MAX_HEADER_NAMES, HeaderRule, HeaderRules
 from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS
-from spamnb.tokens.tokenizer import MAX_URLS, Tokenizer, TokenOptions, id_shape, part_tokens
+from spamnb.tokens.tokenizer import MAX_URLS, Tokenizer, id_shape, part_tokens
 from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.tokens.words import normalize_word
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from uncompiled import uncompiled
 
 from spamnb.message.parse import Message, parse
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.tokens import vectorizer as vectorizer_module
 from spamnb.tokens.ascii_bytes import INNER_PUNCTUATION
 from spamnb.tokens.hosts import normalize_received
-from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.token_counter import TokenCounter
 from spamnb.tokens.token_sink import BIGRAM_WORDS, MAX_WORDS, TokenSink
-from spamnb.tokens.tokenizer import Tokenizer, TokenOptions
+from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
 from spamnb.tokens.vocabulary import Vocabulary
 from spamnb.tokens.word_scanner import Normalization

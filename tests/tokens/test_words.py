@@ -12,12 +12,12 @@ from uncompiled import uncompiled
 
 from spamnb.message.links import read_link
 from spamnb.message.parse import parse
+from spamnb.reader.token_array import TokenArray
 from spamnb.sources.spec import entries
 from spamnb.tokens import hosts
 from spamnb.tokens.ascii_bytes import MAX_WORD
 from spamnb.tokens.groups import HEADERS, PAIRS, PREFIX_GROUPS, STRUCTURE, SUBJECT, TEXT
 from spamnb.tokens.hosts import MAX_HOST, normalize_host, normalize_received, url_tokens
-from spamnb.tokens.token_array import TokenArray
 from spamnb.tokens.token_counter import TokenCounter
 from spamnb.tokens.token_sink import TokenSink
 from spamnb.tokens.tokenizer import Tokenizer

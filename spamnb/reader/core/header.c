@@ -152,7 +152,18 @@ struct section read_section(struct reader *reader, span message) {
     return section;
 }
 
-span lasting_lines(struct reader *reader, const struct section *section) {
+/* Fields that delivery puts on top: evidence, but not what makes a message this one. */
+static bool is_trace_field(span name) {
+    static const char *const TRACE[] = {
+        "received", "return-path", "delivered-to", "x-original-to", "envelope-to", "delivery-date",
+    };
+    for (size_t i = 0; i < COUNT_OF(TRACE); i++)
+        if (is_same_any_case(name, span_of(TRACE[i], strlen(TRACE[i]))))
+            return true;
+    return false;
+}
+
+span lasting_lines(struct reader *reader, const struct section *section, bool without_trace) {
     struct writer writer = writer_open(&reader->arena, (size_t)(section->end - section->begin));
     bool is_volatile = false;
     for (span text = span_between(section->begin, section->end); text.at < text.end;) {
@@ -160,7 +171,8 @@ span lasting_lines(struct reader *reader, const struct section *section) {
         span line = span_between(text.at, end ? end + 1 : text.end);
         if (!(is_volatile && is_blank(*line.at))) {
             span name = field_name(line);
-            is_volatile = !is_empty(name) && header_rule_of(reader->rules, name)->is_volatile;
+            is_volatile = !is_empty(name) && (header_rule_of(reader->rules, name)->is_volatile ||
+                                              (without_trace && is_trace_field(name)));
         }
         if (!is_volatile)
             put_span(&writer, line);

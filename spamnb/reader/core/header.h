@@ -33,8 +33,9 @@ const uint8_t *skip_envelope(span message);
  * well known follows. Sets CUT_HEADERS where a bound is reached. */
 struct section read_section(struct reader *reader, span message);
 
-/* The lines of a section without the fields that mailboxes add, and without line feeds around them. */
-span lasting_lines(struct reader *reader, const struct section *section);
+/* The lines of a section without the fields that mailboxes add, and without line feeds around them; without_trace:
+ * without those that delivery adds, too. */
+span lasting_lines(struct reader *reader, const struct section *section, bool without_trace);
 
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);

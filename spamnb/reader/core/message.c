@@ -170,18 +170,18 @@ static void read_leaf(struct reader *reader, const struct leaf *leaf) {
     }
 }
 
-/* 16 bytes that are the same however the message is stored: without the fields that mailboxes add. */
-static void make_digest(struct reader *reader) {
+/* 16 bytes that are the same however the message is stored, or, without_trace, wherever on its way it is. */
+static void make_digest(struct reader *reader, bool without_trace, uint8_t digest[DIGEST]) {
     struct message *message = &reader->message;
     struct digest_state state;
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
     digest_begin(&state);
-    digest_add(&state, lasting_lines(reader, &message->section));
+    digest_add(&state, lasting_lines(reader, &message->section, without_trace));
     digest_add(&state, LITERAL("\n\n"));
     digest_add(&state, body);
-    digest_end(&state, message->digest);
+    digest_end(&state, digest);
 }
 
 static void make_row(struct reader *reader) {
@@ -198,7 +198,13 @@ static void make_row(struct reader *reader) {
         add_evidence(reader);
 }
 
-enum failure read_message(struct reader *reader, span raw, bool identify, bool with_tokens) {
+static void read_body(struct reader *reader, span message) {
+    leaf_list leaves = read_leaves(reader, &reader->message.section, message);
+    for (size_t i = 0; i < leaves.count; i++)
+        read_leaf(reader, &leaves.items[i]);
+}
+
+enum failure read_message(struct reader *reader, span raw, unsigned wants) {
     struct arena *arena = &reader->arena;
     struct message *message = &reader->message;
     enum failure failed = (enum failure)setjmp(arena->failed);
@@ -209,17 +215,17 @@ enum failure read_message(struct reader *reader, span raw, bool identify, bool w
     arena_begin(arena, 8 * size_of(raw) + ((size_t)1 << 28));
     *message = (struct message){.bytes_left = MAX_TEXT};
     message->raw = with_line_feeds(arena, raw);
-    span body = message->raw;
-    body.at = skip_envelope(body);
-    message->section = read_section(reader, body);
-    leaf_list leaves = read_leaves(reader, &message->section, body);
-    for (size_t i = 0; i < leaves.count; i++)
-        read_leaf(reader, &leaves.items[i]);
-    if (identify)
-        make_digest(reader);
-    if (with_tokens)
+    span text = span_between(skip_envelope(message->raw), message->raw.end);
+    message->section = read_section(reader, text);
+    if (wants & WANT_BODY)
+        read_body(reader, text);
+    if (wants & WANT_DIGEST)
+        make_digest(reader, false, message->digest);
+    if (wants & WANT_IDENTITY)
+        make_digest(reader, true, message->identity);
+    if ((wants & WANT_ROW) == WANT_ROW)
         make_row(reader);
-    for (size_t i = 0; !with_tokens && i < message->section.fields.count; i++)
+    for (size_t i = 0; (wants & WANT_FIELDS) && i < message->section.fields.count; i++)
         *LIST_ADD(arena, &message->values) = field_value(reader, message->section.fields.items[i].value, true);
     return FAILED_NOT;
 }

@@ -18,7 +18,7 @@ enum { N_TAG_WORDS = 3 }; /* of 64 bits, one for each tag */
 struct message {
     span raw; /* with LF line ends */
     struct section section;
-    span_list values; /* of its fields, decoded; where no tokens are wanted */
+    span_list values; /* of its fields, decoded */
     span_list texts, attached, extracted; /* what a reader shows first; what he opens; what stands in documents */
     span_list hidden;
     struct url_list links, images, forms;
@@ -26,11 +26,20 @@ struct message {
     uint32_t facts, cuts;
     size_t n_tags, bytes_left, n_pdf, n_tnef;
     LIST(struct part) parts;
-    uint8_t digest[DIGEST];
+    uint8_t digest[DIGEST], identity[DIGEST];
 };
 
-/* Reads a message into reader->message and a row of its vocabulary. identify: the digest is wanted; with_tokens: the
- * row is, else the values of fields. The row is ended by the caller, or given up where this fails. */
-enum failure read_message(struct reader *reader, span raw, bool identify, bool with_tokens);
+/* What is wanted of a message. */
+enum {
+    WANT_FIELDS = 1, /* values of header fields */
+    WANT_BODY = 2,   /* texts, links, parts */
+    WANT_ROW = 4 | WANT_BODY,
+    WANT_DIGEST = 8,
+    WANT_IDENTITY = 16
+};
+
+/* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
+ * this fails. */
+enum failure read_message(struct reader *reader, span raw, unsigned wants);
 
 #endif

@@ -1,0 +1,37 @@
+"""Builds spamnb: setuptools, with the C compiler that PyPI has (ziglang) where the machine has none."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import sysconfig
+from typing import Any
+
+from setuptools import build_meta
+from setuptools.build_meta import *  # noqa: F403  the hooks that compile nothing
+
+
+def _compiler() -> str | None:
+    """The command of a C compiler: that of $CC, that with which Python was built, or any other. None without one."""
+    commands = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"]
+    return next((command for command in commands if command and shutil.which(shlex.split(command)[0])), None)
+
+
+def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
+    return [*build_meta.get_requires_for_build_wheel(config_settings), *([] if _compiler() else ["ziglang"])]
+
+
+def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
+    return [*build_meta.get_requires_for_build_editable(config_settings), *([] if _compiler() else ["ziglang"])]
+
+
+def build_wheel(*args: Any) -> str:
+    os.environ["CC"] = _compiler() or f"{shlex.quote(sys.executable)} -m ziglang cc"
+    return build_meta.build_wheel(*args)
+
+
+def build_editable(*args: Any) -> str:
+    os.environ["CC"] = _compiler() or f"{shlex.quote(sys.executable)} -m ziglang cc"
+    return build_meta.build_editable(*args)

@@ -1,0 +1,180 @@
+#include "fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_STEPS = 100 };             /* of Newton's method; it takes some seven */
+static const double FURTHEST = 1e300; /* from 0, of a score and of what lies between two of them */
+
+bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_columns) {
+    for (size_t n = 0; n < order->n; n++) {
+        int64_t i = order->messages[n];
+        if (i < 0 || (uint64_t)i >= rows->n)
+            return false;
+        int64_t begin = rows->indptr[i], end = rows->indptr[i + 1];
+        if (begin < 0 || end < begin || (uint64_t)end > rows->n_columns)
+            return false;
+        for (int64_t j = begin; j < end; j++)
+            if (rows->columns[j] < 0 || (size_t)rows->columns[j] >= n_columns)
+                return false;
+    }
+    return true;
+}
+
+double omega(double x) {
+    if (x < -30.0)
+        return exp(x);
+    double w = x < 1.0 ? exp(x) / (1 + exp(x)) : x - log(x) * x / (1 + x);
+    for (int i = 0; i < 4; i++) /* Newton's method on log w; convex, so that it does not overshoot twice */
+        w *= exp((x - w - log(w)) / (1 + w));
+    return w;
+}
+
+double trust(const double *scores, size_t classes, size_t y, double noise) {
+    if (noise <= 0 || classes < 2)
+        return 1.0;
+    double odds = 0.0;
+    for (size_t k = 0; k < classes; k++)
+        if (k != y) {
+            double gap = scores[k] - scores[y];
+            odds += exp(gap < 500.0 ? gap : 500.0);
+        }
+    return (1 - noise) / (1 - noise + noise * odds);
+}
+
+/* In one unknown, u = log((1 - p_y)/p_y): then c_y = C sigma(u), log Z = scores_y + c_y + log(1 + e^u), and each other
+ * c_k = -a follows from a = C exp(scores_k - a - log Z), which is Wright's omega function. The sum of these a falls as u
+ * rises, and c_y rises. */
+void solve(const double *scores, size_t classes, size_t y, double penalty, double *found) {
+    double top = -FURTHEST, low = -FURTHEST, high = FURTHEST;
+    for (size_t k = 0; k < classes; k++)
+        if (k != y && scores[k] > top)
+            top = scores[k];
+    double log_penalty = log(penalty), gap = scores[y] - top, u = -gap, total = 0.0;
+    if (gap < log_penalty) {
+        double s = fmin((log_penalty - gap) / 2, penalty / 2);
+        u = fmax(log(s / (penalty - s)), -gap - 2 * penalty);
+    }
+    for (int i = 0; i < MAX_STEPS; i++) {
+        double p = u > -700 ? 1 / (1 + exp(-u)) : 0.0; /* that it is not y */
+        double s = penalty * p;
+        double log_z = scores[y] + s + (u > 0 ? u + log1p(exp(-u)) : log1p(exp(u)));
+        double slope = total = 1e-300;
+        for (size_t k = 0; k < classes; k++)
+            if (k != y) {
+                double a = omega(log_penalty + scores[k] - log_z);
+                found[k] = -a;
+                total += a;
+                slope += a / (1 + a);
+            }
+        if (s < 1e-30) /* nothing that a unit could tell from 0 */
+            break;
+        double error = log(total / s);
+        *(error > 0 ? &low : &high) = u;
+        double step = fmin(fmax(error / (slope / total * (s * (1 - p) + p) + 1 - p), -8.0), 8.0);
+        u += step;
+        if (fabs(step) < 1e-10)
+            break;
+        if (!(low < u && u < high))
+            u = (low + high) / 2;
+    }
+    found[y] = total;
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* What a message may change. */
+struct visit {
+    double *scores, *found;
+    int64_t *sums, *change;
+};
+
+/* The scores of message i by all other messages. */
+static void score(const struct fit *fit, size_t i, struct visit *visit) {
+    size_t classes = fit->weights.columns;
+    int64_t begin = fit->rows.indptr[i], end = fit->rows.indptr[i + 1], *sums = visit->sums;
+    const int64_t *brought = fit->brought.at + i * classes;
+    for (size_t k = 0; k < classes; k++)
+        sums[k] = (begin - end) * brought[k];
+    if (classes == 2) { /* units of both sum to 0: half of the work, and no loop within the loop */
+        int64_t first = 0;
+        for (int64_t j = begin; j < end; j++)
+            first += fit->weights.at[2 * (size_t)fit->rows.columns[j]];
+        sums[0] += first;
+        sums[1] -= first;
+    } else
+        for (int64_t j = begin; j < end; j++)
+            for (size_t k = 0; k < classes; k++)
+                sums[k] += fit->weights.at[(size_t)fit->rows.columns[j] * classes + k];
+    double scale = fit->values[i] * fit->unit;
+    for (size_t k = 0; k < classes; k++)
+        visit->scores[k] = fit->offsets[i * classes + k] + scale * (double)sums[k];
+}
+
+/* Solves for message i; by how much its largest coefficient moved. */
+static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
+    size_t classes = fit->weights.columns, y = (size_t)fit->labels[i];
+    int64_t *brought = fit->brought.at + i * classes, *change = visit->change, rest = 0, largest = 0;
+    score(fit, i, visit);
+    solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->found);
+    double scale = fit->values[i] / fit->unit;
+    for (size_t k = 0; k < classes; k++)
+        if (k != y) {
+            double units = floor(visit->found[k] * scale + 0.5);
+            int64_t moved = visit->found[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
+            rest -= moved;
+            change[k] = moved - brought[k];
+            brought[k] = moved;
+            largest = larger(largest, larger(change[k], -change[k]));
+        }
+    change[y] = rest - brought[y];
+    brought[y] = rest;
+    largest = larger(largest, larger(change[y], -change[y]));
+    if (!largest)
+        return 0.0;
+    for (int64_t j = fit->rows.indptr[i]; j < fit->rows.indptr[i + 1]; j++) { /* a message has a column once */
+        int64_t *weights = fit->weights.at + (size_t)fit->rows.columns[j] * classes;
+        for (size_t k = 0; k < classes; k++)
+            weights[k] += change[k];
+    }
+    return (double)largest / scale;
+}
+
+long ascend(const struct fit *fit) {
+    size_t classes = fit->weights.columns;
+    double *numbers = calloc(classes, 2 * sizeof *numbers);
+    int64_t *units = calloc(classes, 2 * sizeof *units);
+    long done = -1;
+    if (numbers && units) {
+        struct visit visit = {numbers, numbers + classes, units, units + classes};
+        double worst = fit->tolerance;
+        for (done = 0; done < fit->passes && worst >= fit->tolerance; done++) {
+            worst = 0.0;
+            for (size_t n = 0; n < fit->order.n; n++)
+                worst = fmax(worst, visit_message(fit, (size_t)fit->order.messages[n], &visit));
+        }
+    }
+    free(numbers);
+    free(units);
+    return done;
+}
+
+void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights) {
+    size_t classes = weights->columns;
+    for (size_t n = 0; n < order->n; n++) {
+        int64_t i = order->messages[n];
+        for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
+            for (size_t k = 0; k < classes; k++)
+                weights->at[(size_t)rows->columns[j] * classes + k] -= brought->at[(size_t)i * classes + k];
+    }
+}
+
+void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums) {
+    size_t classes = weights->columns;
+    for (size_t n = 0; n < order->n; n++) {
+        int64_t i = order->messages[n];
+        for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
+            for (size_t k = 0; k < classes; k++)
+                sums->at[n * classes + k] += weights->at[(size_t)rows->columns[j] * classes + k];
+    }
+}

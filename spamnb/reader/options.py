@@ -1,0 +1,50 @@
+"""How messages become tokens: what a model is trained with, and says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spamnb.errors import SpamnbError
+from spamnb.setting_fields import check_settings, setting
+
+TOKENS_VERSION = 7  # rises whenever the same message would give other tokens: a model says which it was trained with
+
+TOKENIZERS = ("own", "tweet", "treebank")
+# The first words of a text say what it is. Pairs of all its words would triple the vocabulary and gain little:
+# docs/experiments.md#pairs-of-words. The core has the same number.
+BIGRAM_WORDS = 75
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOptions:
+    """How messages become tokens; stored in the model, so that training and classifying cannot disagree.
+
+    SpamnbError for a tokenizer that does not exist and for ``ngrams`` below 1.
+
+    >>> TokenOptions(ngrams=1, ignore_headers=("List-Id",)).ignore_headers
+    ('list-id',)
+    """
+
+    tokenizer: str = setting(
+        "own", "What cuts text into words: spamnb's own rules, or one of nltk's tokenizers.", choices=TOKENIZERS
+    )
+    stem: str | None = setting(None, "A language of nltk's Snowball stemmers, as `english`: words are stemmed.")
+    ngrams: int = setting(
+        2,
+        f"Longest run of words that is one token, among the first {BIGRAM_WORDS} words of a text.",
+        least=1,
+        most=BIGRAM_WORDS,
+    )
+    body_only: bool = setting(False, "Read the text of the body alone: no headers, links or parts.")
+    ignore_headers: tuple[str, ...] = setting(
+        ("newsgroups", "xref", "path"), "Header fields that are left out, as those that name a newsgroup."
+    )
+
+    def __post_init__(self) -> None:
+        names = (self.ignore_headers,) if isinstance(self.ignore_headers, str) else tuple(self.ignore_headers)
+        object.__setattr__(self, "ignore_headers", names)
+        check_settings(self)
+        for name in names:
+            if ":" in name or " " in name:
+                raise SpamnbError(f"ignore_headers has {name!r}: a header's name has neither colon nor space")
+        object.__setattr__(self, "ignore_headers", tuple(name.lower() for name in names))

@@ -1,0 +1,113 @@
+"""Messages as rows in compressed sparse row form: which tokens each holds, and how often; and lists of such tokens.
+
+One message and ten thousand have the same form, so they are scored by the same code. What the ids number is the
+business of whoever holds the rows: a vocabulary, a training set's columns, or a list of tokens beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from spamnb.reader.vocabulary import Vocabulary
+
+
+class CsrRows(NamedTuple):
+    """n messages; message i holds the tokens ``ids[indptr[i]:indptr[i+1]]``, each as often as ``counts`` says.
+
+    >>> tokens, rows = CsrRows.of([{"a": 2, "b": 1}, {"b": 3}])
+    >>> tokens, rows.indptr.tolist(), rows.ids.tolist(), rows.counts.tolist()
+    (['a', 'b'], [0, 2, 3], [0, 1, 1], [2, 1, 3])
+    """
+
+    indptr: np.ndarray  # (n+1,) where the rows begin and end
+    ids: np.ndarray  # (nnz,) the distinct tokens of each message
+    counts: np.ndarray  # (nnz,) occurrences of the token in the message
+
+    @classmethod
+    def of(cls, messages: Sequence[Mapping[str, int]]) -> tuple[list[str], CsrRows]:
+        """From {token: occurrences} of each message: the distinct tokens of all, and rows of indices in that list."""
+        if len(messages) == 1:  # most often; nothing to look up
+            (only,) = messages
+            k = len(only)
+            return list(only), cls(np.array([0, k]), np.arange(k), np.fromiter(only.values(), np.int64, k))
+        id_of: dict[str, int] = {}
+        ids = [id_of.setdefault(token, len(id_of)) for message in messages for token in message]
+        counts = [count for message in messages for count in message.values()]
+        indptr = np.cumsum([0, *map(len, messages)])
+        return list(id_of), cls(indptr, np.array(ids, np.int64), np.array(counts, np.int64))
+
+    @property
+    def row_numbers(self) -> np.ndarray:
+        """The row of each of the nnz cells, (nnz,)."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def renumbered(self) -> tuple[np.ndarray, CsrRows]:
+        """The k distinct ids that occur, ascending, and the same rows with indices among them for ids."""
+        distinct, ids = np.unique(self.ids, return_inverse=True)
+        return distinct, self._replace(ids=ids)
+
+    def sorted(self) -> CsrRows:
+        """The same messages, the ids of each ascending."""
+        order = np.lexsort((self.ids, self.row_numbers))
+        return self._replace(ids=self.ids[order], counts=self.counts[order])
+
+    def select(self, kept: np.ndarray, size: int) -> CsrRows:
+        """Only the ids in ``kept`` (k,), of ``size`` there are; their indices in ``kept`` become the ids."""
+        new_id = np.full(size, -1)
+        new_id[kept] = np.arange(len(kept))
+        ids = new_id[self.ids]
+        use = ids >= 0
+        lengths = np.bincount(self.row_numbers[use], minlength=len(self.indptr) - 1)
+        return CsrRows(np.concatenate([[0], np.cumsum(lengths)]), ids[use], self.counts[use])
+
+    def matrix(self, n_columns: int) -> Any:
+        """The rows as a scipy CSR array, messages × columns, which shares their memory."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.counts, self.ids, self.indptr), shape=(len(self.indptr) - 1, n_columns))
+
+
+class TokenIds(Sequence[str]):
+    """The k tokens of a vocabulary with the given ``ids`` (k,); their text is read only when it is asked for."""
+
+    def __init__(self, vocabulary: Vocabulary, ids: np.ndarray) -> None:
+        self.vocabulary = vocabulary
+        self.ids = ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def hashes(self) -> np.ndarray:
+        """The hash of each token, (k,) int64."""
+        return self.vocabulary.hashes(self.ids)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The group of each token, (k,) int8."""
+        return self.vocabulary.groups(self.ids)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> TokenIds: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return TokenIds(self.vocabulary, self.ids[index])
+        return self.vocabulary.take(self.ids[[index]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.vocabulary.take(self.ids))
+
+    def take(self, indices: np.ndarray) -> TokenIds:
+        """Those at these indices of the list, (m,)."""
+        return TokenIds(self.vocabulary, self.ids[indices])
+
+
+def take_tokens(tokens: Any, indices: np.ndarray) -> Any:
+    """Those of ``tokens``, a list or something with numpy's ``take``, at ``indices`` (k,)."""
+    return tokens.take(indices) if hasattr(tokens, "take") else [tokens[index] for index in indices.tolist()]

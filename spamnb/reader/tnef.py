@@ -1,0 +1,137 @@
+"""TNEF, Outlook's ``winmail.dat``: the body and the attachments within.
+
+https://learn.microsoft.com/en-us/openspecs/exchange_server_protocols/ms-oxtnef/
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+SIGNATURE = 0x223E9F78
+MAX_ATTRIBUTES = 2000
+MAX_PROPERTIES = 2000
+MAX_ATTACHMENTS = 50
+# Attributes, by number.
+BODY, PROPERTIES, NEW_ATTACHMENT, ATTACHMENT_NAME, ATTACHMENT_DATA = 0x800C, 0x9003, 0x9002, 0x8010, 0x800F
+# Properties among PROPERTIES, and types of their values.
+TEXT, RTF, HTML, CODE_PAGE = 0x1000, 0x1009, 0x1013, 0x3FDE
+WIDTHS = {2: 4, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 0xA: 4, 0xB: 4, 0x14: 8, 0x40: 8, 0x48: 16}
+UNICODE = 0x1F
+OF_ANY_SIZE = (0xD, 0x1E, UNICODE, 0x102)
+
+
+class TnefText(NamedTuple):
+    """A body."""
+
+    kind: str
+    octets: bytes
+    charset: str
+
+
+class TnefFile(NamedTuple):
+    """An attachment."""
+
+    name: str
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return len(self.content)
+
+
+class Tnef(NamedTuple):
+    """What was read of a document, and whether that is all of it."""
+
+    body: TnefText | None
+    files: list[TnefFile]
+    is_whole: bool
+
+
+def read_tnef(octets: bytes) -> Tnef:
+    """The body as HTML or text, whichever there is first, and the attachments. A body in RTF is not read."""
+    if octets[:4] != struct.pack("<I", SIGNATURE):
+        return Tnef(None, [], True)
+    text = b""
+    properties: dict[int, bytes] = {}
+    files: list[TnefFile] = []
+    attributes = list(_attributes(octets))
+    is_whole = len(attributes) <= MAX_ATTRIBUTES
+    for number, value in attributes[:MAX_ATTRIBUTES]:
+        if number == BODY:
+            text = value.rstrip(b"\0")
+        elif number == PROPERTIES:
+            properties = _properties(value)
+        elif number == NEW_ATTACHMENT:
+            if len(files) == MAX_ATTACHMENTS:
+                is_whole = False
+                break
+            files.append(TnefFile("", b""))
+        elif number == ATTACHMENT_NAME and files:
+            files[-1] = files[-1]._replace(name=value.rstrip(b"\0").decode("latin-1")[:255])
+        elif number == ATTACHMENT_DATA and files:
+            files[-1] = files[-1]._replace(content=value)
+    body = _body(text, properties)
+    return Tnef(body, files, is_whole and (body is not None or RTF not in properties))
+
+
+def _body(text: bytes, properties: dict[int, bytes]) -> TnefText | None:
+    code_page = int.from_bytes(properties.get(CODE_PAGE, b"")[:4], "little")
+    charset = {0: "", 65001: "utf-8", 20127: "us-ascii"}.get(code_page, f"cp{code_page}")
+    if html := properties.get(HTML):
+        return TnefText("text/html", html, charset)
+    if TEXT in properties:
+        return TnefText("text/plain", properties[TEXT], "utf-8")
+    return TnefText("text/plain", text, charset) if text else None
+
+
+def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number, value) of the attributes that are there whole, of at most one more than MAX_ATTRIBUTES."""
+    position = 6  # behind the signature and a key
+    for _ in range(MAX_ATTRIBUTES + 1):
+        if position + 9 > len(octets):
+            return
+        number, size = struct.unpack_from("<H2xI", octets, position + 1)
+        position += 9
+        yield number, octets[position : position + size]
+        position += size + 2  # a checksum
+
+
+def _properties(octets: bytes) -> dict[int, bytes]:
+    """The values of those properties that are the body; texts as UTF-8 or as they are. Ends where it is broken."""
+    found: dict[int, bytes] = {}
+    position = 4
+    try:
+        for _ in range(min(struct.unpack_from("<I", octets)[0], MAX_PROPERTIES)):
+            kind, number = struct.unpack_from("<HH", octets, position)
+            position += 4
+            if number >= 0x8000:  # has a name
+                named_by_text, size = struct.unpack_from("<II", octets, position + 16)
+                position += 24 + (_padded(size) if named_by_text else 0)
+            n_values, value = 1, b""
+            single = kind & ~0x1000
+            if kind != single or single in OF_ANY_SIZE:
+                n_values = struct.unpack_from("<I", octets, position)[0]
+                position += 4
+            for _ in range(min(n_values, MAX_PROPERTIES)):
+                size = WIDTHS.get(single, 0)
+                if single in OF_ANY_SIZE:
+                    size = struct.unpack_from("<I", octets, position)[0]
+                    position += 4
+                elif not size:
+                    return found  # nobody knows where the next one begins
+                value = octets[position : position + size]
+                position += _padded(size)
+            if single == UNICODE:
+                value = value.decode("utf-16-le", "replace").rstrip("\0").encode("utf-8", "replace")
+            if number in (TEXT, RTF, HTML, CODE_PAGE):
+                found[number] = value.rstrip(b"\0") if number in (TEXT, HTML) else value
+    except struct.error:
+        pass  # what was found until then is there
+    return found
+
+
+def _padded(size: int) -> int:
+    return (size + 3) // 4 * 4
