@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.reader.message import Reader
-from spamnb.tokens.tokenizer import TokenOptions
+from spamnb.reader.options import TokenOptions
 
 BODY = Reader(TokenOptions(body_only=True, ngrams=1))
 STRUCTURE = ("p", "length", "caps", "line", "capitals")
