@@ -92,7 +92,7 @@ def test_words_are_short_without_space_or_control(text: str) -> None:
 @given(st.text(alphabet=st.characters(max_codepoint=127, exclude_characters="\r\0"), max_size=200))
 def test_both_paths_agree_on_ascii(text: str) -> None:
     """A character beyond ASCII elsewhere in the text sends all of it the other way: the words stay the same."""
-    assert Counter(words(text + " \u8bed")) == Counter([*words(text), "\u8bed"])
+    assert Counter(words(text + " beside \u8bed")) == Counter([*words(text), "beside", "\u8bed"])
 
 
 @given(st.text(st.characters(categories=["L", "M", "Zs"], max_codepoint=0x2000), max_size=100))
@@ -205,8 +205,6 @@ def test_options() -> None:
     assert not {token.partition(":")[0] for token in body} & {"subject", "header", "html", "url", "part", "cut"}
     stemmed = tokens(b"\nconnected connections connecting 25th", stem="english", body_only=True, ngrams=1)
     assert stemmed["connect"] == 3 and "25th" in stemmed
-    with pytest.raises(ValueError, match="stem"):
-        Reader(TokenOptions(stem="klingon"))
 
 
 @pytest.mark.parametrize("tokenizer", ["tweet", "treebank"])
