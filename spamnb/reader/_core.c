@@ -302,7 +302,7 @@ static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *object) {
     PyObject *answer = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint64_t)));
     uint8_t *out = answer ? (uint8_t *)PyBytes_AsString(answer) : NULL;
     for (size_t i = 0; out && i < n; i++) {
-        uint64_t hash = file_hash(vocabulary_text(&self->tokens, id_at(&ids, i)), (const uint64_t[2]){0, 0});
+        uint64_t hash = file_hash(vocabulary_text(&self->tokens, id_at(&ids, i)));
         memcpy(out + i * sizeof hash, &hash, sizeof hash);
     }
     PyBuffer_Release(&ids);

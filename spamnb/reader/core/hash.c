@@ -103,3 +103,12 @@ void digest_end(struct digest_state *state, uint8_t digest[DIGEST]) {
     for (int i = 0; i < DIGEST; i++)
         digest[i] = (uint8_t)(state->h[i / 8] >> 8 * (i % 8));
 }
+
+uint64_t file_hash(span token) {
+    struct digest_state state;
+    uint8_t digest[DIGEST];
+    digest_begin(&state);
+    digest_add(&state, token);
+    digest_end(&state, digest);
+    return load_64(digest);
+}
