@@ -579,19 +579,33 @@ static PyObject *reader_read(Reader *self, PyObject *args) {
 
 /* ---- What people ask for ---- */
 
-static PyObject *texts_of(const span_list *const lists[], size_t n_lists) {
+/* A list of n items, of which describe makes the i-th. */
+static PyObject *list_of(size_t n, PyObject *(*describe)(const void *items, size_t i), const void *items) {
     PyObject *answer = PyList_New(0);
-    for (size_t l = 0; l < n_lists; l++)
-        for (size_t i = 0; answer && i < lists[l]->count; i++)
-            append(&answer, text_of(lists[l]->items[i]));
+    for (size_t i = 0; answer && i < n; i++)
+        append(&answer, describe(items, i));
     return answer;
 }
 
-static PyObject *urls_of(const struct url_list *urls) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < url_count(urls); i++)
-        append(&answer, text_of(url_at(urls, i)));
-    return answer;
+static PyObject *text_at(const void *texts, size_t i) { return text_of(((const span_list *)texts)->items[i]); }
+
+static PyObject *texts_of(const span_list *texts) { return list_of(texts->count, text_at, texts); }
+
+static PyObject *url_text_at(const void *urls, size_t i) { return text_of(url_at(urls, i)); }
+
+static PyObject *urls_of(const struct url_list *urls) { return list_of(url_count(urls), url_text_at, urls); }
+
+static PyObject *field_at(const void *object, size_t i) {
+    const struct message *message = object;
+    return Py_BuildValue("NN", text_of(message->section.fields.items[i].name), text_of(message->values.items[i]));
+}
+
+static PyObject *fields_of(const struct message *m) { return list_of(m->section.fields.count, field_at, m); }
+
+static PyObject *part_at(const void *message, size_t i) {
+    const struct part *part = &((const struct message *)message)->parts.items[i];
+    return Py_BuildValue("NNNNNn", text_of(part->content_type), text_of(part->charset), text_of(part->encoding),
+                         text_of(part->disposition), text_of(part->filename), (Py_ssize_t)part->size);
 }
 
 static PyObject *names_of(uint32_t bits, const char *const names[], size_t n, const uint64_t *tags) {
@@ -605,31 +619,11 @@ static PyObject *names_of(uint32_t bits, const char *const names[], size_t n, co
     return answer;
 }
 
-static PyObject *fields_of(const struct message *message) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < message->section.fields.count; i++)
-        append(&answer, Py_BuildValue("NN", text_of(message->section.fields.items[i].name),
-                                      text_of(message->values.items[i])));
-    return answer;
-}
-
-static PyObject *parts_of(const struct message *message) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < message->parts.count; i++) {
-        const struct part *part = &message->parts.items[i];
-        append(&answer, Py_BuildValue("NNNNNn", text_of(part->content_type), text_of(part->charset),
-                                      text_of(part->encoding), text_of(part->disposition), text_of(part->filename),
-                                      (Py_ssize_t)part->size));
-    }
-    return answer;
-}
-
 static PyObject *parse_of(const struct message *m) {
-    const span_list *lists[] = {&m->texts, &m->attached, &m->extracted}, *hidden[] = {&m->hidden};
-    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(lists, COUNT_OF(lists)), urls_of(&m->links),
-                         urls_of(&m->images), urls_of(&m->forms), texts_of(hidden, 1),
-                         names_of(m->facts, FACT_NAMES, N_FACTS, m->tags), parts_of(m),
-                         names_of(m->cuts, CUT_NAMES, N_CUTS, NULL), (const char *)m->digest, (Py_ssize_t)DIGEST);
+    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(&m->all_texts), urls_of(&m->links), urls_of(&m->images),
+                         urls_of(&m->forms), texts_of(&m->hidden), names_of(m->facts, FACT_NAMES, N_FACTS, m->tags),
+                         list_of(m->parts.count, part_at, m), names_of(m->cuts, CUT_NAMES, N_CUTS, NULL),
+                         (const char *)m->digest, (Py_ssize_t)DIGEST);
 }
 
 static PyObject *digests_of(const struct message *m) {
