@@ -9,6 +9,7 @@
 #include <time.h>
 
 static struct tables tables;
+static uint16_t single_bytes[256];
 static uint64_t state;
 
 static uint64_t next_random(void) { /* splitmix64 */
@@ -60,7 +61,7 @@ static const struct page *make_page(struct host *host, uint32_t number) {
 static bool find_codec(struct host *host, span name, struct codec *codec) {
     (void)host;
     codec->kind = (enum codec_kind)(size_of(name) % 4);
-    codec->points = tables.windows_1252;
+    codec->points = single_bytes;
     return true;
 }
 
@@ -223,7 +224,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < n_seeds; i++)
         seeds[i] = read_seed(argv[4 + i]);
     for (int i = 0; i < 256; i++)
-        tables.windows_1252[i] = (uint16_t)(i == 0x81 ? 0xFFFF : i < 128 ? i : i + 0x300);
+        single_bytes[i] = (uint16_t)(i == 0x81 ? 0xFFFF : i < 128 ? i : i + 0x300);
     if (!buffer || !reader || !vocabulary || !vocabulary_begin(vocabulary, key) || !rules_begin(&table) ||
         !references_begin(&tables.references, 8))
         die("no memory");

@@ -69,12 +69,7 @@ const uint8_t *skip_envelope(span message) {
     span rest = skip_bytes(message, starts_with(message, LITERAL(">"))), line;
     if (!starts_with(rest, LITERAL("From ")) || !next_line(&rest, &line))
         return message.at;
-    /* A field follows, or a time stands in it: "From a@example.org Mon Jan  1 00:00:00 2001". */
-    bool is_envelope = is_known_field(rest);
-    line = first_bytes(line, 500);
-    for (const uint8_t *at = line.at + 1; at + 2 < line.end && !is_envelope; at++)
-        is_envelope = *at == ':' && is_digit(at[-1]) && is_digit(at[1]) && is_digit(at[2]);
-    return is_envelope ? rest.at : message.at;
+    return is_empty(field_name(rest)) ? message.at : rest.at;
 }
 
 /* The end of a field's value: the first line feed that no blank follows. */
