@@ -214,18 +214,23 @@ static span shown_url(const uint8_t *begin, const uint8_t *end) {
 
 /* The URLs that a reader sees in a text: from http:// on, and from "www." on where it belongs to nothing else. */
 static void read_shown_urls(struct link_tokens *tokens, span text) {
-    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++)
-        if (rest.end - rest.at > 3 && is_slash(rest.at[1]) && is_slash(rest.at[2]))
-            for (int n = 4; n <= 5; n++)
-                if (rest.at - text.at >= n && starts_with_any_case(span_between(rest.at - n, rest.end), n == 4 ? LITERAL("http:") : LITERAL("https:")))
-                    read_url(tokens, shown_url(rest.at - n, rest.end));
-    static const char *const BEGINNINGS[] = {"www.", "WWW."};
-    for (size_t i = 0; i < COUNT_OF(BEGINNINGS); i++)
-        for (span rest = text; (rest.at = find(rest, span_of(BEGINNINGS[i], 4))); rest.at += 4) {
-            uint8_t before = rest.at > text.at ? rest.at[-1] : ' ';
-            if (!is_letter(before) && !is_digit(before) && !strchr("_.@/\\=-", before))
-                read_url(tokens, shown_url(rest.at, rest.end));
-        }
+    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++) {
+        bool is_secure = rest.at > text.at && (rest.at[-1] | 32) == 's';
+        span scheme = is_secure ? LITERAL("https:") : LITERAL("http:");
+        if (rest.end - rest.at < 4 || !is_slash(rest.at[1]) || !is_slash(rest.at[2]) ||
+            (size_t)(rest.at - text.at) < size_of(scheme) - 1)
+            continue;
+        const uint8_t *begin = rest.at + 1 - size_of(scheme);
+        if (starts_with_any_case(span_between(begin, rest.end), scheme))
+            read_url(tokens, shown_url(begin, rest.end));
+    }
+    for (span rest = text; (rest.at = find_byte(rest, '.')); rest.at++) {
+        const uint8_t *begin = rest.at - text.at < 3 ? text.at : rest.at - 3;
+        uint8_t before = begin > text.at ? begin[-1] : ' ';
+        if (starts_with_any_case(span_between(begin, rest.end), LITERAL("www.")) && !is_letter(before) &&
+            !is_digit(before) && !strchr("_.@/\\=-", before))
+            read_url(tokens, shown_url(begin, rest.end));
+    }
 }
 
 static void add_names(struct reader *reader, span prefix, uint32_t bits, const char *const names[], size_t n) {

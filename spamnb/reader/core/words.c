@@ -3,6 +3,10 @@
 #include "links.h"
 #include "reader.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
     MAX_WORD = 30,          /* characters; a longer word is summarised by its first letter and its length */
     MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
@@ -17,25 +21,94 @@ enum {
 
 /* ---- What bytes are ---- */
 
-/* UPPER is the bit in which capitals and small letters differ. What is in words and a mark may stand inside of a word;
- * CUTS parts it there. ENDS: does not stay at the end of a word with digits. */
-enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, UPPER = 32, CUTS = 64, ENDS = 128 };
+enum { BLOCK = 64 };
+
+/* A text, and of each of its bytes a bit in each mask. */
+struct text {
+    span written, low; /* low: its ASCII in lower case */
+    size_t size;
+    uint64_t *in_word, *letter, *upper, *mark;
+};
+
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+/* All bits of those bytes that are among these. */
+static inline sixteen is_within(sixteen bytes, uint8_t first, uint8_t last) {
+    return (sixteen)(bytes - first <= (uint8_t)(last - first));
+}
+
+/* One bit of each of sixteen bytes, all of whose bits are the same. */
+static inline uint64_t gathered(sixteen bytes) {
+#ifdef __SSE2__
+    return (uint64_t)_mm_movemask_epi8((__m128i)bytes);
+#else
+    uint64_t bits[2]; /* the product gathers those of eight bytes in its highest byte */
+    for (size_t i = 0; i < 2; i++)
+        bits[i] = (load_64((const uint8_t *)&bytes + 8 * i) & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+    return bits[0] | bits[1] << 8;
+#endif
+}
+
+/* Fills in the masks of one block. */
+static void read_block(struct text *text, size_t block, const uint8_t *written, uint8_t *low) {
+    uint64_t in_word = 0, letter = 0, upper = 0, mark = 0;
+    for (size_t i = 0; i < BLOCK; i += sizeof(sixteen)) {
+        sixteen bytes;
+        memcpy(&bytes, written + i, sizeof bytes);
+        sixteen letters = is_within(bytes | 32, 'a', 'z'), capitals = is_within(bytes, 'A', 'Z');
+        sixteen plain = letters | is_within(bytes, '0', '9'), others = is_within(bytes, 128, 255);
+        sixteen inner = is_within(bytes, ',', '.') | is_within(bytes, '$', '%') | is_within(bytes, '!', '!') |
+                        is_within(bytes, '\'', '\'') | is_within(bytes, '_', '_');
+        letter |= gathered(letters) << i;
+        upper |= gathered(capitals) << i;
+        in_word |= gathered(plain | inner | others) << i;
+        mark |= gathered((is_within(bytes, '!', '~') & ~plain) | others) << i;
+        bytes |= capitals & 32;
+        memcpy(low + i, &bytes, sizeof bytes);
+    }
+    text->in_word[block] = in_word;
+    text->letter[block] = letter;
+    text->upper[block] = upper;
+    text->mark[block] = mark;
+}
+
+static struct text read_text(struct arena *arena, span written) {
+    struct text text = {.written = written, .size = size_of(written)};
+    size_t n_blocks = text.size / BLOCK + 1, stride = n_blocks + 1; /* one more, so that bits behind can be read */
+    uint8_t *low = arena_room(arena, n_blocks, BLOCK), last[BLOCK] = {0};
+    text.low = span_of(low, text.size);
+    text.in_word = arena_room(arena, 4 * stride, sizeof(uint64_t));
+    text.letter = text.in_word + stride;
+    text.upper = text.letter + stride;
+    text.mark = text.upper + stride;
+    for (size_t block = 0; block < n_blocks - 1; block++)
+        read_block(&text, block, written.at + BLOCK * block, low + BLOCK * block);
+    if (text.size % BLOCK)
+        memcpy(last, written.end - text.size % BLOCK, text.size % BLOCK);
+    read_block(&text, n_blocks - 1, last, low + BLOCK * (n_blocks - 1));
+    text.in_word[n_blocks] = text.letter[n_blocks] = text.upper[n_blocks] = text.mark[n_blocks] = 0;
+    return text;
+}
+
+/* What a byte is alone. What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not stay
+ * at the end of a word with digits. */
+enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64 };
 
 static uint8_t KIND[256];
 
 void words_begin(void) {
-    for (int i = 0; i < 256; i++) {
-        uint8_t c = (uint8_t)i, kind = 0;
-        if (c >= 128)
-            kind = NOT_ASCII | IN_WORD | MARK;
-        else if (is_letter(c))
-            kind = IN_WORD | LETTER | (is_upper(c) ? UPPER : 0);
-        else if (is_digit(c))
-            kind = IN_WORD | DIGIT;
-        else if (c > ' ' && c < 127)
-            kind = MARK | (strchr("$'-.,!%_", c) ? IN_WORD : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
-                   (strchr("'-.,_$", c) ? ENDS : 0);
-        KIND[i] = kind;
+    uint8_t every[256], low[256];
+    uint64_t masks[4][4];
+    struct text text = {.in_word = masks[0], .letter = masks[1], .upper = masks[2], .mark = masks[3]};
+    for (int c = 0; c < 256; c++)
+        every[c] = (uint8_t)c;
+    for (size_t block = 0; block < 4; block++)
+        read_block(&text, block, every + BLOCK * block, low + BLOCK * block);
+    for (int c = 0; c < 256; c++) {
+        unsigned in_word = text.in_word[c / BLOCK] >> c % BLOCK & 1, mark = text.mark[c / BLOCK] >> c % BLOCK & 1;
+        KIND[c] = (uint8_t)((in_word ? IN_WORD : 0) | (mark ? MARK : 0) | (c > 127 ? NOT_ASCII : 0) |
+                            (is_letter((uint8_t)c) ? LETTER : 0) | (is_digit((uint8_t)c) ? DIGIT : 0) |
+                            (c && strchr("-.,!_", c) ? CUTS : 0) | (c && strchr("'-.,_$", c) ? ENDS : 0));
     }
 }
 
@@ -48,50 +121,17 @@ static uint8_t kinds_of(span text) {
     return kinds;
 }
 
-/* A text, and of each of its bytes a bit in each mask. */
-struct text {
-    span written, low; /* low: its ASCII in lower case */
-    size_t size;
-    uint64_t *in_word, *letter, *upper, *mark;
-};
-
-/* One bit of each of eight bytes. */
-static uint64_t gather_bits(uint64_t bytes, unsigned kind) {
-    return (bytes / kind & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-static struct text read_text(struct arena *arena, span written) {
-    struct text text = {.written = written, .size = size_of(written)};
-    size_t n_blocks = text.size / 64 + 1;
-    uint8_t *low = arena_room(arena, text.size, 1);
-    text.low = span_of(low, text.size);
-    text.in_word = arena_take(arena, 4 * n_blocks, sizeof(uint64_t));
-    text.letter = text.in_word + n_blocks;
-    text.upper = text.letter + n_blocks;
-    text.mark = text.upper + n_blocks;
-    for (size_t block = 0; 64 * block < text.size; block++) {
-        uint8_t kinds[64] = {0};
-        span bytes = first_bytes(skip_bytes(written, 64 * block), 64);
-        for (size_t i = 0; i < size_of(bytes); i++) {
-            kinds[i] = KIND[bytes.at[i]];
-            low[64 * block + i] = bytes.at[i] | (kinds[i] & UPPER);
-        }
-        for (size_t i = 0; i < 64; i += 8) {
-            uint64_t eight = load_64(kinds + i);
-            text.in_word[block] |= gather_bits(eight, IN_WORD) << i;
-            text.letter[block] |= gather_bits(eight, LETTER) << i;
-            text.upper[block] |= gather_bits(eight, UPPER) << i;
-            text.mark[block] |= gather_bits(eight, MARK) << i;
-        }
-    }
-    return text;
+/* The bits of a mask from a place on, fewer than 64 of them. */
+static uint64_t bits_at(const uint64_t *mask, size_t at, size_t n) {
+    uint64_t bits = mask[at / BLOCK] >> at % BLOCK | mask[at / BLOCK + 1] << 1 << (BLOCK - 1 - at % BLOCK);
+    return bits & ((UINT64_C(1) << n) - 1);
 }
 
 /* The first place from a place on whose bit is set, or is not; the size of the text where there is none. */
 static size_t next_place(const uint64_t *mask, bool is_set, size_t at, size_t size) {
     uint64_t flip = is_set ? 0 : UINT64_MAX;
-    for (; at < size; at = (at | 63) + 1) {
-        uint64_t bits = (mask[at / 64] ^ flip) >> at % 64;
+    for (; at < size; at = (at | (BLOCK - 1)) + 1) {
+        uint64_t bits = (mask[at / BLOCK] ^ flip) >> at % BLOCK;
         if (bits)
             return at + (size_t)__builtin_ctzll(bits);
     }
@@ -100,7 +140,7 @@ static size_t next_place(const uint64_t *mask, bool is_set, size_t at, size_t si
 
 /* ---- Tokens ---- */
 
-static void count_token(struct reader *reader, struct token token) {
+static inline void count_token(struct reader *reader, struct token token) {
     if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
 }
@@ -157,10 +197,11 @@ struct scan {
     bool opens; /* words go to opened, too, which are to be joined */
     bool only_once;
     LIST(struct hashed_word) opened;
-    /* Letters that stood apart with one sign between each two, the last one before spelt_end. */
+    /* Letters that stood apart with one sign between each two: all blanks, or none. */
     struct form spelt;
     size_t n_spelt;
-    const uint8_t *spelt_end;
+    span last_letter;
+    bool is_spaced;
 };
 
 static struct scan begin_scan(struct reader *reader, const struct place *place) {
@@ -320,11 +361,19 @@ static void end_spelt(struct scan *scan) {
 }
 
 static void add_spelt(struct scan *scan, span letter) {
-    if (!scan->n_spelt || letter.at != scan->spelt_end + 1 || *scan->spelt_end == '\n')
+    span last = scan->last_letter;
+    bool is_near = scan->n_spelt && letter.at == last.end + 1 && *last.end != '\n';
+    bool is_spaced = is_near && *last.end == ' ';
+    if (!is_near || (scan->n_spelt > 1 && is_spaced != scan->is_spaced)) {
         end_spelt(scan);
+        if (is_near) /* the last one may begin another word */
+            form_add(&scan->spelt, last);
+        scan->n_spelt = is_near;
+    }
     form_add(&scan->spelt, letter);
     scan->n_spelt++;
-    scan->spelt_end = letter.end;
+    scan->last_letter = letter;
+    scan->is_spaced = is_spaced;
 }
 
 /* A word cut at its inner punctuation. */
@@ -400,11 +449,10 @@ static bool is_in_capitals(struct reader *reader, span word) {
     size_t n = 0;
     for (; !is_empty(word); n++) {
         uint32_t point = next_point(&word);
-        uint8_t kind = point < 128 ? KIND[point] : 0;
-        uint16_t flags = point < 128 ? 0 : character_of(reader, point)->flags;
-        if (flags & IS_LOWER || (kind & (LETTER | UPPER)) == LETTER)
+        uint16_t flags = character_of(reader, point)->flags;
+        if (flags & IS_LOWER)
             return false;
-        has_upper = has_upper || kind & UPPER || flags & IS_UPPER;
+        has_upper = has_upper || flags & IS_UPPER;
     }
     return has_upper && n > 1;
 }
@@ -420,9 +468,11 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
             continue;
         scan->opens = n <= max_joined;
         span word = span_between(text->low.at + begin, text->low.at + end);
-        if (next_place(text->letter, false, begin, end) == end && end - begin <= MAX_WORD) { /* nine words of ten */
-            if (end - begin > 1)
-                scan->n_capitals += next_place(text->upper, false, begin, end) == end;
+        size_t length = end - begin;
+        if (length <= MAX_WORD && bits_at(text->letter, begin, length) == bits_at(text->in_word, begin, length)) {
+            /* Letters of ASCII: nine words of ten. */
+            if (length > 1)
+                scan->n_capitals += bits_at(text->upper, begin, length) == bits_at(text->letter, begin, length);
             else if (method == WORD_PARTS)
                 add_spelt(scan, word);
             if (reader->options.stems)
