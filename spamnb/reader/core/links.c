@@ -296,18 +296,11 @@ static void add_targets(struct reader *reader, struct link *link, span rest) {
     }
 }
 
-/* A URL as a browser reads it: without blanks around it and line ends in it. */
+/* A URL without blanks, line ends and controls. */
 static span trimmed_url(struct arena *arena, span url) {
-    url = first_characters(url, MAX_URL);
-    while (url.at < url.end && *url.at <= ' ')
-        url.at++;
-    while (url.at < url.end && url.end[-1] <= ' ')
-        url.end--;
-    if (!find_byte(url, '\n') && !find_byte(url, '\t') && !find_byte(url, '\r'))
-        return url;
     struct writer writer = writer_open(arena, size_of(url));
     for (; url.at < url.end; url.at++)
-        if (*url.at != '\n' && *url.at != '\t' && *url.at != '\r')
+        if (*url.at > ' ')
             put_byte(&writer, *url.at);
     return writer_close(&writer);
 }
@@ -315,7 +308,7 @@ static span trimmed_url(struct arena *arena, span url) {
 struct link read_link(struct reader *reader, span url) {
     struct link link = {0};
     bool has_user, is_disguised = false;
-    url = trimmed_url(&reader->arena, url);
+    url = trimmed_url(&reader->arena, first_characters(url, MAX_URL));
     span rest = behind_scheme(url);
     link.host = canonical_host(reader, take_authority(&rest, &has_user), &is_disguised);
     link.tricks = (has_user ? TRICK_USER : 0) | (is_disguised ? TRICK_DISGUISED : 0);

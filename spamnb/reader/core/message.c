@@ -193,7 +193,6 @@ static void make_row(struct reader *reader) {
         for (size_t i = 0; i < lists[l]->count; i++)
             *LIST_ADD(&reader->arena, &all) = lists[l]->items[i];
     add_texts(reader, &place, &all, LITERAL(""));
-    add_layout(reader, lists, COUNT_OF(lists));
     if (!reader->options.body_only)
         add_evidence(reader);
 }

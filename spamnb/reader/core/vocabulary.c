@@ -102,7 +102,8 @@ static struct slot *known_slot(struct vocabulary *v, const struct token *token) 
 }
 
 uint32_t vocabulary_id(struct vocabulary *v, span token) {
-    struct slot *slot = known_slot(v, &(struct token){.hash = token_hash(v, token), .first = token, .second = {token.end, token.end}});
+    struct token whole = {.hash = token_hash(v, token), .first = token};
+    struct slot *slot = known_slot(v, &whole);
     return slot ? slot->number - 1 : NO_TOKEN;
 }
 

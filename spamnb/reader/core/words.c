@@ -15,7 +15,6 @@ enum {
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
     MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
     MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
-    MAX_LAYOUT = 20000,     /* bytes of text whose layout is read */
     MAX_FORM = 6 * MAX_WORD, /* bytes of a word in another form */
 };
 
@@ -217,17 +216,10 @@ static void put_plain(struct scan *scan, span word) {
         *LIST_ADD(&scan->reader->arena, &scan->opened) = (struct hashed_word){word, hash};
 }
 
-static bool may_be_stemmed(span word) {
-    for (; word.at < word.end; word.at++)
-        if (!(KIND[*word.at] & (LETTER | NOT_ASCII)))
-            return false;
-    return true;
-}
-
 /* Counts a word in lower case of any form; it stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
-    if (reader->options.stems && scan->place.method == WORD_PARTS && may_be_stemmed(word) &&
+    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)) &&
         !reader->host->ask(reader->host, ASK_STEM, word, (span){0}, &reader->arena, &word))
         arena_fail(&reader->arena, FAILED_HOST);
     if (find_byte(word, ' ') || find_byte(word, ':'))
@@ -240,15 +232,12 @@ static void put(struct scan *scan, span word) {
 static void put_copy(struct scan *scan, span word) { put(scan, arena_copy(&scan->reader->arena, word)); }
 
 /* The shape of a word with digits: "#$00.00". It is never joined. */
-static void put_shape(struct scan *scan, span word) {
-    uint8_t *shape = arena_room(&scan->reader->arena, size_of(word) + 1, 1);
-    bool opens = scan->opens;
-    shape[0] = '#';
+static void add_shape(struct scan *scan, span word) {
+    uint8_t shape[MAX_WORD + 1] = "#";
+    word = first_bytes(word, MAX_WORD);
     for (size_t i = 0; i < size_of(word); i++)
         shape[i + 1] = is_digit(word.at[i]) ? '0' : word.at[i];
-    scan->opens = false;
-    put(scan, span_of(shape, size_of(word) + 1));
-    scan->opens = opens;
+    add_token(scan->reader, scan->place.prefix, span_of(shape, size_of(word) + 1));
 }
 
 /* What stands for a word of too many characters: its first one, and its length in tens. */
@@ -271,33 +260,33 @@ static size_t count_points(span text) {
     return n;
 }
 
-/* The tokens of a run in scripts with spaces: it in small letters, and without accents; of one that mixes scripts to
- * look like Latin what it looks like. */
+/* The tokens of a run in scripts with spaces: it in small letters, and where that is ASCII without accents. Letters of
+ * other scripts that pose as Latin among Latin ones are a disguise. */
 static void put_run(struct scan *scan, span run) {
-    struct form low = {.size = 0}, bare = {.size = 0}, latin = {.size = 0};
+    struct form low = {.size = 0}, latin = {.size = 0};
     size_t n = count_points(run);
     if (n > MAX_WORD) {
         put_long(scan, run, n);
         return;
     }
+    bool has_ascii = false, has_posers = false;
     while (!is_empty(run)) {
         const uint8_t *begin = run.at;
         uint32_t point = next_point(&run);
-        span ascii = span_between(begin, run.at);
-        form_add(&low, point < 128 ? ascii : form_of(scan->reader, point, FORM_LOW));
-        form_add(&bare, point < 128 ? ascii : form_of(scan->reader, point, FORM_BARE));
-        form_add(&latin, point < 128 ? ascii : form_of(scan->reader, point, FORM_LATIN));
+        span bare = point < 128 ? span_between(begin, run.at) : form_of(scan->reader, point, FORM_BARE);
+        span posed = point < 128 ? bare : form_of(scan->reader, point, FORM_LATIN);
+        has_ascii = has_ascii || kinds_of(bare) & LETTER;
+        has_posers = has_posers || !is_same(bare, posed);
+        form_add(&low, point < 128 ? bare : form_of(scan->reader, point, FORM_LOW));
+        form_add(&latin, posed);
     }
-    span as_low = span_of(low.bytes, low.size), as_bare = span_of(bare.bytes, bare.size);
-    span as_latin = span_of(latin.bytes, latin.size);
-    if (kinds_of(as_bare) & LETTER && !is_same(as_latin, as_bare) && is_ascii(as_latin)) {
-        put_copy(scan, as_latin);
+    span as_low = span_of(low.bytes, low.size), as_latin = span_of(latin.bytes, latin.size);
+    bool is_disguised = has_ascii && has_posers && is_ascii(as_latin);
+    put_copy(scan, is_disguised ? as_latin : as_low);
+    if (is_disguised)
         put(scan, LITERAL("look-alike"));
-        return;
-    }
-    put_copy(scan, as_low);
-    if (!is_empty(as_bare) && !is_same(as_bare, as_low) && is_ascii(as_bare))
-        put_copy(scan, as_bare);
+    else if (!has_posers && !is_empty(as_latin) && is_ascii(as_latin) && !is_same(as_latin, as_low))
+        put_copy(scan, as_latin);
 }
 
 /* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters. */
@@ -338,22 +327,26 @@ static void put_whole(struct scan *scan, span word, bool has_digits, bool is_opa
         if (!is_opaque)
             put(scan, word);
         if (has_digits)
-            put_shape(scan, word);
+            add_shape(scan, word);
     }
 }
 
-/* Ends letters that stood apart: what they spell is a word. */
+static void put_piece(struct scan *scan, span piece, uint8_t kinds) {
+    if (kinds & NOT_ASCII)
+        put_other(scan, piece);
+    else if (size_of(piece) > MAX_WORD)
+        put_long(scan, piece, size_of(piece));
+    else
+        put(scan, piece);
+}
+
+/* Ends letters that stood apart: what they spell is a word, but is not joined. */
 static void end_spelt(struct scan *scan) {
     bool opens = scan->opens;
     scan->opens = false;
     if (scan->n_spelt >= MIN_SPACED) {
         span word = arena_copy(&scan->reader->arena, span_of(scan->spelt.bytes, scan->spelt.size));
-        if (!is_ascii(word))
-            put_other(scan, word);
-        else if (size_of(word) > MAX_WORD)
-            put_long(scan, word, size_of(word));
-        else
-            put(scan, word);
+        put_piece(scan, word, kinds_of(word));
         put(scan, LITERAL("spaced-letters"));
     }
     scan->opens = opens;
@@ -394,12 +387,7 @@ static void put_parts(struct scan *scan, span word) {
             continue;
         if (size_of(part) == point_size(*part.at) && scan->place.method == WORD_PARTS)
             add_spelt(scan, part);
-        if (kinds & NOT_ASCII)
-            put_other(scan, part);
-        else if (size_of(part) > MAX_WORD)
-            put_long(scan, part, size_of(part));
-        else
-            put(scan, part);
+        put_piece(scan, part, kinds);
     }
 }
 
@@ -443,20 +431,6 @@ void add_host(struct reader *reader, span prefix, span host) {
     put_host(&scan, host, false);
 }
 
-/* Whether a word of more than one character has capitals and no small letter. */
-static bool is_in_capitals(struct reader *reader, span word) {
-    bool has_upper = false;
-    size_t n = 0;
-    for (; !is_empty(word); n++) {
-        uint32_t point = next_point(&word);
-        uint16_t flags = character_of(reader, point)->flags;
-        if (flags & IS_LOWER)
-            return false;
-        has_upper = has_upper || flags & IS_UPPER;
-    }
-    return has_upper && n > 1;
-}
-
 /* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
 static size_t scan_words(struct scan *scan, const struct text *text, size_t max_words, size_t max_joined) {
     struct reader *reader = scan->reader;
@@ -468,12 +442,11 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
             continue;
         scan->opens = n <= max_joined;
         span word = span_between(text->low.at + begin, text->low.at + end);
-        size_t length = end - begin;
-        if (length <= MAX_WORD && bits_at(text->letter, begin, length) == bits_at(text->in_word, begin, length)) {
-            /* Letters of ASCII: nine words of ten. */
-            if (length > 1)
-                scan->n_capitals += bits_at(text->upper, begin, length) == bits_at(text->letter, begin, length);
-            else if (method == WORD_PARTS)
+        size_t length = end - begin < BLOCK ? end - begin : BLOCK - 1;
+        uint64_t letters = bits_at(text->letter, begin, length);
+        scan->n_capitals += length > 1 && letters && letters == bits_at(text->upper, begin, length);
+        if (length <= MAX_WORD && letters == bits_at(text->in_word, begin, length)) { /* nine words of ten */
+            if (length == 1 && method == WORD_PARTS)
                 add_spelt(scan, word);
             if (reader->options.stems)
                 put(scan, word);
@@ -482,8 +455,6 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
             continue;
         }
         uint8_t kinds = kinds_of(word);
-        if (kinds & NOT_ASCII || next_place(text->upper, true, begin, end) < end)
-            scan->n_capitals += is_in_capitals(reader, span_between(text->written.at + begin, text->written.at + end));
         if (method == WORD_HOST)
             put_host(scan, word, true);
         else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
@@ -601,6 +572,22 @@ void add_words(struct reader *reader, const struct place *place, span written) {
     scan_words(&scan, &text, SIZE_MAX, 0);
 }
 
+/* What lines look like: their length, and the share of capitals. */
+struct layout {
+    size_t n_bytes, n_lines, n_capitals;
+};
+
+static void read_layout(struct layout *layout, const struct text *text) {
+    for (size_t block = 0; block <= text->size / BLOCK; block++)
+        layout->n_capitals += (size_t)__builtin_popcountll(text->upper[block]);
+    for (span rest = text->written; !is_empty(rest);) {
+        span line = before_first(rest, '\n');
+        layout->n_lines += !is_empty(line);
+        layout->n_bytes += size_of(line);
+        rest = skip_bytes(rest, size_of(line) + 1);
+    }
+}
+
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix) {
     struct scan scan = begin_scan(reader, place);
     struct writer writer = writer_open(&reader->arena, size_of(prefix) + 2);
@@ -608,10 +595,12 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
     put_span(&writer, LITERAL("p:"));
     span signs = writer_close(&writer);
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
+    struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
         span written = texts->items[i];
         struct text text = read_text(&reader->arena, written);
         add_signs(reader, signs, &text);
+        read_layout(&layout, &text);
         if (reader->options.splits)
             written = split_text(reader, written);
         if (!is_ascii(written))
@@ -630,35 +619,9 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
     join_words(&scan, reader->options.ngrams);
     add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
     add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capitals));
-}
-
-/* Capitals of ASCII: of eight bytes at a time those that "A" and 0x3F take over 0x80, and "Z" and 0x25 do not. */
-static size_t count_capitals(span text) {
-    const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
-    size_t n = 0;
-    for (; size_of(text) >= 8; text.at += 8) {
-        uint64_t bytes = load_64(text.at), low = bytes & ~high;
-        uint64_t capitals = (low + 0x3F * ones) & ~(low + 0x25 * ones) & ~bytes & high;
-        n += (capitals >> 7) * ones >> 56;
-    }
-    for (; text.at < text.end; text.at++)
-        n += is_upper(*text.at);
-    return n;
-}
-
-void add_layout(struct reader *reader, const span_list *const lists[], size_t n_lists) {
-    size_t n_bytes = 0, n_lines = 0, n_capitals = 0;
-    for (size_t l = 0; l < n_lists; l++)
-        for (size_t i = 0; i < lists[l]->count; i++) {
-            span text = first_bytes(lists[l]->items[i], MAX_LAYOUT - n_bytes);
-            n_capitals += count_capitals(text);
-            while (!is_empty(text)) {
-                span line = before_first(text, '\n');
-                n_lines += !is_empty(line);
-                n_bytes += size_of(line);
-                text = skip_bytes(text, size_of(line) + 1);
-            }
-        }
-    add_number(reader, LITERAL(""), LITERAL("line:"), bit_length(n_bytes / (n_lines ? n_lines : 1)));
-    add_number(reader, LITERAL(""), LITERAL("capitals:"), bit_length(64 * n_capitals / (n_bytes ? n_bytes : 1)));
+    if (!is_empty(prefix))
+        return;
+    add_number(reader, prefix, LITERAL("line:"), bit_length(layout.n_bytes / (layout.n_lines ? layout.n_lines : 1)));
+    size_t n_capitals = 64 * layout.n_capitals / (layout.n_bytes ? layout.n_bytes : 1);
+    add_number(reader, prefix, LITERAL("capitals:"), bit_length(n_capitals));
 }
