@@ -13,8 +13,8 @@ enum {
 };
 
 const char *const TOKEN_KINDS[] = {
-    "attachment", "capitals", "caps", "charset", "cut", "date", "encoding", "from", "header", "hidden", "html", "length",
-    "line", "long", "message-id", "p", "part", "received", "subject", "url",
+    "attachment", "capitals", "caps", "charset", "cut", "date", "encoding", "from", "header", "hidden", "html",
+    "length", "line", "long", "message-id", "p", "part", "received", "subject", "url",
 };
 const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
 
@@ -203,13 +203,14 @@ static void read_urls(struct link_tokens *tokens, const struct url_list *list) {
         read_url(tokens, url_at(list, i));
 }
 
-/* What a reader takes for a URL that begins there. */
-static span shown_url(const uint8_t *begin, const uint8_t *end) {
+/* Reads what a reader takes for a URL that begins there; returns its last byte. */
+static const uint8_t *read_shown_url(struct link_tokens *tokens, const uint8_t *begin, const uint8_t *end) {
     span url = first_characters(span_between(begin, end), MAX_SHOWN_URL);
     for (const uint8_t *at = url.at; at < url.end; at++)
         if (*at <= ' ' || strchr("<>\"')", *at))
             url.end = at;
-    return url;
+    read_url(tokens, url);
+    return url.end - 1;
 }
 
 /* The URLs that a reader sees in a text: from http:// on, and from "www." on where it belongs to nothing else. */
@@ -222,14 +223,14 @@ static void read_shown_urls(struct link_tokens *tokens, span text) {
             continue;
         const uint8_t *begin = rest.at + 1 - size_of(scheme);
         if (starts_with_any_case(span_between(begin, rest.end), scheme))
-            read_url(tokens, shown_url(begin, rest.end));
+            rest.at = read_shown_url(tokens, begin, rest.end);
     }
     for (span rest = text; (rest.at = find_byte(rest, '.')); rest.at++) {
         const uint8_t *begin = rest.at - text.at < 3 ? text.at : rest.at - 3;
         uint8_t before = begin > text.at ? begin[-1] : ' ';
         if (starts_with_any_case(span_between(begin, rest.end), LITERAL("www.")) && !is_letter(before) &&
             !is_digit(before) && !strchr("_.@/\\=-", before))
-            read_url(tokens, shown_url(begin, rest.end));
+            rest.at = read_shown_url(tokens, begin, rest.end);
     }
 }
 
@@ -265,7 +266,8 @@ const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf
 static void add_tags(struct reader *reader) {
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (reader->message.tags[tag / 64] >> tag % 64 & 1)
-            add_token(reader, LITERAL("html:tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
+            add_token(reader, LITERAL("html:tag:"),
+                      tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
 }
 
 static void add_part(struct reader *reader, const struct part *part) {

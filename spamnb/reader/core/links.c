@@ -259,8 +259,8 @@ static span behind_scheme(span url) {
     if (!has_scheme && starts_with_any_case(url, LITERAL("www.")))
         return url;
     rest = span_between(has_scheme ? rest.at + 1 : url.at, url.end);
-    bool is_web = has_scheme && (starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp")));
-    if (!is_web && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
+    bool is_web = starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp"));
+    if (!(has_scheme && is_web) && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
         return span_of(url.end, 0);
     while (rest.at < rest.end && is_slash(*rest.at))
         rest.at++;

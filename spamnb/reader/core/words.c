@@ -41,10 +41,12 @@ static inline uint64_t gathered(sixteen bytes) {
 #ifdef __SSE2__
     return (uint64_t)_mm_movemask_epi8((__m128i)bytes);
 #else
-    uint64_t bits[2]; /* the product gathers those of eight bytes in its highest byte */
-    for (size_t i = 0; i < 2; i++)
-        bits[i] = (load_64((const uint8_t *)&bytes + 8 * i) & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
-    return bits[0] | bits[1] << 8;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < sizeof bytes; i += 8) {
+        uint64_t lowest = load_64((const uint8_t *)&bytes + i) & UINT64_C(0x0101010101010101);
+        bits |= (lowest * UINT64_C(0x0102040810204080) >> 56) << i; /* the product has them in its highest byte */
+    }
+    return bits;
 #endif
 }
 
@@ -289,7 +291,8 @@ static void put_run(struct scan *scan, span run) {
         put_copy(scan, as_latin);
 }
 
-/* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters. */
+/* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters.
+ */
 static void put_other(struct scan *scan, span part) {
     while (!is_empty(part)) {
         span run = span_of(part.at, 0), before = run;
