@@ -20,39 +20,18 @@ const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
 
 /* ---- Rules ---- */
 
-static size_t rule_slot(const struct rule_table *table, span lower) {
-    static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)};
-    size_t slot = fast_hash(KEY, 0, lower) & (N_RULE_SLOTS - 1);
-    while (table->slots[slot] && !is_same(table->rules[table->slots[slot] - 1].name, lower))
-        slot = (slot + 1) & (N_RULE_SLOTS - 1);
-    return slot;
-}
-
-bool rules_begin(struct rule_table *table) {
-    if (table->n_rules > N_RULE_SLOTS / 2)
-        return false;
-    memset(table->slots, 0, sizeof table->slots);
-    for (size_t i = 0; i < table->n_rules; i++)
-        if (!table->rules[i].is_beginning)
-            table->slots[rule_slot(table, table->rules[i].name)] = (uint16_t)(i + 1);
-    return true;
-}
-
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
-    uint8_t lower[100];
-    name = first_bytes(name, sizeof lower);
-    lower[0] = 0;
-    for (size_t i = 0; i < size_of(name); i++)
-        lower[i] = to_lower(name.at[i]);
-    name = span_of(lower, size_of(name));
-    size_t slot = rule_slot(table, name);
-    if (table->slots[slot])
-        return &table->rules[table->slots[slot] - 1];
-    for (size_t i = 0; i < table->n_rules; i++)
-        if (table->rules[i].is_beginning && *table->rules[i].name.at == lower[0] &&
-            starts_with(name, table->rules[i].name))
-            return &table->rules[i];
-    return &table->other;
+    const struct header_rule *found = &table->other;
+    uint8_t first = is_empty(name) ? 0 : to_lower(*name.at);
+    for (const struct header_rule *rule = table->rules; rule < table->rules + table->n_rules; rule++) {
+        if (is_empty(rule->name) || *rule->name.at != first || !starts_with_any_case(name, rule->name))
+            continue;
+        if (!rule->is_beginning && size_of(name) == size_of(rule->name))
+            return rule;
+        if (rule->is_beginning && found == &table->other)
+            found = rule;
+    }
+    return found;
 }
 
 uint8_t group_of(const struct group_table *table, span token) {

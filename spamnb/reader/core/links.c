@@ -1,6 +1,9 @@
+#define _DEFAULT_SOURCE /* inet_aton */
 #include "links.h"
 
 #include "reader.h"
+
+#include <arpa/inet.h>
 
 enum { MAX_LABEL = 63, MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 
@@ -123,54 +126,16 @@ static bool mixes_scripts(struct reader *reader, span host) {
 
 /* ---- Hosts ---- */
 
-/* A part of an address: hexadecimal behind 0x, octal behind 0, else decimal; −1 where it is none. */
-static int64_t address_part(span label) {
-    int base = 10;
-    uint64_t value = 0;
-    if (is_empty(label) || size_of(label) > 40)
-        return -1;
-    if (starts_with(label, LITERAL("0x"))) {
-        base = 16;
-        label.at += 2;
-    } else if (*label.at == '0' && size_of(label) > 1) {
-        base = 8;
-        label.at++;
-    }
-    for (; label.at < label.end; label.at++) {
-        int digit = hex_value(*label.at);
-        if (digit < 0 || digit >= base)
-            return -1;
-        value = value > UINT32_MAX ? value : value * (uint64_t)base + (uint64_t)digit;
-    }
-    return (int64_t)value;
-}
-
-/* A host whose last label is a number -> dotted; as it is where it is no address. */
+/* A host whose last label is a number -> dotted, as "0x7f.1" too; as it is where it is no address. */
 static span dotted_address(struct arena *arena, span host) {
-    uint8_t bytes[4] = {0};
-    size_t n = 0;
-    for (span rest = host; !is_empty(rest); n++) {
-        span label = before_first(rest, '.');
-        int64_t part = address_part(label);
-        bool is_last = label.end == rest.end;
-        if (part < 0 || n == 4 || part >= (is_last ? INT64_C(1) << 8 * (4 - n) : 256))
-            return host;
-        bytes[n] = (uint8_t)part;
-        for (size_t i = 3; is_last && i >= n && i < 4; i--, part >>= 8)
-            bytes[i] = (uint8_t)part;
-        rest = skip_bytes(rest, size_of(label) + 1);
-    }
-    struct writer writer = writer_open(arena, 16);
-    for (size_t i = 0; i < 4; i++) {
-        if (i)
-            put_byte(&writer, '.');
-        if (bytes[i] >= 100)
-            put_byte(&writer, (uint8_t)('0' + bytes[i] / 100));
-        if (bytes[i] >= 10)
-            put_byte(&writer, (uint8_t)('0' + bytes[i] / 10 % 10));
-        put_byte(&writer, (uint8_t)('0' + bytes[i] % 10));
-    }
-    return writer_close(&writer);
+    char written[MAX_HOST + 1] = {0}, dotted[INET_ADDRSTRLEN];
+    struct in_addr address;
+    if (size_of(host) > MAX_HOST)
+        return host;
+    memcpy(written, host.at, size_of(host));
+    if (!inet_aton(written, &address) || !inet_ntop(AF_INET, &address, dotted, sizeof dotted))
+        return host;
+    return arena_copy(arena, span_of(dotted, strlen(dotted)));
 }
 
 /* A host by the mapping of UTS 46, in small letters and plain ones. */

@@ -91,8 +91,8 @@ static struct text read_text(struct arena *arena, span written) {
     return text;
 }
 
-/* What a byte is alone. What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not stay
- * at the end of a word with digits. */
+/* What a byte is alone. What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not
+ * stay at the end of a word with digits. */
 enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64 };
 
 static uint8_t KIND[256];
@@ -184,11 +184,6 @@ static void form_add(struct form *form, span text) {
     }
 }
 
-struct hashed_word {
-    span text;
-    uint64_t hash;
-};
-
 /* What is known while the words of texts are read. */
 struct scan {
     struct reader *reader;
@@ -197,7 +192,7 @@ struct scan {
     size_t n_words, n_capitals;
     bool opens; /* words go to opened, too, which are to be joined */
     bool only_once;
-    LIST(struct hashed_word) opened;
+    LIST(struct token) opened;
     /* Letters that stood apart with one sign between each two: all blanks, or none. */
     struct form spelt;
     size_t n_spelt;
@@ -213,9 +208,10 @@ static struct scan begin_scan(struct reader *reader, const struct place *place) 
 /* Counts a word in lower case without blanks and colons; it stands in the arena. */
 static void put_plain(struct scan *scan, span word) {
     uint64_t hash = word_hash(scan->reader->vocabulary, scan->prefix_hash, word);
-    count_token(scan->reader, (struct token){hash, scan->place.prefix, word, false, scan->only_once});
+    struct token token = {hash, scan->place.prefix, word, false, scan->only_once};
+    count_token(scan->reader, token);
     if (scan->opens)
-        *LIST_ADD(&scan->reader->arena, &scan->opened) = (struct hashed_word){word, hash};
+        *LIST_ADD(&scan->reader->arena, &scan->opened) = token;
 }
 
 /* Counts a word in lower case of any form; it stands in the arena. */
@@ -395,7 +391,8 @@ static void put_parts(struct scan *scan, span word) {
 }
 
 /* A host with the domains above it, of up to four labels, or an address with the networks it is in. Where it was
- * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too. */
+ * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too.
+ */
 static void put_host(struct scan *scan, span word, bool is_received) {
     span host = word;
     while (host.at < host.end && is_inner(*host.at))
@@ -516,7 +513,7 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
                 continue;
             is_known[first] = true;
         }
-        struct form run = {.size = 0};
+        struct form run = {"p:", 2};
         size_t n = 0;
         for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
             const uint8_t *at = rest.at;
@@ -527,7 +524,8 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
             bool is_end = is_empty(rest) || !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE));
             if (is_end && n) {
                 add_fact(reader, prefix, span_of(run.bytes, run.size));
-                n = run.size = 0;
+                n = 0;
+                run.size = 2;
             }
         }
     }
@@ -550,22 +548,22 @@ static span split_text(struct reader *reader, span text) {
 static void join_words(struct scan *scan, unsigned n) {
     struct reader *reader = scan->reader;
     size_t count = scan->opened.count;
-    const struct hashed_word *words = scan->opened.items;
-    struct hashed_word *joined = arena_room(&reader->arena, count, sizeof *joined);
+    const struct token *words = scan->opened.items;
+    struct token *joined = arena_room(&reader->arena, count, sizeof *joined); /* of fewer neighbours */
     if (count)
         memcpy(joined, words, count * sizeof *joined);
     for (size_t size = 2; size <= n; size++)
         for (size_t i = 0; i + size <= count; i++) {
-            const struct hashed_word *next = &words[i + size - 1];
+            const struct token *next = &words[i + size - 1];
             uint64_t hash = pair_hash(reader->vocabulary, joined[i].hash, next->hash);
-            count_token(reader, (struct token){hash, joined[i].text, next->text, true, false});
+            count_token(reader, (struct token){hash, joined[i].second, next->second, true, false});
             if (size == n)
                 continue;
             struct writer writer = writer_open(&reader->arena, 100);
-            put_span(&writer, joined[i].text);
+            put_span(&writer, joined[i].second);
             put_byte(&writer, ' ');
-            put_span(&writer, next->text);
-            joined[i] = (struct hashed_word){writer_close(&writer), hash};
+            put_span(&writer, next->second);
+            joined[i] = (struct token){.hash = hash, .second = writer_close(&writer)};
         }
 }
 
@@ -593,16 +591,12 @@ static void read_layout(struct layout *layout, const struct text *text) {
 
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix) {
     struct scan scan = begin_scan(reader, place);
-    struct writer writer = writer_open(&reader->arena, size_of(prefix) + 2);
-    put_span(&writer, prefix);
-    put_span(&writer, LITERAL("p:"));
-    span signs = writer_close(&writer);
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
     struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
         span written = texts->items[i];
         struct text text = read_text(&reader->arena, written);
-        add_signs(reader, signs, &text);
+        add_signs(reader, prefix, &text);
         read_layout(&layout, &text);
         if (reader->options.splits)
             written = split_text(reader, written);
