@@ -8,10 +8,13 @@
 enum { MAX_LABEL = 63, MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 
 bool is_one_of(span word, const char *words) {
-    size_t n = size_of(word);
-    for (const char *at = words; n && (at = strchr(at, ' ')); at++)
-        if (!strncmp(at + 1, (const char *)word.at, n) && at[1 + n] == ' ')
+    span rest = span_of(words, strlen(words));
+    while (!is_empty(rest)) {
+        span one = before_first(rest, ' ');
+        if (!is_empty(one) && is_same(one, word))
             return true;
+        rest = skip_bytes(rest, size_of(one) + 1);
+    }
     return false;
 }
 
