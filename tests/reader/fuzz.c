@@ -225,7 +225,7 @@ int main(int argc, char **argv) {
         seeds[i] = read_seed(argv[4 + i]);
     for (int i = 0; i < 256; i++)
         single_bytes[i] = (uint16_t)(i == 0x81 ? 0xFFFF : i < 128 ? i : i + 0x300);
-    if (!buffer || !reader || !vocabulary || !vocabulary_begin(vocabulary, key) || !rules_begin(&table) ||
+    if (!buffer || !reader || !vocabulary || !vocabulary_begin(vocabulary, key) ||
         !references_begin(&tables.references, 8))
         die("no memory");
     references_add(&tables.references, (struct reference){LITERAL("amp"), LITERAL("&")});

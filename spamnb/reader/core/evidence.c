@@ -13,46 +13,25 @@ enum {
 };
 
 const char *const TOKEN_KINDS[] = {
-    "attachment", "capitals", "caps", "charset", "cut", "date", "encoding", "from", "header", "hidden", "html", "length",
-    "line", "long", "message-id", "p", "part", "received", "subject", "url",
+    "attachment", "capitals", "caps", "charset", "cut", "date", "encoding", "from", "header", "hidden", "html",
+    "length", "line", "long", "message-id", "p", "part", "received", "subject", "url",
 };
 const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
 
 /* ---- Rules ---- */
 
-static size_t rule_slot(const struct rule_table *table, span lower) {
-    static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)};
-    size_t slot = fast_hash(KEY, 0, lower) & (N_RULE_SLOTS - 1);
-    while (table->slots[slot] && !is_same(table->rules[table->slots[slot] - 1].name, lower))
-        slot = (slot + 1) & (N_RULE_SLOTS - 1);
-    return slot;
-}
-
-bool rules_begin(struct rule_table *table) {
-    if (table->n_rules > N_RULE_SLOTS / 2)
-        return false;
-    memset(table->slots, 0, sizeof table->slots);
-    for (size_t i = 0; i < table->n_rules; i++)
-        if (!table->rules[i].is_beginning)
-            table->slots[rule_slot(table, table->rules[i].name)] = (uint16_t)(i + 1);
-    return true;
-}
-
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
-    uint8_t lower[100];
-    name = first_bytes(name, sizeof lower);
-    lower[0] = 0;
-    for (size_t i = 0; i < size_of(name); i++)
-        lower[i] = to_lower(name.at[i]);
-    name = span_of(lower, size_of(name));
-    size_t slot = rule_slot(table, name);
-    if (table->slots[slot])
-        return &table->rules[table->slots[slot] - 1];
-    for (size_t i = 0; i < table->n_rules; i++)
-        if (table->rules[i].is_beginning && *table->rules[i].name.at == lower[0] &&
-            starts_with(name, table->rules[i].name))
-            return &table->rules[i];
-    return &table->other;
+    const struct header_rule *found = &table->other;
+    uint8_t first = is_empty(name) ? 0 : to_lower(*name.at);
+    for (const struct header_rule *rule = table->rules; rule < table->rules + table->n_rules; rule++) {
+        if (is_empty(rule->name) || *rule->name.at != first || !starts_with_any_case(name, rule->name))
+            continue;
+        if (!rule->is_beginning && size_of(name) == size_of(rule->name))
+            return rule;
+        if (rule->is_beginning && found == &table->other)
+            found = rule;
+    }
+    return found;
 }
 
 uint8_t group_of(const struct group_table *table, span token) {
@@ -203,29 +182,35 @@ static void read_urls(struct link_tokens *tokens, const struct url_list *list) {
         read_url(tokens, url_at(list, i));
 }
 
-/* What a reader takes for a URL that begins there. */
-static span shown_url(const uint8_t *begin, const uint8_t *end) {
+/* Reads what a reader takes for a URL that begins there; returns its last byte. */
+static const uint8_t *read_shown_url(struct link_tokens *tokens, const uint8_t *begin, const uint8_t *end) {
     span url = first_characters(span_between(begin, end), MAX_SHOWN_URL);
     for (const uint8_t *at = url.at; at < url.end; at++)
         if (*at <= ' ' || strchr("<>\"')", *at))
             url.end = at;
-    return url;
+    read_url(tokens, url);
+    return url.end - 1;
 }
 
 /* The URLs that a reader sees in a text: from http:// on, and from "www." on where it belongs to nothing else. */
 static void read_shown_urls(struct link_tokens *tokens, span text) {
-    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++)
-        if (rest.end - rest.at > 3 && is_slash(rest.at[1]) && is_slash(rest.at[2]))
-            for (int n = 4; n <= 5; n++)
-                if (rest.at - text.at >= n && starts_with_any_case(span_between(rest.at - n, rest.end), n == 4 ? LITERAL("http:") : LITERAL("https:")))
-                    read_url(tokens, shown_url(rest.at - n, rest.end));
-    static const char *const BEGINNINGS[] = {"www.", "WWW."};
-    for (size_t i = 0; i < COUNT_OF(BEGINNINGS); i++)
-        for (span rest = text; (rest.at = find(rest, span_of(BEGINNINGS[i], 4))); rest.at += 4) {
-            uint8_t before = rest.at > text.at ? rest.at[-1] : ' ';
-            if (!is_letter(before) && !is_digit(before) && !strchr("_.@/\\=-", before))
-                read_url(tokens, shown_url(rest.at, rest.end));
-        }
+    for (span rest = text; (rest.at = find_byte(rest, ':')); rest.at++) {
+        bool is_secure = rest.at > text.at && (rest.at[-1] | 32) == 's';
+        span scheme = is_secure ? LITERAL("https:") : LITERAL("http:");
+        if (rest.end - rest.at < 4 || !is_slash(rest.at[1]) || !is_slash(rest.at[2]) ||
+            (size_t)(rest.at - text.at) < size_of(scheme) - 1)
+            continue;
+        const uint8_t *begin = rest.at + 1 - size_of(scheme);
+        if (starts_with_any_case(span_between(begin, rest.end), scheme))
+            rest.at = read_shown_url(tokens, begin, rest.end);
+    }
+    for (span rest = text; (rest.at = find_byte(rest, '.')); rest.at++) {
+        const uint8_t *begin = rest.at - text.at < 3 ? text.at : rest.at - 3;
+        uint8_t before = begin > text.at ? begin[-1] : ' ';
+        if (starts_with_any_case(span_between(begin, rest.end), LITERAL("www.")) && !is_letter(before) &&
+            !is_digit(before) && !strchr("_.@/\\=-", before))
+            rest.at = read_shown_url(tokens, begin, rest.end);
+    }
 }
 
 static void add_names(struct reader *reader, span prefix, uint32_t bits, const char *const names[], size_t n) {
@@ -260,7 +245,8 @@ const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf
 static void add_tags(struct reader *reader) {
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)
         if (reader->message.tags[tag / 64] >> tag % 64 & 1)
-            add_token(reader, LITERAL("html:tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
+            add_token(reader, LITERAL("html:tag:"),
+                      tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
 }
 
 static void add_part(struct reader *reader, const struct part *part) {

@@ -27,16 +27,12 @@ struct header_rule {
     span prefix; /* of its tokens; empty: its own name */
 };
 
-enum { N_RULE_SLOTS = 512 };
-
 struct rule_table {
     struct header_rule *rules, other; /* other: how all that have no rule are read */
     size_t n_rules;
-    uint16_t slots[N_RULE_SLOTS]; /* of whole names: number + 1 */
 };
 
-/* Finds places for the rules; false where there are too many. */
-bool rules_begin(struct rule_table *table);
+/* The rule of a name in any case: that of the whole name, else the first beginning that fits. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
 
 /* The prefixes that tokens have beside the names of header fields; the registry in evidence.py must know them all. */

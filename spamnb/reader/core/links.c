@@ -1,14 +1,20 @@
+#define _DEFAULT_SOURCE /* inet_aton */
 #include "links.h"
 
 #include "reader.h"
 
+#include <arpa/inet.h>
+
 enum { MAX_LABEL = 63, MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 
 bool is_one_of(span word, const char *words) {
-    size_t n = size_of(word);
-    for (const char *at = words; n && (at = strchr(at, ' ')); at++)
-        if (!strncmp(at + 1, (const char *)word.at, n) && at[1 + n] == ' ')
+    span rest = span_of(words, strlen(words));
+    while (!is_empty(rest)) {
+        span one = before_first(rest, ' ');
+        if (!is_empty(one) && is_same(one, word))
             return true;
+        rest = skip_bytes(rest, size_of(one) + 1);
+    }
     return false;
 }
 
@@ -123,54 +129,16 @@ static bool mixes_scripts(struct reader *reader, span host) {
 
 /* ---- Hosts ---- */
 
-/* A part of an address: hexadecimal behind 0x, octal behind 0, else decimal; −1 where it is none. */
-static int64_t address_part(span label) {
-    int base = 10;
-    uint64_t value = 0;
-    if (is_empty(label) || size_of(label) > 40)
-        return -1;
-    if (starts_with(label, LITERAL("0x"))) {
-        base = 16;
-        label.at += 2;
-    } else if (*label.at == '0' && size_of(label) > 1) {
-        base = 8;
-        label.at++;
-    }
-    for (; label.at < label.end; label.at++) {
-        int digit = hex_value(*label.at);
-        if (digit < 0 || digit >= base)
-            return -1;
-        value = value > UINT32_MAX ? value : value * (uint64_t)base + (uint64_t)digit;
-    }
-    return (int64_t)value;
-}
-
-/* A host whose last label is a number -> dotted; as it is where it is no address. */
+/* A host whose last label is a number -> dotted, as "0x7f.1" too; as it is where it is no address. */
 static span dotted_address(struct arena *arena, span host) {
-    uint8_t bytes[4] = {0};
-    size_t n = 0;
-    for (span rest = host; !is_empty(rest); n++) {
-        span label = before_first(rest, '.');
-        int64_t part = address_part(label);
-        bool is_last = label.end == rest.end;
-        if (part < 0 || n == 4 || part >= (is_last ? INT64_C(1) << 8 * (4 - n) : 256))
-            return host;
-        bytes[n] = (uint8_t)part;
-        for (size_t i = 3; is_last && i >= n && i < 4; i--, part >>= 8)
-            bytes[i] = (uint8_t)part;
-        rest = skip_bytes(rest, size_of(label) + 1);
-    }
-    struct writer writer = writer_open(arena, 16);
-    for (size_t i = 0; i < 4; i++) {
-        if (i)
-            put_byte(&writer, '.');
-        if (bytes[i] >= 100)
-            put_byte(&writer, (uint8_t)('0' + bytes[i] / 100));
-        if (bytes[i] >= 10)
-            put_byte(&writer, (uint8_t)('0' + bytes[i] / 10 % 10));
-        put_byte(&writer, (uint8_t)('0' + bytes[i] % 10));
-    }
-    return writer_close(&writer);
+    char written[MAX_HOST + 1] = {0}, dotted[INET_ADDRSTRLEN];
+    struct in_addr address;
+    if (size_of(host) > MAX_HOST)
+        return host;
+    memcpy(written, host.at, size_of(host));
+    if (!inet_aton(written, &address) || !inet_ntop(AF_INET, &address, dotted, sizeof dotted))
+        return host;
+    return arena_copy(arena, span_of(dotted, strlen(dotted)));
 }
 
 /* A host by the mapping of UTS 46, in small letters and plain ones. */
@@ -259,8 +227,8 @@ static span behind_scheme(span url) {
     if (!has_scheme && starts_with_any_case(url, LITERAL("www.")))
         return url;
     rest = span_between(has_scheme ? rest.at + 1 : url.at, url.end);
-    bool is_web = has_scheme && (starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp")));
-    if (!is_web && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
+    bool is_web = starts_with_any_case(scheme, LITERAL("http")) || is_same_any_case(scheme, LITERAL("ftp"));
+    if (!(has_scheme && is_web) && (size_of(rest) < 2 || !is_slash(rest.at[0]) || !is_slash(rest.at[1])))
         return span_of(url.end, 0);
     while (rest.at < rest.end && is_slash(*rest.at))
         rest.at++;
@@ -296,18 +264,11 @@ static void add_targets(struct reader *reader, struct link *link, span rest) {
     }
 }
 
-/* A URL as a browser reads it: without blanks around it and line ends in it. */
+/* A URL without blanks, line ends and controls. */
 static span trimmed_url(struct arena *arena, span url) {
-    url = first_characters(url, MAX_URL);
-    while (url.at < url.end && *url.at <= ' ')
-        url.at++;
-    while (url.at < url.end && url.end[-1] <= ' ')
-        url.end--;
-    if (!find_byte(url, '\n') && !find_byte(url, '\t') && !find_byte(url, '\r'))
-        return url;
     struct writer writer = writer_open(arena, size_of(url));
     for (; url.at < url.end; url.at++)
-        if (*url.at != '\n' && *url.at != '\t' && *url.at != '\r')
+        if (*url.at > ' ')
             put_byte(&writer, *url.at);
     return writer_close(&writer);
 }
@@ -315,7 +276,7 @@ static span trimmed_url(struct arena *arena, span url) {
 struct link read_link(struct reader *reader, span url) {
     struct link link = {0};
     bool has_user, is_disguised = false;
-    url = trimmed_url(&reader->arena, url);
+    url = trimmed_url(&reader->arena, first_characters(url, MAX_URL));
     span rest = behind_scheme(url);
     link.host = canonical_host(reader, take_authority(&rest, &has_user), &is_disguised);
     link.tricks = (has_user ? TRICK_USER : 0) | (is_disguised ? TRICK_DISGUISED : 0);

@@ -177,10 +177,8 @@ static void read_body(struct reader *reader, span text) {
 
 static void make_row(struct reader *reader) {
     struct message *message = &reader->message;
-    const span_list *lists[] = {&message->all_texts};
     struct place place = {LITERAL(""), WORD_PARTS};
     add_texts(reader, &place, &message->all_texts, LITERAL(""));
-    add_layout(reader, lists, COUNT_OF(lists));
     if (!reader->options.body_only)
         add_evidence(reader);
 }

@@ -2,15 +2,15 @@
 
 #include <stdlib.h>
 
-/* Memory for more than n items, at least twice as much as before; false where there is none. */
+/* Memory for twice as many items, n at least; false where there is none. */
 static bool grow(void **items, size_t *room, size_t n, size_t size) {
     size_t more = *room ? *room : 512;
-    while (more <= n) {
+    while (more < n) {
         if (more > SIZE_MAX / 4 / size)
             return false;
         more *= 2;
     }
-    void *grown = more == *room ? *items : realloc(*items, more * size);
+    void *grown = realloc(*items, more * size);
     if (!grown)
         return false;
     *items = grown;
@@ -39,7 +39,7 @@ static bool rehash(struct vocabulary *v, size_t n_slots) {
 }
 
 bool vocabulary_begin(struct vocabulary *v, const uint64_t key[2]) {
-    *v = (struct vocabulary){.key = {key[0], key[1]}};
+    *v = (struct vocabulary){.key = {key[0] ^ UINT64_C(0x9E3779B97F4A7C15), key[1] ^ UINT64_C(0xBF58476D1CE4E5B9)}};
     return rehash(v, 1 << 11);
 }
 
@@ -69,9 +69,11 @@ uint64_t token_hash(const struct vocabulary *v, span token) {
 static bool add_text(struct vocabulary *v, const struct token *token) {
     size_t used = v->n_tokens ? v->ends[v->n_tokens - 1] : 0, n_first = size_of(token->first);
     size_t size = n_first + token->is_pair + size_of(token->second);
-    if (size > SIZE_MAX / 8 || v->n_tokens >= NO_TOKEN - 1 ||
-        !grow((void **)&v->text, &v->text_room, used + size, 1) ||
-        !grow((void **)&v->ends, &v->end_room, v->n_tokens, sizeof *v->ends))
+    if (size > SIZE_MAX / 8 || v->n_tokens >= NO_TOKEN - 1)
+        return false;
+    if (v->text_room - used < size && !grow((void **)&v->text, &v->text_room, used + size, 1))
+        return false;
+    if (v->n_tokens == v->end_room && !grow((void **)&v->ends, &v->end_room, v->n_tokens + 1, sizeof *v->ends))
         return false;
     if (n_first)
         memcpy(v->text + used, token->first.at, n_first);
@@ -100,7 +102,8 @@ static struct slot *known_slot(struct vocabulary *v, const struct token *token) 
 }
 
 uint32_t vocabulary_id(struct vocabulary *v, span token) {
-    struct slot *slot = known_slot(v, &(struct token){.hash = token_hash(v, token), .first = token, .second = {token.end, token.end}});
+    struct token whole = {.hash = token_hash(v, token), .first = token};
+    struct slot *slot = known_slot(v, &whole);
     return slot ? slot->number - 1 : NO_TOKEN;
 }
 
@@ -117,7 +120,9 @@ static bool count(struct vocabulary *v, const struct token *token) {
         v->cells[cell].count += !token->only_once;
         return true;
     }
-    if (v->n_cells >= UINT32_MAX - 1 || !grow((void **)&v->cells, &v->cell_room, v->n_cells, sizeof *v->cells))
+    if (v->n_cells == v->cell_room && !grow((void **)&v->cells, &v->cell_room, v->n_cells + 1, sizeof *v->cells))
+        return false;
+    if (v->n_cells >= UINT32_MAX - 1)
         return false;
     slot->last_cell = (uint32_t)v->n_cells;
     v->cells[v->n_cells++] = (struct cell){slot->number - 1, 1};

@@ -3,6 +3,10 @@
 #include "links.h"
 #include "reader.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
     MAX_WORD = 30,          /* characters; a longer word is summarised by its first letter and its length */
     MAX_CUT_WORD = 64 * MAX_WORD, /* characters of a word that is cut into parts */
@@ -11,31 +15,101 @@ enum {
     MAX_SIGNS = 4,          /* characters of a run of punctuation */
     MAX_WORDS = 1000,       /* of all texts: a novel pasted under a spam would drown it */
     MAX_JOINED = 75,        /* of these: the first words of a text say what it is */
-    MAX_LAYOUT = 20000,     /* bytes of text whose layout is read */
     MAX_FORM = 6 * MAX_WORD, /* bytes of a word in another form */
 };
 
 /* ---- What bytes are ---- */
 
-/* UPPER is the bit in which capitals and small letters differ. What is in words and a mark may stand inside of a word;
- * CUTS parts it there. ENDS: does not stay at the end of a word with digits. */
-enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, UPPER = 32, CUTS = 64, ENDS = 128 };
+enum { BLOCK = 64 };
+
+/* A text, and of each of its bytes a bit in each mask. */
+struct text {
+    span written, low; /* low: its ASCII in lower case */
+    size_t size;
+    uint64_t *in_word, *letter, *upper, *mark;
+};
+
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+/* All bits of those bytes that are among these. */
+static inline sixteen is_within(sixteen bytes, uint8_t first, uint8_t last) {
+    return (sixteen)(bytes - first <= (uint8_t)(last - first));
+}
+
+/* One bit of each of sixteen bytes, all of whose bits are the same. */
+static inline uint64_t gathered(sixteen bytes) {
+#ifdef __SSE2__
+    return (uint64_t)_mm_movemask_epi8((__m128i)bytes);
+#else
+    uint64_t bits = 0;
+    for (size_t i = 0; i < sizeof bytes; i += 8) {
+        uint64_t lowest = load_64((const uint8_t *)&bytes + i) & UINT64_C(0x0101010101010101);
+        bits |= (lowest * UINT64_C(0x0102040810204080) >> 56) << i; /* the product has them in its highest byte */
+    }
+    return bits;
+#endif
+}
+
+/* Fills in the masks of one block. */
+static void read_block(struct text *text, size_t block, const uint8_t *written, uint8_t *low) {
+    uint64_t in_word = 0, letter = 0, upper = 0, mark = 0;
+    for (size_t i = 0; i < BLOCK; i += sizeof(sixteen)) {
+        sixteen bytes;
+        memcpy(&bytes, written + i, sizeof bytes);
+        sixteen letters = is_within(bytes | 32, 'a', 'z'), capitals = is_within(bytes, 'A', 'Z');
+        sixteen plain = letters | is_within(bytes, '0', '9'), others = is_within(bytes, 128, 255);
+        sixteen inner = is_within(bytes, ',', '.') | is_within(bytes, '$', '%') | is_within(bytes, '!', '!') |
+                        is_within(bytes, '\'', '\'') | is_within(bytes, '_', '_');
+        letter |= gathered(letters) << i;
+        upper |= gathered(capitals) << i;
+        in_word |= gathered(plain | inner | others) << i;
+        mark |= gathered((is_within(bytes, '!', '~') & ~plain) | others) << i;
+        bytes |= capitals & 32;
+        memcpy(low + i, &bytes, sizeof bytes);
+    }
+    text->in_word[block] = in_word;
+    text->letter[block] = letter;
+    text->upper[block] = upper;
+    text->mark[block] = mark;
+}
+
+static struct text read_text(struct arena *arena, span written) {
+    struct text text = {.written = written, .size = size_of(written)};
+    size_t n_blocks = text.size / BLOCK + 1, stride = n_blocks + 1; /* one more, so that bits behind can be read */
+    uint8_t *low = arena_room(arena, n_blocks, BLOCK), last[BLOCK] = {0};
+    text.low = span_of(low, text.size);
+    text.in_word = arena_room(arena, 4 * stride, sizeof(uint64_t));
+    text.letter = text.in_word + stride;
+    text.upper = text.letter + stride;
+    text.mark = text.upper + stride;
+    for (size_t block = 0; block < n_blocks - 1; block++)
+        read_block(&text, block, written.at + BLOCK * block, low + BLOCK * block);
+    if (text.size % BLOCK)
+        memcpy(last, written.end - text.size % BLOCK, text.size % BLOCK);
+    read_block(&text, n_blocks - 1, last, low + BLOCK * (n_blocks - 1));
+    text.in_word[n_blocks] = text.letter[n_blocks] = text.upper[n_blocks] = text.mark[n_blocks] = 0;
+    return text;
+}
+
+/* What a byte is alone. What is in words and a mark may stand inside of a word; CUTS parts it there. ENDS: does not
+ * stay at the end of a word with digits. */
+enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, ENDS = 64 };
 
 static uint8_t KIND[256];
 
 void words_begin(void) {
-    for (int i = 0; i < 256; i++) {
-        uint8_t c = (uint8_t)i, kind = 0;
-        if (c >= 128)
-            kind = NOT_ASCII | IN_WORD | MARK;
-        else if (is_letter(c))
-            kind = IN_WORD | LETTER | (is_upper(c) ? UPPER : 0);
-        else if (is_digit(c))
-            kind = IN_WORD | DIGIT;
-        else if (c > ' ' && c < 127)
-            kind = MARK | (strchr("$'-.,!%_", c) ? IN_WORD : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
-                   (strchr("'-.,_$", c) ? ENDS : 0);
-        KIND[i] = kind;
+    uint8_t every[256], low[256];
+    uint64_t masks[4][4];
+    struct text text = {.in_word = masks[0], .letter = masks[1], .upper = masks[2], .mark = masks[3]};
+    for (int c = 0; c < 256; c++)
+        every[c] = (uint8_t)c;
+    for (size_t block = 0; block < 4; block++)
+        read_block(&text, block, every + BLOCK * block, low + BLOCK * block);
+    for (int c = 0; c < 256; c++) {
+        unsigned in_word = text.in_word[c / BLOCK] >> c % BLOCK & 1, mark = text.mark[c / BLOCK] >> c % BLOCK & 1;
+        KIND[c] = (uint8_t)((in_word ? IN_WORD : 0) | (mark ? MARK : 0) | (c > 127 ? NOT_ASCII : 0) |
+                            (is_letter((uint8_t)c) ? LETTER : 0) | (is_digit((uint8_t)c) ? DIGIT : 0) |
+                            (c && strchr("-.,!_", c) ? CUTS : 0) | (c && strchr("'-.,_$", c) ? ENDS : 0));
     }
 }
 
@@ -48,50 +122,17 @@ static uint8_t kinds_of(span text) {
     return kinds;
 }
 
-/* A text, and of each of its bytes a bit in each mask. */
-struct text {
-    span written, low; /* low: its ASCII in lower case */
-    size_t size;
-    uint64_t *in_word, *letter, *upper, *mark;
-};
-
-/* One bit of each of eight bytes. */
-static uint64_t gather_bits(uint64_t bytes, unsigned kind) {
-    return (bytes / kind & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-static struct text read_text(struct arena *arena, span written) {
-    struct text text = {.written = written, .size = size_of(written)};
-    size_t n_blocks = text.size / 64 + 1;
-    uint8_t *low = arena_room(arena, text.size, 1);
-    text.low = span_of(low, text.size);
-    text.in_word = arena_take(arena, 4 * n_blocks, sizeof(uint64_t));
-    text.letter = text.in_word + n_blocks;
-    text.upper = text.letter + n_blocks;
-    text.mark = text.upper + n_blocks;
-    for (size_t block = 0; 64 * block < text.size; block++) {
-        uint8_t kinds[64] = {0};
-        span bytes = first_bytes(skip_bytes(written, 64 * block), 64);
-        for (size_t i = 0; i < size_of(bytes); i++) {
-            kinds[i] = KIND[bytes.at[i]];
-            low[64 * block + i] = bytes.at[i] | (kinds[i] & UPPER);
-        }
-        for (size_t i = 0; i < 64; i += 8) {
-            uint64_t eight = load_64(kinds + i);
-            text.in_word[block] |= gather_bits(eight, IN_WORD) << i;
-            text.letter[block] |= gather_bits(eight, LETTER) << i;
-            text.upper[block] |= gather_bits(eight, UPPER) << i;
-            text.mark[block] |= gather_bits(eight, MARK) << i;
-        }
-    }
-    return text;
+/* The bits of a mask from a place on, fewer than 64 of them. */
+static uint64_t bits_at(const uint64_t *mask, size_t at, size_t n) {
+    uint64_t bits = mask[at / BLOCK] >> at % BLOCK | mask[at / BLOCK + 1] << 1 << (BLOCK - 1 - at % BLOCK);
+    return bits & ((UINT64_C(1) << n) - 1);
 }
 
 /* The first place from a place on whose bit is set, or is not; the size of the text where there is none. */
 static size_t next_place(const uint64_t *mask, bool is_set, size_t at, size_t size) {
     uint64_t flip = is_set ? 0 : UINT64_MAX;
-    for (; at < size; at = (at | 63) + 1) {
-        uint64_t bits = (mask[at / 64] ^ flip) >> at % 64;
+    for (; at < size; at = (at | (BLOCK - 1)) + 1) {
+        uint64_t bits = (mask[at / BLOCK] ^ flip) >> at % BLOCK;
         if (bits)
             return at + (size_t)__builtin_ctzll(bits);
     }
@@ -100,7 +141,7 @@ static size_t next_place(const uint64_t *mask, bool is_set, size_t at, size_t si
 
 /* ---- Tokens ---- */
 
-static void count_token(struct reader *reader, struct token token) {
+static inline void count_token(struct reader *reader, struct token token) {
     if (!row_add(reader->vocabulary, token))
         arena_fail(&reader->arena, FAILED_MEMORY);
 }
@@ -143,11 +184,6 @@ static void form_add(struct form *form, span text) {
     }
 }
 
-struct hashed_word {
-    span text;
-    uint64_t hash;
-};
-
 /* What is known while the words of texts are read. */
 struct scan {
     struct reader *reader;
@@ -156,11 +192,12 @@ struct scan {
     size_t n_words, n_capitals;
     bool opens; /* words go to opened, too, which are to be joined */
     bool only_once;
-    LIST(struct hashed_word) opened;
-    /* Letters that stood apart with one sign between each two, the last one before spelt_end. */
+    LIST(struct token) opened;
+    /* Letters that stood apart with one sign between each two: all blanks, or none. */
     struct form spelt;
     size_t n_spelt;
-    const uint8_t *spelt_end;
+    span last_letter;
+    bool is_spaced;
 };
 
 static struct scan begin_scan(struct reader *reader, const struct place *place) {
@@ -171,22 +208,16 @@ static struct scan begin_scan(struct reader *reader, const struct place *place) 
 /* Counts a word in lower case without blanks and colons; it stands in the arena. */
 static void put_plain(struct scan *scan, span word) {
     uint64_t hash = word_hash(scan->reader->vocabulary, scan->prefix_hash, word);
-    count_token(scan->reader, (struct token){hash, scan->place.prefix, word, false, scan->only_once});
+    struct token token = {hash, scan->place.prefix, word, false, scan->only_once};
+    count_token(scan->reader, token);
     if (scan->opens)
-        *LIST_ADD(&scan->reader->arena, &scan->opened) = (struct hashed_word){word, hash};
-}
-
-static bool may_be_stemmed(span word) {
-    for (; word.at < word.end; word.at++)
-        if (!(KIND[*word.at] & (LETTER | NOT_ASCII)))
-            return false;
-    return true;
+        *LIST_ADD(&scan->reader->arena, &scan->opened) = token;
 }
 
 /* Counts a word in lower case of any form; it stands in the arena. */
 static void put(struct scan *scan, span word) {
     struct reader *reader = scan->reader;
-    if (reader->options.stems && scan->place.method == WORD_PARTS && may_be_stemmed(word) &&
+    if (reader->options.stems && scan->place.method == WORD_PARTS && !(kinds_of(word) & (DIGIT | CUTS)) &&
         !reader->host->ask(reader->host, ASK_STEM, word, (span){0}, &reader->arena, &word))
         arena_fail(&reader->arena, FAILED_HOST);
     if (find_byte(word, ' ') || find_byte(word, ':'))
@@ -199,15 +230,12 @@ static void put(struct scan *scan, span word) {
 static void put_copy(struct scan *scan, span word) { put(scan, arena_copy(&scan->reader->arena, word)); }
 
 /* The shape of a word with digits: "#$00.00". It is never joined. */
-static void put_shape(struct scan *scan, span word) {
-    uint8_t *shape = arena_room(&scan->reader->arena, size_of(word) + 1, 1);
-    bool opens = scan->opens;
-    shape[0] = '#';
+static void add_shape(struct scan *scan, span word) {
+    uint8_t shape[MAX_WORD + 1] = "#";
+    word = first_bytes(word, MAX_WORD);
     for (size_t i = 0; i < size_of(word); i++)
         shape[i + 1] = is_digit(word.at[i]) ? '0' : word.at[i];
-    scan->opens = false;
-    put(scan, span_of(shape, size_of(word) + 1));
-    scan->opens = opens;
+    add_token(scan->reader, scan->place.prefix, span_of(shape, size_of(word) + 1));
 }
 
 /* What stands for a word of too many characters: its first one, and its length in tens. */
@@ -230,36 +258,37 @@ static size_t count_points(span text) {
     return n;
 }
 
-/* The tokens of a run in scripts with spaces: it in small letters, and without accents; of one that mixes scripts to
- * look like Latin what it looks like. */
+/* The tokens of a run in scripts with spaces: it in small letters, and where that is ASCII without accents. Letters of
+ * other scripts that pose as Latin among Latin ones are a disguise. */
 static void put_run(struct scan *scan, span run) {
-    struct form low = {.size = 0}, bare = {.size = 0}, latin = {.size = 0};
+    struct form low = {.size = 0}, latin = {.size = 0};
     size_t n = count_points(run);
     if (n > MAX_WORD) {
         put_long(scan, run, n);
         return;
     }
+    bool has_ascii = false, has_posers = false;
     while (!is_empty(run)) {
         const uint8_t *begin = run.at;
         uint32_t point = next_point(&run);
-        span ascii = span_between(begin, run.at);
-        form_add(&low, point < 128 ? ascii : form_of(scan->reader, point, FORM_LOW));
-        form_add(&bare, point < 128 ? ascii : form_of(scan->reader, point, FORM_BARE));
-        form_add(&latin, point < 128 ? ascii : form_of(scan->reader, point, FORM_LATIN));
+        span bare = point < 128 ? span_between(begin, run.at) : form_of(scan->reader, point, FORM_BARE);
+        span posed = point < 128 ? bare : form_of(scan->reader, point, FORM_LATIN);
+        has_ascii = has_ascii || kinds_of(bare) & LETTER;
+        has_posers = has_posers || !is_same(bare, posed);
+        form_add(&low, point < 128 ? bare : form_of(scan->reader, point, FORM_LOW));
+        form_add(&latin, posed);
     }
-    span as_low = span_of(low.bytes, low.size), as_bare = span_of(bare.bytes, bare.size);
-    span as_latin = span_of(latin.bytes, latin.size);
-    if (kinds_of(as_bare) & LETTER && !is_same(as_latin, as_bare) && is_ascii(as_latin)) {
-        put_copy(scan, as_latin);
+    span as_low = span_of(low.bytes, low.size), as_latin = span_of(latin.bytes, latin.size);
+    bool is_disguised = has_ascii && has_posers && is_ascii(as_latin);
+    put_copy(scan, is_disguised ? as_latin : as_low);
+    if (is_disguised)
         put(scan, LITERAL("look-alike"));
-        return;
-    }
-    put_copy(scan, as_low);
-    if (!is_empty(as_bare) && !is_same(as_bare, as_low) && is_ascii(as_bare))
-        put_copy(scan, as_bare);
+    else if (!has_posers && !is_empty(as_latin) && is_ascii(as_latin) && !is_same(as_latin, as_low))
+        put_copy(scan, as_latin);
 }
 
-/* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters. */
+/* The tokens of a piece without inner punctuation, not all of it ASCII: of scripts without spaces pairs of characters.
+ */
 static void put_other(struct scan *scan, span part) {
     while (!is_empty(part)) {
         span run = span_of(part.at, 0), before = run;
@@ -297,22 +326,26 @@ static void put_whole(struct scan *scan, span word, bool has_digits, bool is_opa
         if (!is_opaque)
             put(scan, word);
         if (has_digits)
-            put_shape(scan, word);
+            add_shape(scan, word);
     }
 }
 
-/* Ends letters that stood apart: what they spell is a word. */
+static void put_piece(struct scan *scan, span piece, uint8_t kinds) {
+    if (kinds & NOT_ASCII)
+        put_other(scan, piece);
+    else if (size_of(piece) > MAX_WORD)
+        put_long(scan, piece, size_of(piece));
+    else
+        put(scan, piece);
+}
+
+/* Ends letters that stood apart: what they spell is a word, but is not joined. */
 static void end_spelt(struct scan *scan) {
     bool opens = scan->opens;
     scan->opens = false;
     if (scan->n_spelt >= MIN_SPACED) {
         span word = arena_copy(&scan->reader->arena, span_of(scan->spelt.bytes, scan->spelt.size));
-        if (!is_ascii(word))
-            put_other(scan, word);
-        else if (size_of(word) > MAX_WORD)
-            put_long(scan, word, size_of(word));
-        else
-            put(scan, word);
+        put_piece(scan, word, kinds_of(word));
         put(scan, LITERAL("spaced-letters"));
     }
     scan->opens = opens;
@@ -320,11 +353,19 @@ static void end_spelt(struct scan *scan) {
 }
 
 static void add_spelt(struct scan *scan, span letter) {
-    if (!scan->n_spelt || letter.at != scan->spelt_end + 1 || *scan->spelt_end == '\n')
+    span last = scan->last_letter;
+    bool is_near = scan->n_spelt && letter.at == last.end + 1 && *last.end != '\n';
+    bool is_spaced = is_near && *last.end == ' ';
+    if (!is_near || (scan->n_spelt > 1 && is_spaced != scan->is_spaced)) {
         end_spelt(scan);
+        if (is_near) /* the last one may begin another word */
+            form_add(&scan->spelt, last);
+        scan->n_spelt = is_near;
+    }
     form_add(&scan->spelt, letter);
     scan->n_spelt++;
-    scan->spelt_end = letter.end;
+    scan->last_letter = letter;
+    scan->is_spaced = is_spaced;
 }
 
 /* A word cut at its inner punctuation. */
@@ -345,17 +386,13 @@ static void put_parts(struct scan *scan, span word) {
             continue;
         if (size_of(part) == point_size(*part.at) && scan->place.method == WORD_PARTS)
             add_spelt(scan, part);
-        if (kinds & NOT_ASCII)
-            put_other(scan, part);
-        else if (size_of(part) > MAX_WORD)
-            put_long(scan, part, size_of(part));
-        else
-            put(scan, part);
+        put_piece(scan, part, kinds);
     }
 }
 
 /* A host with the domains above it, of up to four labels, or an address with the networks it is in. Where it was
- * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too. */
+ * received from, of what has digits and is neither address nor domain the shape alone, and of a domain the shape too.
+ */
 static void put_host(struct scan *scan, span word, bool is_received) {
     span host = word;
     while (host.at < host.end && is_inner(*host.at))
@@ -394,21 +431,6 @@ void add_host(struct reader *reader, span prefix, span host) {
     put_host(&scan, host, false);
 }
 
-/* Whether a word of more than one character has capitals and no small letter. */
-static bool is_in_capitals(struct reader *reader, span word) {
-    bool has_upper = false;
-    size_t n = 0;
-    for (; !is_empty(word); n++) {
-        uint32_t point = next_point(&word);
-        uint8_t kind = point < 128 ? KIND[point] : 0;
-        uint16_t flags = point < 128 ? 0 : character_of(reader, point)->flags;
-        if (flags & IS_LOWER || (kind & (LETTER | UPPER)) == LETTER)
-            return false;
-        has_upper = has_upper || kind & UPPER || flags & IS_UPPER;
-    }
-    return has_upper && n > 1;
-}
-
 /* The words of a text: the first max_words, and the first max_joined of these are to be joined. How many were read. */
 static size_t scan_words(struct scan *scan, const struct text *text, size_t max_words, size_t max_joined) {
     struct reader *reader = scan->reader;
@@ -420,10 +442,11 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
             continue;
         scan->opens = n <= max_joined;
         span word = span_between(text->low.at + begin, text->low.at + end);
-        if (next_place(text->letter, false, begin, end) == end && end - begin <= MAX_WORD) { /* nine words of ten */
-            if (end - begin > 1)
-                scan->n_capitals += next_place(text->upper, false, begin, end) == end;
-            else if (method == WORD_PARTS)
+        size_t length = end - begin < BLOCK ? end - begin : BLOCK - 1;
+        uint64_t letters = bits_at(text->letter, begin, length);
+        scan->n_capitals += length > 1 && letters && letters == bits_at(text->upper, begin, length);
+        if (length <= MAX_WORD && letters == bits_at(text->in_word, begin, length)) { /* nine words of ten */
+            if (length == 1 && method == WORD_PARTS)
                 add_spelt(scan, word);
             if (reader->options.stems)
                 put(scan, word);
@@ -432,8 +455,6 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
             continue;
         }
         uint8_t kinds = kinds_of(word);
-        if (kinds & NOT_ASCII || next_place(text->upper, true, begin, end) < end)
-            scan->n_capitals += is_in_capitals(reader, span_between(text->written.at + begin, text->written.at + end));
         if (method == WORD_HOST)
             put_host(scan, word, true);
         else if (!(kinds & NOT_ASCII) && (method == WORD_WHOLE || kinds & DIGIT))
@@ -492,7 +513,7 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
                 continue;
             is_known[first] = true;
         }
-        struct form run = {.size = 0};
+        struct form run = {"p:", 2};
         size_t n = 0;
         for (span rest = span_between(text->written.at + begin, text->written.at + end); !is_empty(rest);) {
             const uint8_t *at = rest.at;
@@ -503,7 +524,8 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
             bool is_end = is_empty(rest) || !(flags & (IS_MARK_OR_SIGN | IS_INVISIBLE));
             if (is_end && n) {
                 add_fact(reader, prefix, span_of(run.bytes, run.size));
-                n = run.size = 0;
+                n = 0;
+                run.size = 2;
             }
         }
     }
@@ -526,22 +548,22 @@ static span split_text(struct reader *reader, span text) {
 static void join_words(struct scan *scan, unsigned n) {
     struct reader *reader = scan->reader;
     size_t count = scan->opened.count;
-    const struct hashed_word *words = scan->opened.items;
-    struct hashed_word *joined = arena_room(&reader->arena, count, sizeof *joined);
+    const struct token *words = scan->opened.items;
+    struct token *joined = arena_room(&reader->arena, count, sizeof *joined); /* of fewer neighbours */
     if (count)
         memcpy(joined, words, count * sizeof *joined);
     for (size_t size = 2; size <= n; size++)
         for (size_t i = 0; i + size <= count; i++) {
-            const struct hashed_word *next = &words[i + size - 1];
+            const struct token *next = &words[i + size - 1];
             uint64_t hash = pair_hash(reader->vocabulary, joined[i].hash, next->hash);
-            count_token(reader, (struct token){hash, joined[i].text, next->text, true, false});
+            count_token(reader, (struct token){hash, joined[i].second, next->second, true, false});
             if (size == n)
                 continue;
             struct writer writer = writer_open(&reader->arena, 100);
-            put_span(&writer, joined[i].text);
+            put_span(&writer, joined[i].second);
             put_byte(&writer, ' ');
-            put_span(&writer, next->text);
-            joined[i] = (struct hashed_word){writer_close(&writer), hash};
+            put_span(&writer, next->second);
+            joined[i] = (struct token){.hash = hash, .second = writer_close(&writer)};
         }
 }
 
@@ -551,17 +573,31 @@ void add_words(struct reader *reader, const struct place *place, span written) {
     scan_words(&scan, &text, SIZE_MAX, 0);
 }
 
+/* What lines look like: their length, and the share of capitals. */
+struct layout {
+    size_t n_bytes, n_lines, n_capitals;
+};
+
+static void read_layout(struct layout *layout, const struct text *text) {
+    for (size_t block = 0; block <= text->size / BLOCK; block++)
+        layout->n_capitals += (size_t)__builtin_popcountll(text->upper[block]);
+    for (span rest = text->written; !is_empty(rest);) {
+        span line = before_first(rest, '\n');
+        layout->n_lines += !is_empty(line);
+        layout->n_bytes += size_of(line);
+        rest = skip_bytes(rest, size_of(line) + 1);
+    }
+}
+
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix) {
     struct scan scan = begin_scan(reader, place);
-    struct writer writer = writer_open(&reader->arena, size_of(prefix) + 2);
-    put_span(&writer, prefix);
-    put_span(&writer, LITERAL("p:"));
-    span signs = writer_close(&writer);
     size_t words_left = MAX_WORDS, joined_left = MAX_JOINED;
+    struct layout layout = {0};
     for (size_t i = 0; i < texts->count; i++) {
         span written = texts->items[i];
         struct text text = read_text(&reader->arena, written);
-        add_signs(reader, signs, &text);
+        add_signs(reader, prefix, &text);
+        read_layout(&layout, &text);
         if (reader->options.splits)
             written = split_text(reader, written);
         if (!is_ascii(written))
@@ -580,35 +616,9 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
     join_words(&scan, reader->options.ngrams);
     add_number(reader, prefix, LITERAL("length:"), bit_length(scan.n_words));
     add_number(reader, prefix, LITERAL("caps:"), bit_length(scan.n_capitals));
-}
-
-/* Capitals of ASCII: of eight bytes at a time those that "A" and 0x3F take over 0x80, and "Z" and 0x25 do not. */
-static size_t count_capitals(span text) {
-    const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
-    size_t n = 0;
-    for (; size_of(text) >= 8; text.at += 8) {
-        uint64_t bytes = load_64(text.at), low = bytes & ~high;
-        uint64_t capitals = (low + 0x3F * ones) & ~(low + 0x25 * ones) & ~bytes & high;
-        n += (capitals >> 7) * ones >> 56;
-    }
-    for (; text.at < text.end; text.at++)
-        n += is_upper(*text.at);
-    return n;
-}
-
-void add_layout(struct reader *reader, const span_list *const lists[], size_t n_lists) {
-    size_t n_bytes = 0, n_lines = 0, n_capitals = 0;
-    for (size_t l = 0; l < n_lists; l++)
-        for (size_t i = 0; i < lists[l]->count; i++) {
-            span text = first_bytes(lists[l]->items[i], MAX_LAYOUT - n_bytes);
-            n_capitals += count_capitals(text);
-            while (!is_empty(text)) {
-                span line = before_first(text, '\n');
-                n_lines += !is_empty(line);
-                n_bytes += size_of(line);
-                text = skip_bytes(text, size_of(line) + 1);
-            }
-        }
-    add_number(reader, LITERAL(""), LITERAL("line:"), bit_length(n_bytes / (n_lines ? n_lines : 1)));
-    add_number(reader, LITERAL(""), LITERAL("capitals:"), bit_length(64 * n_capitals / (n_bytes ? n_bytes : 1)));
+    if (!is_empty(prefix))
+        return;
+    add_number(reader, prefix, LITERAL("line:"), bit_length(layout.n_bytes / (layout.n_lines ? layout.n_lines : 1)));
+    size_t n_capitals = 64 * layout.n_capitals / (layout.n_bytes ? layout.n_bytes : 1);
+    add_number(reader, prefix, LITERAL("capitals:"), bit_length(n_capitals));
 }

@@ -31,11 +31,9 @@ void add_fact(struct reader *reader, span prefix, span text);
 void add_words(struct reader *reader, const struct place *place, span text);
 
 /* The words of texts together; pairs of the first ones, punctuation, how many words there are, and how many in
- * capitals. The place has no prefix; this one stands before the tokens of the last three kinds. */
+ * capitals. The place has no prefix; this one stands before the tokens of the last three kinds. Where it is empty also
+ * the length of lines, and the share of capitals. */
 void add_texts(struct reader *reader, const struct place *place, const span_list *texts, span prefix);
-
-/* The length of lines, and the share of capitals. */
-void add_layout(struct reader *reader, const span_list *const lists[], size_t n_lists);
 
 /* The domains of a host in lower case, or the networks of an address; each token counts once a message. */
 void add_host(struct reader *reader, span prefix, span host);
