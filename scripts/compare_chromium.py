@@ -259,7 +259,7 @@ def painted(browser: Browser, html: bytes, path: Path) -> list[tuple[str, list[s
     found: list[tuple[str, list[str], int]] = []
     seen: list[int] = []
     for number, (text, around, size, rects) in enumerate(nodes):
-        by = most(difference, rects) if size >= MIN_LETTER and characters(text) else 0
+        by = most(difference, rects) if (size or 0) >= MIN_LETTER and characters(text) else 0
         if rects and min(rect[1] for rect in rects) >= MAX_HEIGHT:
             by = BELOW
         found.append((text, around, by))
