@@ -1,8 +1,8 @@
 """spamnb: naive Bayes for mail and text. A model is a sum.
 
-    sources → message → tokens → counts → learners → store → classifier
-    mailbox   bytes     text     rows,    scores     the     the whole way
-                                 sums                file    as one object
+    sources → reader → counts → learners → store → classifier
+    mailbox   bytes    rows,    scores     the     the whole way
+              → rows   sums                file    as one object
 
 ``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
 scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,

@@ -34,7 +34,7 @@ def exported(classifier: Classifier) -> list[str]:
 def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary: bool, alpha: float) -> None:
     messages = [*mail(15), ("list", message("ham", 99)), ("list", message("spam", 98))]
     classifier = model_of(messages, model_type=model_type, alpha=alpha, pooling="sum")
-    vectorizer = CountVectorizer(analyzer=lambda raw: Counter(Reader().tokens(raw)).elements(), binary=binary)
+    vectorizer = CountVectorizer(analyzer=lambda text: Counter(Reader().tokens(text.encode())).elements(), binary=binary)
     X = vectorizer.fit_transform([raw for _, raw in messages])
     estimator = twin(alpha=alpha).fit(X, [label for label, _ in messages])
     for label in ("ham", "spam"):
@@ -307,13 +307,13 @@ def test_a_verdict_is_of_one_state_of_the_file(tmp_path: Path, monkeypatch: pyte
         for label, raw in mail(5):
             writer.learn(label, raw)
         raw = message("spam", 50)
-        before, rows = writer.classify(raw).scores.tolist(), reader._reader.rows
+        before, read = writer.classify(raw).scores.tolist(), reader._reader.read
 
         def while_another_learns(*asked: Any, **options: Any) -> Any:
             writer.learn("ham", raw)
-            return rows(*asked, **options)
+            return read(*asked, **options)
 
-        monkeypatch.setattr(reader._reader, "rows", while_another_learns)
+        monkeypatch.setattr(reader._reader, "read", while_another_learns)
         assert reader.classify(raw).scores.tolist() == before
         monkeypatch.undo()
         assert reader.classify(raw).scores.tolist() == writer.classify(raw).scores.tolist() != before

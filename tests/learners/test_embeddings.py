@@ -72,7 +72,7 @@ def test_lsa_of_little_mail_has_fewer_directions() -> None:
     fitted = parse_embedding("lsa").fit(X, tokens)
     assert fitted.vectors_.shape[1] == 6
     assert [tokens[j] for j in fitted.columns_] == [
-        "cheap", "pills", "buy", "now", "watches", "meeting", "agenda", "the", "project", "and"
+        "agenda", "and", "buy", "cheap", "meeting", "now", "pills", "project", "the", "watches"
     ]  # fmt: skip
     twice = parse_embedding("lsa:100").fit(X[[0, 0, 1, 1]], tokens)
     assert twice.vectors_.shape[1] == 2  # two different messages: rank 2

@@ -33,7 +33,7 @@ def test_what_moves_the_cursor_or_turns_the_writing_is_escaped_and_the_rest_stay
     raw = b"From: a\x1b[2J\x9b2J\x07\nDate: \x1b]0;x\x07\n"
     raw += b"Subject: =?utf-8?q?=E4=B8=AD=E2=80=AE=1B[31m=0D=0A=E6=96=87?=\n\n"
     of = heading(raw)
-    assert of.subject == "中\\x1b[31m 文"
+    assert of.subject == "中\\u202e\\x1b[31m 文"
     assert of.sender.startswith("a\\x1b[2J") and of.sender.endswith("\\x07") and of.day.startswith("\\x1b]0;x")
     assert printable("a\u2066b\u200fc\ufeffd\ud800") == "a\\u2066b\\u200fc\\ufeffd\\ud800"
 
