@@ -1,4 +1,4 @@
-"""When a message was received: against the standard library's reader of dates, and against hostile headers."""
+"""When a message was received, beside the standard library's reader of dates, and of hostile headers."""
 
 import random
 import time
@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime, parsedate_to_datetime
 
 import pytest
-from mail import message
 
 from spamnb.reader.dates import arrival, seconds
 
@@ -43,15 +42,11 @@ def test_every_date_is_read_as_the_standard_library_reads_it() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Thu, 22 Aug 2002 18:26:25 +0700 (ICT)",
-        "22 Aug 2002 11:26:25 -0000",
-        "Thu, 22 Aug 2002 07:26:25 EDT",
-        "Thu, 22 Aug 02 11:26:25 GMT",
-        "Thu Aug 22 11:26:25 2002",
-        "Thu, 22 Aug 2002 11:26:25",
+        "Thu, 22 Aug 2002 18:26:25 +0700 (ICT)", "22 Aug 2002 11:26:25 -0000", "Thu, 22 Aug 2002 07:26:25 EDT",
+        "Thu, 22 Aug 02 11:26:25 GMT", "Thu Aug 22 11:26:25 2002", "Thu, 22 Aug 2002 11:26:25",
         "Thu,22 Aug 2002 11:26:25 Z",
     ],
-)
+)  # fmt: skip
 def test_forms_that_are_met(text: str) -> None:
     assert seconds(text) == standard(text) == WHEN
 
@@ -76,50 +71,25 @@ def test_the_topmost_received_field_tells_and_date_only_where_there_is_none(head
 @pytest.mark.parametrize(
     "raw",
     [
-        b"",
-        b"\n",
-        b"\n\nDate: %s\n" % DAY,
-        b"Subject: x\n\nReceived: from a; %s\n" % DAY,
-        b"Received:\n",
-        b"Date:",
-        b"\xff\0",
-        b"Received: from a by b\nDate: %s\n\n" % DAY,
-        b"Received: from a by b; yesterday\nDate: %s\n\n" % DAY,
-        b"Date: Thu, 22 Aug 1902 18:26:25 +0700\n\n",
-        b"Date: 22 Aug 99999999999 18:26:25 +0700\n\n",
-        b"Date: 31 Feb 2002 18:26:25 +0700\n\n",
-        b"Date: 1 Feb 2002 25:26:25 +0700\n\n",
-        b"Date: 1 Feb 2002 05:26:25 +9999\n\n",
-        b"Date: 1 Foo 2002 05:26:25 +0000\n\n",
-        b"Date: 0 Feb 0000 05:26:25 +0000\n\n",
-        b"Date: \xe9\xff 2002\n\n",
-        b"Subject: x\n" * 30_000 + b"Date: %s\n\n" % DAY,
+        b"", b"\n", b"\n\nDate: %s\n" % DAY, b"Subject: x\n\nReceived: from a; %s\n" % DAY, b"Received:\n", b"Date:",
+        b"Received: from a by b\nDate: %s\n\n" % DAY, b"Received: from a by b; yesterday\nDate: %s\n\n" % DAY,
+        *(b"Date: %s\n\n" % date for date in (
+            b"Thu, 22 Aug 1902 18:26:25 +0700", b"22 Aug 99999999999 18:26:25 +0700", b"31 Feb 2002 18:26:25 +0700",
+            b"1 Feb 2002 25:26:25 +0700", b"1 Feb 2002 05:26:25 +9999", b"1 Foo 2002 05:26:25 +0000",
+            b"0 Feb 0000 05:26:25 +0000", b"\xe9\xff 2002")),
+        b"Subject: x\n" * 200_000 + b"Date: %s\n\n" % DAY,
     ],
-)
+)  # fmt: skip
 def test_what_says_nothing_legible_has_no_date(raw: bytes) -> None:
     assert arrival(raw) is None
 
 
-def test_no_header_raises_or_takes_long() -> None:
-    rng = random.Random(2)
-    for number in range(2000):
-        raw = bytearray(b"Received: from a by b; %s\nDate: %s\n" % (DAY, DAY) + message("ham", number))
-        for _ in range(rng.randrange(1, 30)):
-            raw[rng.randrange(120)] = rng.randrange(256)
-        arrival(bytes(raw))
-    n = 1 << 23
-    for hostile in (
-        b"Received: " + b";" * n,
-        b"Date:" + b" " * n,
-        b"\n " * n,
-        b"\r" * n,
-        b"Received: a\n" + b"\t;\n" * n,
-        b"Date: " + b"(" * n,
-        b"Date: " + b"1 " * n,
-        b"Date" * n,
-        b"Received\n" * n,
-        b"Date: Thu, " + b"9" * n,
-    ):
-        begin = time.process_time()
-        assert arrival(hostile) is None
-        assert time.process_time() - begin < 2, hostile[:20]
+@pytest.mark.parametrize(
+    ("begin", "again"),
+    [(b"Received: ", b";"), (b"Date:", b" "), (b"", b"\n "), (b"Received: a\n", b"\t;\n"), (b"Date: ", b"("),
+     (b"Date: ", b"1 "), (b"", b"Date"), (b"Date: Thu, ", b"9")],
+)  # fmt: skip
+def test_no_header_takes_long(begin: bytes, again: bytes) -> None:
+    started = time.process_time()
+    assert arrival(begin + again * (1 << 22)) is None
+    assert time.process_time() - started < 2
