@@ -27,9 +27,8 @@ from shutil import which
 from typing import Any
 
 import numpy as np
-from PIL import Image
-
 import spamnb.message.html as reader
+from PIL import Image
 from spamnb.message.parse import parse
 
 WIDTH, MAX_HEIGHT = 1200, 12_000  # pixels of a page; what stands below is left out

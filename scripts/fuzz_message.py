@@ -22,12 +22,13 @@ import time
 import traceback
 from collections import Counter
 
-from spamnb.classifier import Classifier
 from spamnb.message.headers import MAX_FIELDS
 from spamnb.message.mime import MAX_PARTS, MAX_TEXT
 from spamnb.message.parse import Message, parse
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.tokens.vectorizer import Vectorizer
+
+from spamnb.classifier import Classifier
 
 MAX_SEED_MESSAGE = 200_000  # bytes; larger ones only slow the run down
 

@@ -77,7 +77,7 @@ class Messages(NamedTuple):
             columns, counts = columns[known], counts[known]
         return CsrRows(indptr, columns, counts)
 
-    def count(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
+    def class_counts(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
         """The sums over the included messages."""
         one = np.ones((), np.int64)
 

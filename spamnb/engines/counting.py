@@ -63,8 +63,10 @@ def count_parallel(
 
     collection, chunks, done = Collection(folder), _Chunks(iter(entries)), 0
     with threads(workers) as executor:
-        submit = partial(executor.submit, count)
-        for found, vocabulary in ordered_map(submit, chunks, lambda: AHEAD * workers, chunks.list_one):
+        shared: Iterator[tuple[Counted, Vocabulary]] = ordered_map(
+            lambda chunk: executor.submit(count, chunk), chunks, lambda: AHEAD * workers, chunks.list_one
+        )
+        for found, vocabulary in shared:
             for message in found.unread:
                 on_unreadable(message.name, OSError(message.why))
             done += len(found.positions) + len(found.unread)

@@ -6,6 +6,7 @@ brings so many units to the weight of each of its tokens, which are kept beside 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -301,12 +302,18 @@ def _cells(training_set: TrainingSet, column: np.ndarray) -> _Cells:
         alone.append(messages.columns[ids[lonely]])
         holders.append(first + np.searchsorted(indptr, lonely, side="right") - 1)
         lengths.append(np.diff(ends[-1], prepend=ends[-2][-1]) + np.bincount(holders[-1] - first, minlength=len(part)))
-    return _Cells(*map(np.concatenate, (ends, columns, lengths, alone, holders)))
+    return _Cells(
+        np.concatenate(ends),
+        np.concatenate(columns),
+        np.concatenate(lengths),
+        np.concatenate(alone),
+        np.concatenate(holders),
+    )
 
 
 def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: int) -> np.ndarray:
     """Scores (n, C) of each message, in the problem's order, by a correction to which its fold brought nothing."""
-    from spamnb.engines.executor import cores, threads
+    from concurrent.futures import ThreadPoolExecutor  # classifying a message does not need it
 
     problem, order = solved.problem, solved.order
     fold = training_set.stratified_folds(folds)[training_set.included_positions()]
@@ -324,8 +331,8 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         scores[inside] = problem.scores(inside, rest)
 
     filled = np.unique(fold).tolist()
-    at_once = min(cores(), len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
-    with threads(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
+    at_once = min(os.cpu_count() or 1, len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
+    with ThreadPoolExecutor(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
         list(executor.map(leave_out, filled))
     return scores
 
