@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import email
 import io
 import json
 import os
@@ -27,9 +28,9 @@ from shutil import which
 from typing import Any
 
 import numpy as np
-import spamnb.message.html as reader
 from PIL import Image
-from spamnb.message.parse import parse
+
+from spamnb.reader.message import Message, parse
 
 WIDTH, MAX_HEIGHT = 1200, 12_000  # pixels of a page; what stands below is left out
 HARDLY = (6, 26)  # of 255; text whose pixels differ by so much from what is under it is neither seen nor hidden
@@ -211,22 +212,16 @@ def browser() -> Iterator[Browser]:
             found.close()
 
 
-def html_parts(raw: bytes) -> list[tuple[bytes, reader.Html]]:
-    """The HTML documents of a message as the reader gets them, and what it finds in each."""
-    found: list[tuple[bytes, reader.Html]] = []
-    read_html = reader.read_html
-
-    def recorded(html: bytes, *others: Any) -> reader.Html:
-        page = read_html(html, *others)
-        found.append((html, page))
-        return page
-
-    reader.read_html = recorded
-    try:
-        parse(raw)
-    finally:
-        reader.read_html = read_html
-    return found
+def html_parts(raw: bytes) -> Iterator[bytes]:
+    """The HTML documents of a message, in UTF-8."""
+    for part in email.message_from_bytes(raw).walk():
+        if part.get_content_type() == "text/html":
+            octets = part.get_payload(decode=True)
+            assert isinstance(octets, bytes)
+            try:
+                yield octets.decode(part.get_content_charset("utf-8")).encode("utf-8", "replace")
+            except (LookupError, UnicodeError):
+                yield octets.decode("cp1252", "replace").encode()
 
 
 NO_WIDTH = frozenset("\u200b\u200c\u200d\u200e\u200f\u034f\ufeff\u00ad\0\u2060\u202d\u202e\u202c")
@@ -264,7 +259,7 @@ def painted(browser: Browser, html: bytes, path: Path) -> list[tuple[str, list[s
     found: list[tuple[str, list[str], int]] = []
     seen: list[int] = []
     for number, (text, around, size, rects) in enumerate(nodes):
-        by = most(difference, rects) if size >= MIN_LETTER and characters(text) else 0
+        by = most(difference, rects) if (size or 0) >= MIN_LETTER and characters(text) else 0
         if rects and min(rect[1] for rect in rects) >= MAX_HEIGHT:
             by = BELOW
         found.append((text, around, by))
@@ -295,10 +290,10 @@ def painted(browser: Browser, html: bytes, path: Path) -> list[tuple[str, list[s
     return found
 
 
-def compare(nodes: list[tuple[str, list[str], int]], page: reader.Html) -> Agreement:
+def compare(nodes: list[tuple[str, list[str], int]], page: Message) -> Agreement:
     """Chromium's text nodes beside the reader's two texts, which stand in the same order."""
     found = Agreement()
-    texts = [characters(page.text), characters(page.hidden)]
+    texts = [characters("".join(page.texts)), characters(page.hidden)]
     at = [0, 0]
     for data, around, by in nodes:
         text = characters(data)
@@ -348,8 +343,9 @@ def main() -> int:
     pages = 0
     with browser() as chromium, tempfile.TemporaryDirectory() as folder:
         for path in messages(arguments.folders, arguments.pages):
-            for html, page in html_parts(path.read_bytes()):
+            for html in html_parts(path.read_bytes()):
                 pages += 1
+                page = parse(b"Content-Type: text/html; charset=utf-8\n\n" + html)
                 found = compare(painted(chromium, html, Path(folder) / "page.html"), page)
                 total.add(found)
                 if arguments.each and (found.missed or found.leaked):

@@ -34,7 +34,8 @@ def exported(classifier: Classifier) -> list[str]:
 def test_textbook_posterior_is_scikit_learns(model_type: str, twin: type, binary: bool, alpha: float) -> None:
     messages = [*mail(15), ("list", message("ham", 99)), ("list", message("spam", 98))]
     classifier = model_of(messages, model_type=model_type, alpha=alpha, pooling="sum")
-    vectorizer = CountVectorizer(analyzer=lambda text: Counter(Reader().tokens(text.encode())).elements(), binary=binary)
+    reader = Reader()
+    vectorizer = CountVectorizer(analyzer=lambda text: Counter(reader.tokens(text.encode())).elements(), binary=binary)
     X = vectorizer.fit_transform([raw for _, raw in messages])
     estimator = twin(alpha=alpha).fit(X, [label for label, _ in messages])
     for label in ("ham", "spam"):

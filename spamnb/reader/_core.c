@@ -17,6 +17,83 @@ static struct tables tables;
 static struct group_table groups;
 static PyObject *make_page_of; /* what describes 256 characters */
 
+/* ---- Objects of Python ---- */
+
+#define AT_AND_SIZE(text) (const char *)(text).at, (Py_ssize_t)size_of(text)
+
+static PyObject *text_of(span text) { return PyUnicode_DecodeUTF8(AT_AND_SIZE(text), "replace"); }
+
+/* Room for n items in a bytes object; at points to it, or is NULL where there is no memory. */
+static PyObject *new_bytes(size_t n, size_t size, void *at) {
+    PyObject *object = n <= PY_SSIZE_T_MAX / size ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * size)) : PyErr_NoMemory();
+    *(void **)at = object ? PyBytes_AsString(object) : NULL;
+    return object;
+}
+
+/* Adds an item, which is given away. Where that fails the list is given up, and NULL. */
+static void append(PyObject **list, PyObject *item) {
+    if (!item || PyList_Append(*list, item) < 0)
+        Py_CLEAR(*list);
+    Py_XDECREF(item);
+}
+
+static PyObject *new_object(PyTypeObject *type) { return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0); }
+
+static void free_object(void *self) {
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static bool is_free(bool is_busy) {
+    if (is_busy)
+        PyErr_SetString(PyExc_RuntimeError, "another thread uses it: each thread needs one of its own");
+    return !is_busy;
+}
+
+/* ---- Arrays of Python ---- */
+
+enum { MAX_ARRAYS = 8 };
+
+struct arrays {
+    Py_buffer buffers[MAX_ARRAYS];
+    size_t n;
+};
+
+static void close_arrays(struct arrays *arrays) {
+    while (arrays->n)
+        PyBuffer_Release(&arrays->buffers[--arrays->n]);
+}
+
+static PyObject *other_shapes(void) {
+    PyErr_SetString(PyExc_ValueError, "arrays have other numbers or shapes, or do not fit together");
+    return NULL;
+}
+
+/* Opens arrays by a form of two characters for each: what its numbers are (d: double, i: 4 bytes, q: 8 bytes, Q: 8 bytes
+ * that are changed), and how many dimensions it has. ValueError, and none is open, where one is another. */
+static bool open_arrays(struct arrays *arrays, PyObject *const objects[], const char *form) {
+    for (arrays->n = 0; *form; form += 2) {
+        Py_buffer *buffer = &arrays->buffers[arrays->n];
+        int flags = PyBUF_ND | PyBUF_FORMAT | (*form == 'Q' ? PyBUF_WRITABLE : 0);
+        if (PyObject_GetBuffer(objects[arrays->n], buffer, flags) < 0) {
+            close_arrays(arrays);
+            return false;
+        }
+        arrays->n++;
+        const char *format = buffer->format ? buffer->format : "";
+        bool is_of_kind = strlen(format) == 1 && strchr(*form == 'd' ? "d" : "iIlLqQ", *format);
+        if (!is_of_kind || buffer->itemsize != (*form == 'i' ? 4 : 8) || buffer->ndim != form[1] - '0') {
+            close_arrays(arrays);
+            other_shapes();
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t length_of(const Py_buffer *buffer) { return (size_t)buffer->shape[0]; }
+
 /* ---- What the core asks for ---- */
 
 struct python_host {
@@ -33,30 +110,21 @@ static struct python_host *enter(struct host *host) {
 
 static void leave(struct python_host *python) { python->thread = PyEval_SaveThread(); }
 
-static PyObject *bytes_of(span text) {
-    return PyBytes_FromStringAndSize((const char *)text.at, (Py_ssize_t)size_of(text));
-}
-
-static PyObject *text_of(span text) {
-    return PyUnicode_DecodeUTF8((const char *)text.at, (Py_ssize_t)size_of(text), "replace");
-}
-
 /* What the program answered is copied into the arena. Memory that is not there must not end the message here, where the
  * GIL is held and an object is owned: then the copying fails instead. */
 typedef bool (*copier)(PyObject *answer, struct arena *arena, void *into);
 
-static bool copy_answer(PyObject *answer, copier copy, struct arena *arena, void *into) {
+static bool copy_answer(struct python_host *python, PyObject *answer, copier copy, struct arena *arena, void *into) {
     jmp_buf outer;
     volatile bool fits = false;
-    if (!answer)
-        return false;
     memcpy(&outer, &arena->failed, sizeof outer);
     if (!setjmp(arena->failed))
-        fits = copy(answer, arena, into);
+        fits = answer && copy(answer, arena, into);
     else
         PyErr_NoMemory();
     memcpy(&arena->failed, &outer, sizeof outer);
-    Py_DECREF(answer);
+    Py_XDECREF(answer);
+    leave(python);
     return fits;
 }
 
@@ -70,36 +138,31 @@ static bool copy_bytes(PyObject *answer, struct arena *arena, void *into) {
 }
 
 static bool copy_words(PyObject *answer, struct arena *arena, void *into) {
-    span_list *words = into;
+    span word;
     for (Py_ssize_t i = 0; i < PyList_Size(answer); i++) {
-        span word;
         if (!copy_bytes(PyList_GetItem(answer, i), arena, &word))
             return false;
-        *LIST_ADD(arena, words) = word;
+        *LIST_ADD(arena, (span_list *)into) = word;
     }
     return !PyErr_Occurred();
 }
 
 /* (role, shown as, octets, charset, (content type, charset, encoding, disposition, filename, size)) of each. */
 static bool copy_opened(PyObject *answer, struct arena *arena, void *into) {
-    opened_list *found = into;
     for (Py_ssize_t i = 0; i < PyList_Size(answer); i++) {
         int role, as;
-        const char *octets, *texts[6];
-        Py_ssize_t sizes[6], n_octets, size;
-        if (!PyArg_ParseTuple(PyList_GetItem(answer, i), "iiy#y#(y#y#y#y#y#n)", &role, &as, &octets, &n_octets, &texts[0],
-                              &sizes[0], &texts[1], &sizes[1], &texts[2], &sizes[2], &texts[3], &sizes[3], &texts[4],
-                              &sizes[4], &texts[5], &sizes[5], &size))
+        const char *texts[7];
+        Py_ssize_t sizes[7], size;
+        if (!PyArg_ParseTuple(PyList_GetItem(answer, i), "iiy#y#(y#y#y#y#y#n)", &role, &as, &texts[0], &sizes[0], &texts[1],
+                              &sizes[1], &texts[2], &sizes[2], &texts[3], &sizes[3], &texts[4], &sizes[4], &texts[5],
+                              &sizes[5], &texts[6], &sizes[6], &size))
             return false;
-        struct opened *opened = LIST_ADD(arena, found);
-        span copies[6];
-        for (int k = 0; k < 6; k++)
+        span copies[7];
+        for (int k = 0; k < 7; k++)
             copies[k] = arena_copy(arena, span_of(texts[k], (size_t)sizes[k]));
-        *opened = (struct opened){
-            .role = (enum opened_role)role, .as = (enum shown_as)as, .charset = copies[0],
-            .octets = arena_copy(arena, span_of(octets, (size_t)n_octets)),
-            .part = {copies[1], copies[2], copies[3], copies[4], copies[5], (size_t)size},
-        };
+        struct part part = {copies[2], copies[3], copies[4], copies[5], copies[6], (size_t)size};
+        *LIST_ADD(arena, (opened_list *)into) = (struct opened){
+            .role = (enum opened_role)role, .as = (enum shown_as)as, .octets = copies[0], .charset = copies[1], .part = part};
     }
     return !PyErr_Occurred();
 }
@@ -113,35 +176,31 @@ static const struct page *make_page(struct host *host, uint32_t number) {
     if (described && PyBytes_AsStringAndSize(described, &bytes, &size) == 0 && (size_t)size >= sizeof(struct page)) {
         struct page *made = malloc((size_t)size);
         if (made) {
-            memcpy(made, bytes, (size_t)size);
-            atomic_store_explicit(&tables.pages[number], made, memory_order_release);
+            page = memcpy(made, bytes, (size_t)size);
+            atomic_store_explicit(&tables.pages[number], page, memory_order_release);
         } else
             PyErr_NoMemory();
-        page = made;
     }
     Py_XDECREF(described);
     leave(python);
     return page;
 }
 
+/* The program keeps tables of single bytes for as long as it lives. */
 static bool find_codec(struct host *host, span name, struct codec *codec) {
     struct python_host *python = enter(host);
     int kind = 0, is_default = 0;
     Py_ssize_t size = 0;
     const char *points = NULL;
-    PyObject *found = PyObject_CallMethod(python->program, "find_codec", "y#", (const char *)name.at, (Py_ssize_t)size_of(name));
+    PyObject *found = PyObject_CallMethod(python->program, "find_codec", "y#", AT_AND_SIZE(name));
     bool fits = found && PyArg_ParseTuple(found, "ipz#", &kind, &is_default, &points, &size);
-    if (fits) {
-        codec->kind = (enum codec_kind)kind;
-        codec->is_default = is_default;
-        if (codec->kind == CODEC_SINGLE_BYTES) {
-            /* The program keeps these tables for as long as it lives. */
-            fits = points && size == 256 * sizeof(uint16_t);
-            codec->points = (const uint16_t *)(const void *)points;
-            if (!fits)
-                PyErr_SetString(PyExc_ValueError, "a table of single bytes has 256 numbers");
-        }
+    if (fits && kind == CODEC_SINGLE_BYTES && size != 256 * sizeof(uint16_t)) {
+        PyErr_SetString(PyExc_ValueError, "a table of single bytes has 256 numbers");
+        fits = false;
     }
+    codec->kind = (enum codec_kind)kind;
+    codec->is_default = is_default;
+    codec->points = (const uint16_t *)(const void *)points;
     Py_XDECREF(found);
     leave(python);
     return fits;
@@ -150,31 +209,23 @@ static bool find_codec(struct host *host, span name, struct codec *codec) {
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
     static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode"};
     struct python_host *python = enter(host);
-    PyObject *found = what == ASK_DECODE
-        ? PyObject_CallMethod(python->program, METHODS[what], "y#y#", (const char *)text.at, (Py_ssize_t)size_of(text),
-                              (const char *)other.at, (Py_ssize_t)size_of(other))
-        : PyObject_CallMethod(python->program, METHODS[what], "y#", (const char *)text.at, (Py_ssize_t)size_of(text));
-    bool fits = copy_answer(found, copy_bytes, arena, answer);
-    leave(python);
-    return fits;
+    PyObject *found = PyObject_CallMethod(python->program, METHODS[what], what == ASK_DECODE ? "y#y#" : "y#",
+                                          AT_AND_SIZE(text), AT_AND_SIZE(other));
+    return copy_answer(python, found, copy_bytes, arena, answer);
 }
 
 static bool open_attachment(struct host *host, enum shown_as as, span octets, size_t most_parts, struct arena *arena,
                             opened_list *opened) {
     struct python_host *python = enter(host);
-    PyObject *found = PyObject_CallMethod(python->program, "open", "iy#n", (int)as, (const char *)octets.at,
-                                          (Py_ssize_t)size_of(octets), (Py_ssize_t)most_parts);
-    bool fits = copy_answer(found, copy_opened, arena, opened);
-    leave(python);
-    return fits;
+    PyObject *found = PyObject_CallMethod(python->program, "open", "iy#n", (int)as, AT_AND_SIZE(octets),
+                                          (Py_ssize_t)most_parts);
+    return copy_answer(python, found, copy_opened, arena, opened);
 }
 
 static bool split(struct host *host, span text, struct arena *arena, span_list *words) {
     struct python_host *python = enter(host);
-    PyObject *found = PyObject_CallMethod(python->program, "split", "y#", (const char *)text.at, (Py_ssize_t)size_of(text));
-    bool fits = copy_answer(found, copy_words, arena, words);
-    leave(python);
-    return fits;
+    PyObject *found = PyObject_CallMethod(python->program, "split", "y#", AT_AND_SIZE(text));
+    return copy_answer(python, found, copy_words, arena, words);
 }
 
 /* ---- Vocabulary ---- */
@@ -190,17 +241,16 @@ static PyTypeObject *vocabulary_type;
 static PyObject *vocabulary_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     const char *key;
     Py_ssize_t size;
+    uint64_t words[2];
     static char *names[] = {"key", NULL};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y#", names, &key, &size))
         return NULL;
-    if (size != 16) {
+    if (size != sizeof words) {
         PyErr_SetString(PyExc_ValueError, "a key has 16 bytes");
         return NULL;
     }
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    Vocabulary *self = (Vocabulary *)alloc(type, 0);
-    uint64_t words[2];
     memcpy(words, key, sizeof words);
+    Vocabulary *self = (Vocabulary *)new_object(type);
     if (self && !vocabulary_begin(&self->tokens, words)) {
         Py_DECREF(self);
         return PyErr_NoMemory();
@@ -209,154 +259,93 @@ static PyObject *vocabulary_new(PyTypeObject *type, PyObject *args, PyObject *kw
 }
 
 static void vocabulary_dealloc(Vocabulary *self) {
-    PyTypeObject *type = Py_TYPE((PyObject *)self);
     vocabulary_free(&self->tokens);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
-}
-
-static bool is_free(bool is_busy) {
-    if (is_busy)
-        PyErr_SetString(PyExc_RuntimeError, "another thread uses it: each thread needs one of its own");
-    return !is_busy;
+    free_object(self);
 }
 
 static Py_ssize_t vocabulary_length(Vocabulary *self) { return (Py_ssize_t)self->tokens.n_tokens; }
 
-/* ids(tokens: list of bytes) -> bytes of uint32; tokens that have no id get the next ones. */
+/* The ids of a list of bytes, or of another vocabulary's tokens; those that have none here get the next ones. */
+static PyObject *ids_of(Vocabulary *self, size_t n, PyObject *list, const struct vocabulary *other) {
+    uint32_t *ids;
+    PyObject *answer = new_bytes(n, sizeof *ids, &ids);
+    for (size_t i = 0; answer && i < n; i++) {
+        char *bytes = NULL;
+        Py_ssize_t size = 0;
+        if (list && PyBytes_AsStringAndSize(PyList_GetItem(list, (Py_ssize_t)i), &bytes, &size) < 0)
+            Py_CLEAR(answer);
+        else {
+            span token = list ? span_of(bytes, (size_t)size) : vocabulary_text(other, (uint32_t)i);
+            ids[i] = vocabulary_id(&self->tokens, token);
+            if (ids[i] == NO_TOKEN) {
+                Py_CLEAR(answer);
+                PyErr_NoMemory();
+            }
+        }
+    }
+    return answer;
+}
+
+/* ids(tokens: list of bytes) -> bytes of uint32 */
 static PyObject *vocabulary_ids(Vocabulary *self, PyObject *tokens) {
     Py_ssize_t n = PyList_Size(tokens);
-    if (n < 0 || !is_free(self->is_busy))
-        return NULL;
-    PyObject *answer = PyBytes_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof(uint32_t));
-    if (!answer)
-        return NULL;
-    uint8_t *out = (uint8_t *)PyBytes_AsString(answer);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        char *bytes;
-        Py_ssize_t size;
-        if (PyBytes_AsStringAndSize(PyList_GetItem(tokens, i), &bytes, &size) < 0)
-            goto failed;
-        uint32_t id = vocabulary_id(&self->tokens, span_of(bytes, (size_t)size));
-        if (id == NO_TOKEN) {
-            PyErr_NoMemory();
-            goto failed;
-        }
-        memcpy(out + (size_t)i * sizeof id, &id, sizeof id);
-    }
-    return answer;
-failed:
-    Py_DECREF(answer);
-    return NULL;
-}
-
-/* Ids that the caller gave; false where one is none. */
-static bool read_ids(Vocabulary *self, PyObject *object, Py_buffer *ids) {
-    if (!is_free(self->is_busy) || PyObject_GetBuffer(object, ids, PyBUF_SIMPLE) < 0)
-        return false;
-    if (ids->len % (Py_ssize_t)sizeof(uint32_t) == 0) {
-        const uint8_t *at = ids->buf;
-        Py_ssize_t i = 0;
-        for (uint32_t id; i < ids->len; i += (Py_ssize_t)sizeof id) {
-            memcpy(&id, at + i, sizeof id);
-            if (id >= self->tokens.n_tokens)
-                break;
-        }
-        if (i == ids->len)
-            return true;
-    }
-    PyBuffer_Release(ids);
-    PyErr_SetString(PyExc_IndexError, "no token has this id");
-    return false;
-}
-
-static uint32_t id_at(const Py_buffer *ids, size_t i) {
-    uint32_t id;
-    memcpy(&id, (const uint8_t *)ids->buf + i * sizeof id, sizeof id);
-    return id;
-}
-
-/* texts(ids) -> list of str */
-static PyObject *vocabulary_texts(Vocabulary *self, PyObject *object) {
-    Py_buffer ids;
-    if (!read_ids(self, object, &ids))
-        return NULL;
-    size_t n = (size_t)ids.len / sizeof(uint32_t);
-    PyObject *answer = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; answer && i < n; i++) {
-        PyObject *text = text_of(vocabulary_text(&self->tokens, id_at(&ids, i)));
-        if (!text || PyList_SetItem(answer, (Py_ssize_t)i, text) < 0)
-            Py_CLEAR(answer);
-    }
-    PyBuffer_Release(&ids);
-    return answer;
-}
-
-/* hashes(ids) -> bytes of uint64: those that model files keep */
-static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *object) {
-    Py_buffer ids;
-    if (!read_ids(self, object, &ids))
-        return NULL;
-    size_t n = (size_t)ids.len / sizeof(uint32_t);
-    PyObject *answer = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint64_t)));
-    uint8_t *out = answer ? (uint8_t *)PyBytes_AsString(answer) : NULL;
-    for (size_t i = 0; out && i < n; i++) {
-        uint64_t hash = file_hash(vocabulary_text(&self->tokens, id_at(&ids, i)));
-        memcpy(out + i * sizeof hash, &hash, sizeof hash);
-    }
-    PyBuffer_Release(&ids);
-    return answer;
-}
-
-/* groups(ids) -> bytes: the number of each token's group */
-static PyObject *vocabulary_groups(Vocabulary *self, PyObject *object) {
-    Py_buffer ids;
-    if (!read_ids(self, object, &ids))
-        return NULL;
-    size_t n = (size_t)ids.len / sizeof(uint32_t);
-    PyObject *answer = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)n);
-    uint8_t *out = answer ? (uint8_t *)PyBytes_AsString(answer) : NULL;
-    for (size_t i = 0; out && i < n; i++)
-        out[i] = group_of(&groups, vocabulary_text(&self->tokens, id_at(&ids, i)));
-    PyBuffer_Release(&ids);
-    return answer;
-}
-
-/* tokens() -> (text of all, bytes of uint64: where each ends in it) */
-static PyObject *vocabulary_tokens(Vocabulary *self, PyObject *unused) {
-    (void)unused;
-    if (!is_free(self->is_busy))
-        return NULL;
-    size_t n = self->tokens.n_tokens;
-    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "ends of tokens are numbers of 64 bits");
-    PyObject *text = bytes_of(span_of(self->tokens.text, n ? self->tokens.ends[n - 1] : 0));
-    PyObject *ends = bytes_of(span_of(self->tokens.ends, n * sizeof(size_t)));
-    return Py_BuildValue("NN", text, ends);
+    return n < 0 || !is_free(self->is_busy) ? NULL : ids_of(self, (size_t)n, tokens, NULL);
 }
 
 /* add(other) -> bytes of uint32: the id here of each of the other's tokens */
 static PyObject *vocabulary_add(Vocabulary *self, PyObject *object) {
+    Vocabulary *other = (Vocabulary *)object;
     if (!PyObject_TypeCheck(object, vocabulary_type)) {
         PyErr_SetString(PyExc_TypeError, "a Vocabulary is needed");
         return NULL;
     }
-    Vocabulary *other = (Vocabulary *)object;
-    if (!is_free(self->is_busy || other->is_busy))
+    return is_free(self->is_busy || other->is_busy) ? ids_of(self, other->tokens.n_tokens, NULL, &other->tokens) : NULL;
+}
+
+/* What is asked of tokens. */
+enum told { TOLD_TEXTS, TOLD_HASHES, TOLD_GROUPS };
+
+static PyObject *tell_of(Vocabulary *self, PyObject *object, enum told told) {
+    Py_buffer buffer;
+    if (!is_free(self->is_busy) || PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0)
         return NULL;
-    size_t n = other->tokens.n_tokens;
-    PyObject *answer = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint32_t)));
-    uint8_t *out = answer ? (uint8_t *)PyBytes_AsString(answer) : NULL;
-    for (size_t i = 0; out && i < n; i++) {
-        uint32_t id = self == other ? (uint32_t)i
-                                    : vocabulary_id(&self->tokens, vocabulary_text(&other->tokens, (uint32_t)i));
-        if (id == NO_TOKEN) {
-            Py_DECREF(answer);
-            return PyErr_NoMemory();
+    size_t n = (size_t)buffer.len / sizeof(uint32_t);
+    uint8_t *out = NULL;
+    PyObject *answer = told == TOLD_TEXTS ? PyList_New(0) : new_bytes(n, told == TOLD_HASHES ? 8 : 1, &out);
+    for (size_t i = 0; answer && i < n; i++) {
+        uint32_t id;
+        memcpy(&id, (const uint8_t *)buffer.buf + i * sizeof id, sizeof id);
+        if (id >= self->tokens.n_tokens) {
+            PyErr_SetString(PyExc_IndexError, "no token has this id");
+            Py_CLEAR(answer);
+            break;
         }
-        memcpy(out + i * sizeof id, &id, sizeof id);
+        span token = vocabulary_text(&self->tokens, id);
+        uint64_t hash = told == TOLD_HASHES ? file_hash(token) : 0;
+        if (told == TOLD_TEXTS)
+            append(&answer, text_of(token));
+        else if (told == TOLD_HASHES)
+            memcpy(out + i * sizeof hash, &hash, sizeof hash);
+        else
+            out[i] = group_of(&groups, token);
     }
+    PyBuffer_Release(&buffer);
     return answer;
+}
+
+static PyObject *vocabulary_texts(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_TEXTS); }
+static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_HASHES); }
+static PyObject *vocabulary_groups(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_GROUPS); }
+
+/* tokens() -> (text of all, bytes of uint64: where each ends in it) */
+static PyObject *vocabulary_tokens(Vocabulary *self, PyObject *unused) {
+    (void)unused;
+    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "ends of tokens are numbers of 64 bits");
+    size_t n = self->tokens.n_tokens;
+    if (!is_free(self->is_busy))
+        return NULL;
+    return Py_BuildValue("y#y#", n ? (const char *)self->tokens.text : "", (Py_ssize_t)(n ? self->tokens.ends[n - 1] : 0),
+                         n ? (const char *)self->tokens.ends : "", (Py_ssize_t)(n * sizeof(size_t)));
 }
 
 static PyMethodDef vocabulary_methods[] = {
@@ -364,8 +353,8 @@ static PyMethodDef vocabulary_methods[] = {
     {"texts", (PyCFunction)vocabulary_texts, METH_O, "The tokens with these ids."},
     {"hashes", (PyCFunction)vocabulary_hashes, METH_O, "The hashes of the tokens with these ids, as uint64."},
     {"groups", (PyCFunction)vocabulary_groups, METH_O, "The groups of the tokens with these ids, as uint8."},
-    {"tokens", (PyCFunction)vocabulary_tokens, METH_NOARGS, "The text of all tokens, and where each ends, as uint64."},
-    {"add", (PyCFunction)vocabulary_add, METH_O, "Adds another vocabulary's tokens; their ids here, as uint32."},
+    {"tokens", (PyCFunction)vocabulary_tokens, METH_NOARGS, "The text of all tokens, and where each ends in it."},
+    {"add", (PyCFunction)vocabulary_add, METH_O, "Adds another vocabulary's tokens; the id of each here."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -395,28 +384,25 @@ typedef struct {
 
 /* The rules of header fields: a list of (name, is_beginning, is_volatile, how, extra, prefix), names and prefixes bytes. */
 static bool read_rules(Reader *self, PyObject *list) {
-    Py_ssize_t n = PyList_Size(list);
-    if (n < 0 || !(self->rules.rules = calloc((size_t)n + 1, sizeof *self->rules.rules)))
-        return false;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        struct header_rule *rule = &self->rules.rules[i];
+    size_t n = (size_t)PyList_Size(list);
+    if (!(self->rules.rules = calloc(n + 1, sizeof *self->rules.rules)))
+        return PyErr_NoMemory() != NULL;
+    for (size_t i = 0; i < n; i++) {
         const char *name, *prefix;
         Py_ssize_t n_name, n_prefix;
         int is_beginning, is_volatile, how, extra;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "y#ppiiy#", &name, &n_name, &is_beginning, &is_volatile, &how,
-                              &extra, &prefix, &n_prefix))
+        if (!PyArg_ParseTuple(PyList_GetItem(list, (Py_ssize_t)i), "y#ppiiy#", &name, &n_name, &is_beginning, &is_volatile,
+                              &how, &extra, &prefix, &n_prefix))
             return false;
-        *rule = (struct header_rule){
+        self->rules.rules[i] = (struct header_rule){
             .name = span_of(name, (size_t)n_name), .is_beginning = is_beginning, .is_volatile = is_volatile,
             .how = (uint8_t)how, .extra = (uint8_t)extra, .prefix = span_of(prefix, (size_t)n_prefix)};
     }
-    self->rules.n_rules = (size_t)n;
+    self->rules.n_rules = n;
     self->rules.other = (struct header_rule){.how = HOW_NAMES};
-    if (!rules_begin(&self->rules)) {
+    if (!rules_begin(&self->rules))
         PyErr_SetString(PyExc_ValueError, "too many rules of header fields");
-        return false;
-    }
-    return true;
+    return !PyErr_Occurred();
 }
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -424,14 +410,14 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     PyObject *rules, *program;
     unsigned ngrams;
     int body_only, stems, splits;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOIppp", names, &rules, &program, &ngrams, &body_only, &stems, &splits))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OIppp", names, &PyList_Type, &rules, &program, &ngrams, &body_only,
+                                     &stems, &splits))
         return NULL;
-    if (!PyList_Check(rules) || !make_page_of) {
-        PyErr_SetString(PyExc_TypeError, "rules are a list, and the tables must be there before a reader");
+    if (!make_page_of) {
+        PyErr_SetString(PyExc_TypeError, "the tables must be there before a reader");
         return NULL;
     }
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    Reader *self = (Reader *)alloc(type, 0);
+    Reader *self = (Reader *)new_object(type);
     if (!self)
         return NULL;
     Py_INCREF(program);
@@ -442,34 +428,26 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     self->reader.rules = &self->rules;
     self->reader.host = &self->python.host;
     self->reader.options = (struct options){ngrams, body_only, stems, splits};
-    if (!self->rule_list || !read_rules(self, self->rule_list)) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
-        Py_DECREF(self);
-        return NULL;
-    }
+    if (!self->rule_list || !read_rules(self, self->rule_list))
+        Py_CLEAR(self);
     return (PyObject *)self;
 }
 
 static void reader_dealloc(Reader *self) {
-    PyTypeObject *type = Py_TYPE((PyObject *)self);
     arena_free(&self->reader.arena);
     free(self->rules.rules);
     Py_XDECREF(self->program);
     Py_XDECREF(self->rule_list);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
+    free_object(self);
 }
 
-/* The exception for a message that could not be read. */
-static void raise_failure(enum failure failure) {
-    if (PyErr_Occurred())
-        return;
-    if (failure == FAILED_MEMORY)
+/* Whether all went well; else there is an exception. */
+static bool is_read(enum failure failure) {
+    if (failure == FAILED_MEMORY && !PyErr_Occurred())
         PyErr_NoMemory();
-    else
+    else if (failure && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError, "the reader of messages failed");
+    return !failure;
 }
 
 /* One message of a call: bytes that Python holds, or the name of a file. */
@@ -479,67 +457,56 @@ struct source {
     int error;
 };
 
-/* The bytes of a file; NULL with errno where it cannot be read. */
-static uint8_t *read_file(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    size_t room = 1 << 16, used = 0;
-    uint8_t *bytes = file ? malloc(room) : NULL;
-    while (bytes && !ferror(file)) {
-        used += fread(bytes + used, 1, room - used, file);
-        if (used < room)
-            break;
-        uint8_t *grown = room < SIZE_MAX / 4 ? realloc(bytes, 2 * room) : NULL;
-        if (!grown) {
-            errno = ENOMEM;
-            break;
-        }
-        bytes = grown;
-        room *= 2;
-    }
-    bool fits = bytes && !ferror(file) && used < room;
-    int error = errno ? errno : EIO;
-    if (file)
-        fclose(file);
-    if (!fits) {
-        free(bytes);
-        errno = error;
-        return NULL;
-    }
-    *size = used;
-    return bytes;
-}
-
 /* What is known of each message of a call. */
 struct answers {
     uint32_t *lengths, *cuts;
     uint8_t *digests;
 };
 
+/* The bytes of a file; NULL with errno where it cannot be read. */
+static uint8_t *read_file(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    size_t room = 0;
+    for (*size = 0; file && *size == room;) {
+        room = room ? 2 * room : 1 << 16;
+        uint8_t *grown = room <= SIZE_MAX / 4 ? realloc(bytes, room) : NULL;
+        if (!grown)
+            break;
+        bytes = grown;
+        *size += fread(bytes + *size, 1, room - *size, file);
+    }
+    if (!file || ferror(file) || *size == room) {
+        int error = errno ? errno : EIO;
+        free(bytes);
+        bytes = NULL;
+        errno = error;
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
 /* Reads the messages; without the GIL. */
-static enum failure read_sources(struct reader *reader, struct source *sources, size_t n, bool identify,
-                                 struct answers *answers) {
+static enum failure read_sources(struct reader *reader, struct source *sources, size_t n, unsigned wants,
+                                 const struct answers *answers) {
     for (size_t i = 0; i < n; i++) {
         struct source *source = &sources[i];
-        span raw = span_of(source->buffer.buf, (size_t)source->buffer.len);
+        size_t size = (size_t)source->buffer.len;
         uint8_t *file = NULL;
-        if (source->is_path) {
-            size_t size = 0;
-            errno = 0;
-            file = read_file(source->buffer.buf, &size);
-            source->error = file ? 0 : errno;
-            raw = span_of(file, size);
-        }
-        if (!source->error) {
-            enum failure failure = read_message(reader, raw, WANT_ROW | (identify ? WANT_DIGEST : 0));
-            if (failure) {
-                free(file);
-                return failure;
-            }
-            memcpy(answers->digests + i * DIGEST, reader->message.digest, DIGEST);
-            answers->cuts[i] = reader->message.cuts;
-        }
+        errno = 0;
+        if (source->is_path && !(file = read_file(source->buffer.buf, &size)))
+            source->error = errno;
+        reader->message.cuts = 0;
+        memset(reader->message.digest, 0, DIGEST);
+        enum failure failure = FAILED_NOT;
+        if (!source->error)
+            failure = read_message(reader, span_of(file ? file : source->buffer.buf, size), wants);
         free(file);
-        size_t size;
+        if (failure)
+            return failure;
+        memcpy(answers->digests + i * DIGEST, reader->message.digest, DIGEST);
+        answers->cuts[i] = reader->message.cuts;
         if (!row_end(reader->vocabulary, &size))
             return FAILED_MEMORY;
         answers->lengths[i] = (uint32_t)size;
@@ -549,153 +516,114 @@ static enum failure read_sources(struct reader *reader, struct source *sources, 
 
 /* Fills in what a call reads: bytes as they are, str and other names as paths. */
 static bool open_source(struct source *source, PyObject *object) {
-    if (PyBytes_Check(object))
-        return PyObject_GetBuffer(object, &source->buffer, PyBUF_SIMPLE) == 0;
     PyObject *path = NULL;
-    if (!PyUnicode_FSConverter(object, &path)) /* which refuses names with NUL */
+    source->is_path = !PyBytes_Check(object);
+    if (source->is_path && !PyUnicode_FSConverter(object, &path)) /* which refuses names with NUL */
         return false;
-    source->is_path = true;
-    bool fits = PyObject_GetBuffer(path, &source->buffer, PyBUF_SIMPLE) == 0;
-    Py_DECREF(path);
-    return fits;
+    bool is_open = PyObject_GetBuffer(path ? path : object, &source->buffer, PyBUF_SIMPLE) == 0;
+    Py_XDECREF(path);
+    return is_open;
 }
 
-static PyObject *answer_of(Reader *self, Vocabulary *vocabulary, struct source *sources, size_t n, struct answers *answers) {
-    struct vocabulary *tokens = &vocabulary->tokens;
-    (void)self;
+static PyObject *errors_of(const struct source *sources, size_t n) {
     PyObject *errors = PyList_New(0);
     for (size_t i = 0; errors && i < n; i++)
-        if (sources[i].error) {
-            PyObject *error = Py_BuildValue("ni", (Py_ssize_t)i, sources[i].error);
-            if (!error || PyList_Append(errors, error) < 0)
-                Py_CLEAR(errors);
-            Py_XDECREF(error);
-        }
-    return !errors ? NULL : Py_BuildValue(
-        "y#y#y#y#N", (const char *)answers->lengths, (Py_ssize_t)(n * sizeof(uint32_t)), (const char *)tokens->cells,
-        (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), (const char *)answers->digests, (Py_ssize_t)(n * DIGEST),
-        (const char *)answers->cuts, (Py_ssize_t)(n * sizeof(uint32_t)), errors);
+        if (sources[i].error)
+            append(&errors, Py_BuildValue("ni", (Py_ssize_t)i, sources[i].error));
+    return errors;
 }
 
 /* read(messages, vocabulary, identify) -> (lengths, cells, digests, cuts, errors) */
 static PyObject *reader_read(Reader *self, PyObject *args) {
     PyObject *messages, *object, *answer = NULL;
     int identify;
-    if (!PyArg_ParseTuple(args, "OOp", &messages, &object, &identify))
+    if (!PyArg_ParseTuple(args, "O!O!p", &PyList_Type, &messages, vocabulary_type, &object, &identify))
         return NULL;
-    if (!PyObject_TypeCheck(object, vocabulary_type) || !PyList_Check(messages)) {
-        PyErr_SetString(PyExc_TypeError, "a list of messages and a Vocabulary are needed");
-        return NULL;
-    }
     Vocabulary *vocabulary = (Vocabulary *)object;
+    struct vocabulary *tokens = &vocabulary->tokens;
     if (!is_free(self->is_busy || vocabulary->is_busy))
         return NULL;
     size_t n = (size_t)PyList_Size(messages), n_open = 0;
+    struct answers answers;
+    PyObject *lengths = new_bytes(n, sizeof *answers.lengths, &answers.lengths);
+    PyObject *cuts = new_bytes(n, sizeof *answers.cuts, &answers.cuts);
+    PyObject *digests = new_bytes(n, DIGEST, &answers.digests);
     struct source *sources = calloc(n + 1, sizeof *sources);
-    struct answers answers = {calloc(n + 1, sizeof(uint32_t)), calloc(n + 1, sizeof(uint32_t)), calloc(n + 1, DIGEST)};
-    if (!sources || !answers.lengths || !answers.cuts || !answers.digests)
+    if (!sources)
         PyErr_NoMemory();
-    else {
-        self->is_busy = vocabulary->is_busy = true;
-        while (n_open < n && open_source(&sources[n_open], PyList_GetItem(messages, (Py_ssize_t)n_open)))
-            n_open++;
-        if (n_open == n) {
-            self->reader.vocabulary = &vocabulary->tokens;
-            leave(&self->python);
-            enum failure failure = read_sources(&self->reader, sources, n, identify, &answers);
-            enter(&self->python.host);
-            if (failure)
-                raise_failure(failure);
-            else
-                answer = answer_of(self, vocabulary, sources, n, &answers);
-        }
-        vocabulary->tokens.row_begin = 0;
-        row_give_up(&vocabulary->tokens);
-        self->is_busy = vocabulary->is_busy = false;
-        for (size_t i = 0; i < n_open; i++)
-            PyBuffer_Release(&sources[i].buffer);
+    self->is_busy = vocabulary->is_busy = true;
+    while (lengths && cuts && digests && sources && n_open < n &&
+           open_source(&sources[n_open], PyList_GetItem(messages, (Py_ssize_t)n_open)))
+        n_open++;
+    if (!PyErr_Occurred()) {
+        self->reader.vocabulary = tokens;
+        leave(&self->python);
+        enum failure failure = read_sources(&self->reader, sources, n, WANT_ROW | (identify ? WANT_DIGEST : 0), &answers);
+        enter(&self->python.host);
+        if (is_read(failure))
+            answer = Py_BuildValue("Oy#OON", lengths, (const char *)tokens->cells,
+                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, cuts,
+                                   errors_of(sources, n));
     }
+    tokens->row_begin = 0;
+    row_give_up(tokens);
+    self->is_busy = vocabulary->is_busy = false;
+    while (n_open)
+        PyBuffer_Release(&sources[--n_open].buffer);
     free(sources);
-    free(answers.lengths);
-    free(answers.cuts);
-    free(answers.digests);
+    Py_XDECREF(lengths);
+    Py_XDECREF(cuts);
+    Py_XDECREF(digests);
     return answer;
 }
 
 /* ---- What people ask for ---- */
 
-static PyObject *texts_of(const span_list *const lists[], size_t n_lists) {
+/* A list of n items, of which describe makes the i-th. */
+static PyObject *list_of(size_t n, PyObject *(*describe)(const void *items, size_t i), const void *items) {
     PyObject *answer = PyList_New(0);
-    for (size_t l = 0; l < n_lists; l++)
-        for (size_t i = 0; answer && i < lists[l]->count; i++) {
-            PyObject *text = text_of(lists[l]->items[i]);
-            if (!text || PyList_Append(answer, text) < 0)
-                Py_CLEAR(answer);
-            Py_XDECREF(text);
-        }
+    for (size_t i = 0; answer && i < n; i++)
+        append(&answer, describe(items, i));
     return answer;
 }
 
-static PyObject *urls_of(const struct url_list *urls) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < url_count(urls); i++) {
-        PyObject *text = text_of(url_at(urls, i));
-        if (!text || PyList_Append(answer, text) < 0)
-            Py_CLEAR(answer);
-        Py_XDECREF(text);
-    }
-    return answer;
+static PyObject *text_at(const void *texts, size_t i) { return text_of(((const span_list *)texts)->items[i]); }
+
+static PyObject *texts_of(const span_list *texts) { return list_of(texts->count, text_at, texts); }
+
+static PyObject *url_text_at(const void *urls, size_t i) { return text_of(url_at(urls, i)); }
+
+static PyObject *urls_of(const struct url_list *urls) { return list_of(url_count(urls), url_text_at, urls); }
+
+static PyObject *field_at(const void *object, size_t i) {
+    const struct message *message = object;
+    return Py_BuildValue("NN", text_of(message->section.fields.items[i].name), text_of(message->values.items[i]));
 }
 
-static bool append_name(PyObject *list, const char *beginning, const char *name) {
-    PyObject *text = PyUnicode_FromFormat("%s%s", beginning, name);
-    bool fits = text && PyList_Append(list, text) == 0;
-    Py_XDECREF(text);
-    return fits;
+static PyObject *fields_of(const struct message *m) { return list_of(m->section.fields.count, field_at, m); }
+
+static PyObject *part_at(const void *message, size_t i) {
+    const struct part *part = &((const struct message *)message)->parts.items[i];
+    return Py_BuildValue("NNNNNn", text_of(part->content_type), text_of(part->charset), text_of(part->encoding),
+                         text_of(part->disposition), text_of(part->filename), (Py_ssize_t)part->size);
 }
 
 static PyObject *names_of(uint32_t bits, const char *const names[], size_t n, const uint64_t *tags) {
     PyObject *answer = PyList_New(0);
     for (size_t i = 0; answer && i < n; i++)
-        if (bits >> i & 1 && !append_name(answer, "", names[i]))
-            Py_CLEAR(answer);
+        if (bits >> i & 1)
+            append(&answer, PyUnicode_FromString(names[i]));
     for (unsigned tag = 0; tags && answer && tag < TAG_COUNT; tag++)
-        if (tags[tag / 64] >> tag % 64 & 1 && !append_name(answer, "tag:", tag ? TAGS[tag].name.text : "unknown"))
-            Py_CLEAR(answer);
-    return answer;
-}
-
-static PyObject *fields_of(const struct message *message) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < message->section.fields.count; i++) {
-        PyObject *field = Py_BuildValue("NN", text_of(message->section.fields.items[i].name), text_of(message->values.items[i]));
-        if (!field || PyList_Append(answer, field) < 0)
-            Py_CLEAR(answer);
-        Py_XDECREF(field);
-    }
-    return answer;
-}
-
-static PyObject *parts_of(const struct message *message) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < message->parts.count; i++) {
-        const struct part *part = &message->parts.items[i];
-        PyObject *described = Py_BuildValue("NNNNNn", text_of(part->content_type), text_of(part->charset),
-                                            text_of(part->encoding), text_of(part->disposition), text_of(part->filename),
-                                            (Py_ssize_t)part->size);
-        if (!described || PyList_Append(answer, described) < 0)
-            Py_CLEAR(answer);
-        Py_XDECREF(described);
-    }
+        if (tags[tag / 64] >> tag % 64 & 1)
+            append(&answer, PyUnicode_FromFormat("tag:%s", tag ? TAGS[tag].name.text : "unknown"));
     return answer;
 }
 
 static PyObject *parse_of(const struct message *m) {
-    const span_list *lists[] = {&m->texts, &m->attached, &m->extracted}, *hidden[] = {&m->hidden};
-    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(lists, COUNT_OF(lists)), urls_of(&m->links),
-                         urls_of(&m->images), urls_of(&m->forms), texts_of(hidden, 1),
-                         names_of(m->facts, FACT_NAMES, N_FACTS, m->tags), parts_of(m),
-                         names_of(m->cuts, CUT_NAMES, N_CUTS, NULL), (const char *)m->digest, (Py_ssize_t)DIGEST);
+    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(&m->all_texts), urls_of(&m->links), urls_of(&m->images),
+                         urls_of(&m->forms), texts_of(&m->hidden), names_of(m->facts, FACT_NAMES, N_FACTS, m->tags),
+                         list_of(m->parts.count, part_at, m), names_of(m->cuts, CUT_NAMES, N_CUTS, NULL),
+                         (const char *)m->digest, (Py_ssize_t)DIGEST);
 }
 
 static PyObject *digests_of(const struct message *m) {
@@ -712,11 +640,7 @@ static PyObject *tell(Reader *self, PyObject *raw, unsigned wants, PyObject *(*t
     leave(&self->python);
     enum failure failure = read_message(&self->reader, span_of(buffer.buf, (size_t)buffer.len), wants);
     enter(&self->python.host);
-    PyObject *answer = NULL;
-    if (failure)
-        raise_failure(failure);
-    else
-        answer = told_of(&self->reader.message);
+    PyObject *answer = is_read(failure) ? told_of(&self->reader.message) : NULL;
     self->is_busy = false;
     PyBuffer_Release(&buffer);
     return answer;
@@ -753,271 +677,40 @@ static PyType_Slot reader_slots[] = {
 
 static PyType_Spec reader_spec = {"spamnb.reader._core.Reader", sizeof(Reader), 0, Py_TPFLAGS_DEFAULT, reader_slots};
 
-/* ---- Arrays of Python, as formulas/correction.py hands them over ---- */
+/* ---- Tables and tokens ---- */
 
-enum { MAX_ARRAYS = 8 };
-
-struct arrays {
-    Py_buffer buffers[MAX_ARRAYS];
-    size_t n;
-};
-
-static void release_arrays(struct arrays *arrays) {
-    for (size_t i = 0; i < arrays->n; i++)
-        PyBuffer_Release(&arrays->buffers[i]);
-}
-
-static bool is_array_of(const Py_buffer *buffer, char kind, int n_dimensions) {
-    static const char *const WHOLE_NUMBERS = "ilq";
-    const char *format = buffer->format ? buffer->format : "";
-    if (buffer->ndim != n_dimensions || strlen(format) != 1)
-        return false;
-    if (kind == 'd')
-        return *format == 'd';
-    return strchr(WHOLE_NUMBERS, *format) && buffer->itemsize == (kind == 'i' ? 4 : 8);
-}
-
-/* Opens arrays by a form of two characters for each: what its numbers are (d: double, i: int32, q: int64, Q: int64 that
- * are changed), and how many dimensions it has. ValueError, and none is open, where one is another. */
-static bool open_arrays(struct arrays *arrays, PyObject *const objects[], const char *form) {
-    for (arrays->n = 0; form[2 * arrays->n]; arrays->n++) {
-        char kind = form[2 * arrays->n];
-        Py_buffer *buffer = &arrays->buffers[arrays->n];
-        int flags = PyBUF_ND | PyBUF_FORMAT | (kind == 'Q' ? PyBUF_WRITABLE : 0);
-        bool is_open = PyObject_GetBuffer(objects[arrays->n], buffer, flags) == 0;
-        if (is_open && is_array_of(buffer, kind, form[2 * arrays->n + 1] - '0'))
-            continue;
-        if (is_open) {
-            PyBuffer_Release(buffer);
-            PyErr_SetString(PyExc_ValueError, "an array has other numbers, or another number of dimensions");
-        }
-        release_arrays(arrays);
-        return false;
-    }
-    return true;
-}
-
-static size_t length_of(const Py_buffer *buffer) { return (size_t)buffer->shape[0]; }
-
-static struct units units_of(const Py_buffer *buffer) {
-    return (struct units){buffer->buf, (size_t)buffer->shape[0], (size_t)buffer->shape[1]};
-}
-
-static struct rows rows_of(const Py_buffer *indptr, const Py_buffer *columns) {
-    return (struct rows){indptr->buf, columns->buf, length_of(indptr) ? length_of(indptr) - 1 : 0, length_of(columns)};
-}
-
-static struct visits visits_of(const Py_buffer *messages) { return (struct visits){messages->buf, length_of(messages)}; }
-
-static PyObject *other_shapes(void) {
-    PyErr_SetString(PyExc_ValueError, "arrays do not fit together");
-    return NULL;
-}
-
-static bool labels_fit(const struct fit *fit) {
-    for (size_t i = 0; i < fit->rows.n; i++)
-        if (fit->labels[i] < 0 || (uint64_t)fit->labels[i] >= fit->weights.columns)
-            return false;
-    return true;
-}
-
-/* ascend(indptr, columns, values, offsets, labels, order, brought, weights,
- *        penalty, noise, unit, tolerance, least, passes) -> passes */
-static PyObject *fit_ascend(PyObject *module, PyObject *args) {
-    PyObject *objects[MAX_ARRAYS];
-    struct arrays arrays;
-    struct fit fit;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOdddddl", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &objects[7], &fit.penalty, &fit.noise, &fit.unit, &fit.tolerance,
-                          &fit.least, &fit.passes) ||
-        !open_arrays(&arrays, objects, "q1i1d1d2q1q1Q2Q2"))
-        return NULL;
-    const Py_buffer *indptr = &arrays.buffers[0], *values = &arrays.buffers[2], *offsets = &arrays.buffers[3];
-    fit.rows = rows_of(indptr, &arrays.buffers[1]);
-    fit.values = values->buf;
-    fit.offsets = offsets->buf;
-    fit.labels = arrays.buffers[4].buf;
-    fit.order = visits_of(&arrays.buffers[5]);
-    fit.brought = units_of(&arrays.buffers[6]);
-    fit.weights = units_of(&arrays.buffers[7]);
-    size_t n = fit.rows.n, classes = fit.weights.columns;
-    bool fits = length_of(values) == n && length_of(&arrays.buffers[4]) == n && length_of(offsets) == n &&
-                (size_t)offsets->shape[1] == classes && fit.brought.rows == n && fit.brought.columns == classes;
-    long done = -1;
-    Py_BEGIN_ALLOW_THREADS
-    fits = fits && labels_fit(&fit) && rows_fit(&fit.rows, &fit.order, fit.weights.rows);
-    if (fits)
-        done = ascend(&fit);
-    Py_END_ALLOW_THREADS
-    release_arrays(&arrays);
-    return !fits ? other_shapes() : done < 0 ? PyErr_NoMemory() : PyLong_FromLong(done);
-}
-
-/* take_out(indptr, columns, messages, brought, weights), sum_columns(indptr, columns, messages, weights, sums) */
-static PyObject *visit_rows(PyObject *args, bool is_sum) {
-    PyObject *objects[5];
-    struct arrays arrays;
-    if (!PyArg_ParseTuple(args, "OOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
-        !open_arrays(&arrays, objects, "q1i1q1q2Q2"))
-        return NULL;
-    struct rows rows = rows_of(&arrays.buffers[0], &arrays.buffers[1]);
-    struct visits order = visits_of(&arrays.buffers[2]);
-    struct units read = units_of(&arrays.buffers[3]), changed = units_of(&arrays.buffers[4]);
-    const struct units *weights = is_sum ? &read : &changed;
-    bool fits = read.columns == changed.columns && (is_sum ? changed.rows == order.n : read.rows == rows.n);
-    Py_BEGIN_ALLOW_THREADS
-    fits = fits && rows_fit(&rows, &order, weights->rows);
-    if (fits && is_sum)
-        sum_columns(&rows, &order, &read, &changed);
-    else if (fits)
-        take_out(&rows, &order, &read, &changed);
-    Py_END_ALLOW_THREADS
-    release_arrays(&arrays);
-    if (!fits)
-        return other_shapes();
-    Py_RETURN_NONE;
-}
-
-static PyObject *fit_take_out(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, false); }
-
-static PyObject *fit_sum_columns(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, true); }
-
-/* solve(scores, y, penalty) -> list of the coefficients */
-static PyObject *fit_solve(PyObject *module, PyObject *args) {
-    PyObject *object, *answer = NULL;
-    Py_ssize_t y;
-    double penalty;
-    struct arrays arrays;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &penalty) || !open_arrays(&arrays, &object, "d1"))
-        return NULL;
-    size_t classes = length_of(&arrays.buffers[0]);
-    double *found = calloc(classes + 1, sizeof *found);
-    if (!found)
-        PyErr_NoMemory();
-    else if (y < 0 || (size_t)y >= classes)
-        other_shapes();
-    else {
-        solve(arrays.buffers[0].buf, classes, (size_t)y, penalty, found);
-        answer = PyList_New((Py_ssize_t)classes);
-    }
-    for (size_t k = 0; answer && k < classes; k++) {
-        PyObject *number = PyFloat_FromDouble(found[k]);
-        if (!number || PyList_SetItem(answer, (Py_ssize_t)k, number) < 0)
-            Py_CLEAR(answer);
-    }
-    free(found);
-    release_arrays(&arrays);
-    return answer;
-}
-
-/* trust(scores, y, noise) -> float */
-static PyObject *fit_trust(PyObject *module, PyObject *args) {
-    PyObject *object;
-    Py_ssize_t y;
-    double noise;
-    struct arrays arrays;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &noise) || !open_arrays(&arrays, &object, "d1"))
-        return NULL;
-    size_t classes = length_of(&arrays.buffers[0]);
-    bool fits = y >= 0 && (size_t)y < classes;
-    double found = fits ? trust(arrays.buffers[0].buf, classes, (size_t)y, noise) : 0.0;
-    release_arrays(&arrays);
-    return fits ? PyFloat_FromDouble(found) : other_shapes();
-}
-
-static PyObject *fit_omega(PyObject *module, PyObject *x) {
-    (void)module;
-    double number = PyFloat_AsDouble(x);
-    return PyErr_Occurred() ? NULL : PyFloat_FromDouble(omega(number));
-}
-
-/* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
-static PyObject *describe_tokens(PyObject *module, PyObject *args) {
-    Py_buffer text;
-    PyObject *objects[2], *hashes = NULL, *found = NULL;
-    struct arrays arrays;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y*OO", &text, &objects[0], &objects[1]))
-        return NULL;
-    if (!open_arrays(&arrays, objects, "q1i1")) {
-        PyBuffer_Release(&text);
-        return NULL;
-    }
-    size_t n = length_of(&arrays.buffers[0]);
-    const int64_t *offsets = arrays.buffers[0].buf;
-    const int32_t *lengths = arrays.buffers[1].buf;
-    bool fits = n == length_of(&arrays.buffers[1]);
-    for (size_t i = 0; fits && i < n; i++)
-        fits = offsets[i] >= 0 && offsets[i] <= text.len && lengths[i] >= 0 && lengths[i] <= text.len - offsets[i];
-    if (!fits)
-        other_shapes();
-    else {
-        hashes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint64_t)));
-        found = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)n);
-    }
-    for (size_t i = 0; hashes && found && i < n; i++) {
-        span token = span_of((const uint8_t *)text.buf + offsets[i], (size_t)lengths[i]);
-        uint64_t hash = file_hash(token);
-        memcpy(PyBytes_AsString(hashes) + i * sizeof hash, &hash, sizeof hash);
-        PyBytes_AsString(found)[i] = (char)group_of(&groups, token);
-    }
-    release_arrays(&arrays);
-    PyBuffer_Release(&text);
-    if (hashes && found)
-        return Py_BuildValue("NN", hashes, found);
-    Py_XDECREF(hashes);
-    Py_XDECREF(found);
-    return NULL;
-}
-
-/* ---- Tables ---- */
-
-static bool copy_numbers(uint16_t numbers[256], const char *bytes, Py_ssize_t size) {
-    if (size == 256 * sizeof *numbers)
-        memcpy(numbers, bytes, (size_t)size);
-    return size == 256 * sizeof *numbers;
-}
-
-/* set_tables(references, windows_1252, latin_1, make_page, kinds, groups, secret): once, when the package is imported.
+/* set_tables(references, windows_1252, make_page, kinds, groups, secret): once, when the package is imported.
  * references: list of (name, text); kinds: list of (prefix, group); groups: those of text, pairs and headers. */
 static PyObject *set_tables(PyObject *module, PyObject *args) {
     PyObject *references, *page, *kinds;
-    const char *cp1252, *latin_1, *secret;
-    Py_ssize_t n_cp1252, n_latin_1, n_secret;
-    int of_text, of_pairs, of_headers;
+    const char *cp1252, *secret, *name, *text;
+    Py_ssize_t n_cp1252, n_secret, n_name, n_text;
+    int of_text, of_pairs, of_headers, group;
     (void)module;
-    if (!PyArg_ParseTuple(args, "Oy#y#OO(iii)y#", &references, &cp1252, &n_cp1252, &latin_1, &n_latin_1, &page, &kinds,
+    if (!PyArg_ParseTuple(args, "O!y#OO!(iii)y#", &PyList_Type, &references, &cp1252, &n_cp1252, &page, &PyList_Type, &kinds,
                           &of_text, &of_pairs, &of_headers, &secret, &n_secret))
         return NULL;
     if (make_page_of) /* readers may be at work: the tables stay */
         Py_RETURN_NONE;
-    Py_ssize_t n = PyList_Size(references), n_kinds = PyList_Size(kinds);
-    if (n < 0 || n_kinds < 0 || !copy_numbers(tables.windows_1252, cp1252, n_cp1252) ||
-        !copy_numbers(tables.latin_1, latin_1, n_latin_1) || n_secret != sizeof tables.secret) {
-        PyErr_SetString(PyExc_ValueError, "tables of another form are needed");
-        return NULL;
-    }
+    if (n_cp1252 != sizeof tables.windows_1252 || n_secret != sizeof tables.secret)
+        return other_shapes();
+    memcpy(tables.windows_1252, cp1252, sizeof tables.windows_1252);
     memcpy(tables.secret, secret, sizeof tables.secret);
-    groups = (struct group_table){calloc((size_t)n_kinds + 1, sizeof *groups.kinds), (size_t)n_kinds, (uint8_t)of_text,
-                                  (uint8_t)of_pairs, (uint8_t)of_headers};
-    if (!groups.kinds || !references_begin(&tables.references, (size_t)n))
+    size_t n_kinds = (size_t)PyList_Size(kinds), n_references = (size_t)PyList_Size(references);
+    groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, (uint8_t)of_text, (uint8_t)of_pairs,
+                                  (uint8_t)of_headers};
+    if (!groups.kinds || !references_begin(&tables.references, n_references))
         return PyErr_NoMemory();
-    for (Py_ssize_t i = 0; i < n + n_kinds; i++) {
-        const char *name, *text = NULL;
-        Py_ssize_t n_name, n_text = 0;
-        int group = 0;
-        PyObject *item = i < n ? PyList_GetItem(references, i) : PyList_GetItem(kinds, i - n);
-        if (!(i < n ? PyArg_ParseTuple(item, "y#y#", &name, &n_name, &text, &n_text)
-                    : PyArg_ParseTuple(item, "y#i", &name, &n_name, &group)))
+    for (size_t i = 0; i < n_references; i++) {
+        if (!PyArg_ParseTuple(PyList_GetItem(references, (Py_ssize_t)i), "y#y#", &name, &n_name, &text, &n_text))
             return NULL;
-        if (i < n)
-            references_add(&tables.references,
-                           (struct reference){span_of(name, (size_t)n_name), span_of(text, (size_t)n_text)});
-        else
-            groups.kinds[i - n] = (struct token_kind){span_of(name, (size_t)n_name), (uint8_t)group};
+        references_add(&tables.references,
+                       (struct reference){span_of(name, (size_t)n_name), span_of(text, (size_t)n_text)});
+    }
+    for (size_t i = 0; i < n_kinds; i++) {
+        if (!PyArg_ParseTuple(PyList_GetItem(kinds, (Py_ssize_t)i), "y#i", &name, &n_name, &group))
+            return NULL;
+        groups.kinds[i] = (struct token_kind){span_of(name, (size_t)n_name), (uint8_t)group};
     }
     /* The texts stand in these lists, which are kept for as long as the process lives. */
     Py_INCREF(references);
@@ -1035,10 +728,154 @@ static PyObject *token_kinds(PyObject *module, PyObject *unused) {
     (void)unused;
     PyObject *answer = PyList_New(0);
     for (size_t i = 0; answer && i < N_TOKEN_KINDS; i++)
-        if (!append_name(answer, "", TOKEN_KINDS[i]))
-            Py_CLEAR(answer);
+        append(&answer, PyUnicode_FromString(TOKEN_KINDS[i]));
     return answer;
 }
+
+/* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
+static PyObject *describe_tokens(PyObject *module, PyObject *args) {
+    PyObject *objects[2], *hashes, *of_tokens, *answer = NULL;
+    Py_buffer text;
+    struct arrays arrays;
+    uint64_t *hash;
+    uint8_t *group;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*OO", &text, &objects[0], &objects[1]))
+        return NULL;
+    if (open_arrays(&arrays, objects, "q1i1")) {
+        const int64_t *offsets = arrays.buffers[0].buf;
+        const int32_t *lengths = arrays.buffers[1].buf;
+        size_t n = length_of(&arrays.buffers[0]);
+        bool fits = n == length_of(&arrays.buffers[1]);
+        for (size_t i = 0; fits && i < n; i++)
+            fits = offsets[i] >= 0 && offsets[i] <= text.len && lengths[i] >= 0 && lengths[i] <= text.len - offsets[i];
+        hashes = new_bytes(n, sizeof *hash, &hash);
+        of_tokens = new_bytes(n, sizeof *group, &group);
+        for (size_t i = 0; fits && hash && group && i < n; i++) {
+            span token = span_of((const uint8_t *)text.buf + offsets[i], (size_t)lengths[i]);
+            hash[i] = file_hash(token);
+            group[i] = group_of(&groups, token);
+        }
+        close_arrays(&arrays);
+        answer = !fits ? other_shapes() : hash && group ? Py_BuildValue("OO", hashes, of_tokens) : NULL;
+        Py_XDECREF(hashes);
+        Py_XDECREF(of_tokens);
+    }
+    PyBuffer_Release(&text);
+    return answer;
+}
+
+/* ---- The loops of formulas/correction.py ---- */
+
+static struct units units_of(const Py_buffer *buffer) {
+    return (struct units){buffer->buf, (size_t)buffer->shape[0], (size_t)buffer->shape[1]};
+}
+
+static struct rows rows_of(const Py_buffer *indptr, const Py_buffer *columns) {
+    return (struct rows){indptr->buf, columns->buf, length_of(indptr) ? length_of(indptr) - 1 : 0, length_of(columns)};
+}
+
+static struct visits visits_of(const Py_buffer *messages) { return (struct visits){messages->buf, length_of(messages)}; }
+
+/* ascend(indptr, columns, values, offsets, labels, order, brought, weights,
+ *        penalty, noise, unit, tolerance, least, passes) -> passes */
+static PyObject *fit_ascend(PyObject *module, PyObject *args) {
+    PyObject *objects[MAX_ARRAYS];
+    struct arrays arrays;
+    struct fit fit;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOdddddl", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+                          &objects[5], &objects[6], &objects[7], &fit.penalty, &fit.noise, &fit.unit, &fit.tolerance,
+                          &fit.least, &fit.passes) ||
+        !open_arrays(&arrays, objects, "q1i1d1d2q1q1Q2Q2"))
+        return NULL;
+    const Py_buffer *values = &arrays.buffers[2], *offsets = &arrays.buffers[3], *labels = &arrays.buffers[4];
+    fit.rows = rows_of(&arrays.buffers[0], &arrays.buffers[1]);
+    fit.values = values->buf;
+    fit.offsets = offsets->buf;
+    fit.labels = labels->buf;
+    fit.order = visits_of(&arrays.buffers[5]);
+    fit.brought = units_of(&arrays.buffers[6]);
+    fit.weights = units_of(&arrays.buffers[7]);
+    size_t n = fit.rows.n, classes = fit.weights.columns;
+    bool fits = length_of(values) == n && length_of(labels) == n && length_of(offsets) == n &&
+                (size_t)offsets->shape[1] == classes && fit.brought.rows == n && fit.brought.columns == classes;
+    long done = -1;
+    Py_BEGIN_ALLOW_THREADS
+    for (size_t i = 0; fits && i < n; i++)
+        fits = fit.labels[i] >= 0 && (uint64_t)fit.labels[i] < classes;
+    fits = fits && rows_fit(&fit.rows, &fit.order, fit.weights.rows);
+    if (fits)
+        done = ascend(&fit);
+    Py_END_ALLOW_THREADS
+    close_arrays(&arrays);
+    return !fits ? other_shapes() : done < 0 ? PyErr_NoMemory() : PyLong_FromLong(done);
+}
+
+/* take_out(indptr, columns, messages, brought, weights), sum_columns(indptr, columns, messages, weights, sums) */
+static PyObject *visit_rows(PyObject *args, bool is_sum) {
+    PyObject *objects[5];
+    struct arrays arrays;
+    if (!PyArg_ParseTuple(args, "OOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
+        !open_arrays(&arrays, objects, "q1i1q1q2Q2"))
+        return NULL;
+    struct rows rows = rows_of(&arrays.buffers[0], &arrays.buffers[1]);
+    struct visits order = visits_of(&arrays.buffers[2]);
+    struct units read = units_of(&arrays.buffers[3]), changed = units_of(&arrays.buffers[4]);
+    bool fits = read.columns == changed.columns && (is_sum ? changed.rows == order.n : read.rows == rows.n);
+    Py_BEGIN_ALLOW_THREADS
+    fits = fits && rows_fit(&rows, &order, is_sum ? read.rows : changed.rows);
+    if (fits && is_sum)
+        sum_columns(&rows, &order, &read, &changed);
+    else if (fits)
+        take_out(&rows, &order, &read, &changed);
+    Py_END_ALLOW_THREADS
+    close_arrays(&arrays);
+    if (!fits)
+        return other_shapes();
+    Py_RETURN_NONE;
+}
+
+static PyObject *fit_take_out(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, false); }
+static PyObject *fit_sum_columns(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, true); }
+
+/* solve(scores, y, penalty) -> list of the coefficients; trust(scores, y, noise) -> probability */
+static PyObject *solve_or_trust(PyObject *args, bool is_solve) {
+    PyObject *object, *answer = NULL;
+    Py_ssize_t y;
+    double number;
+    struct arrays arrays;
+    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &number) || !open_arrays(&arrays, &object, "d1"))
+        return NULL;
+    size_t classes = length_of(&arrays.buffers[0]);
+    const double *scores = arrays.buffers[0].buf;
+    double *found = calloc(classes + 1, sizeof *found);
+    if (!found)
+        PyErr_NoMemory();
+    else if (y < 0 || (size_t)y >= classes)
+        other_shapes();
+    else if (is_solve) {
+        solve(scores, classes, (size_t)y, number, found);
+        answer = PyList_New(0);
+        for (size_t k = 0; answer && k < classes; k++)
+            append(&answer, PyFloat_FromDouble(found[k]));
+    } else
+        answer = PyFloat_FromDouble(trust(scores, classes, (size_t)y, number));
+    free(found);
+    close_arrays(&arrays);
+    return answer;
+}
+
+static PyObject *fit_solve(PyObject *module, PyObject *args) { return (void)module, solve_or_trust(args, true); }
+static PyObject *fit_trust(PyObject *module, PyObject *args) { return (void)module, solve_or_trust(args, false); }
+
+static PyObject *fit_omega(PyObject *module, PyObject *x) {
+    (void)module;
+    double number = PyFloat_AsDouble(x);
+    return PyErr_Occurred() ? NULL : PyFloat_FromDouble(omega(number));
+}
+
+/* ---- The module ---- */
 
 static PyMethodDef module_methods[] = {
     {"set_tables", set_tables, METH_VARARGS, "Hands the core what it needs to know."},
@@ -1058,17 +895,12 @@ static PyModuleDef module_definition = {
 };
 
 PyMODINIT_FUNC PyInit__core(void) {
-    PyObject *module = PyModule_Create(&module_definition);
-    PyObject *vocabulary = PyType_FromSpec(&vocabulary_spec), *reader = PyType_FromSpec(&reader_spec);
-    if (!module || !vocabulary || !reader || PyModule_AddObjectRef(module, "Vocabulary", vocabulary) < 0 ||
-        PyModule_AddObjectRef(module, "Reader", reader) < 0) {
-        Py_XDECREF(module);
-        module = NULL;
-    } else {
-        Py_INCREF(vocabulary);
-        vocabulary_type = (PyTypeObject *)vocabulary;
-    }
-    Py_XDECREF(vocabulary);
+    PyObject *module = PyModule_Create(&module_definition), *reader = PyType_FromSpec(&reader_spec);
+    vocabulary_type = (PyTypeObject *)PyType_FromSpec(&vocabulary_spec); /* which is never given up */
+    if (!module || !vocabulary_type || !reader ||
+        PyModule_AddObjectRef(module, "Vocabulary", (PyObject *)vocabulary_type) < 0 ||
+        PyModule_AddObjectRef(module, "Reader", reader) < 0)
+        Py_CLEAR(module);
     Py_XDECREF(reader);
     return module;
 }

@@ -15,14 +15,9 @@ class Vocabulary:
 
 class Reader:
     def __new__(
-        cls,
-        rules: list[tuple[bytes, bool, bool, int, int, bytes]],
-        program: object,
-        ngrams: int,
-        body_only: bool,
-        stems: bool,
-        splits: bool,
-    ) -> Reader: ...
+        cls, rules: list[tuple[bytes, bool, bool, int, int, bytes]], program: object, ngrams: int, body_only: bool,
+        stems: bool, splits: bool,
+    ) -> Reader: ...  # fmt: skip
     def read(
         self, messages: list[Any], vocabulary: Vocabulary, identify: bool, /
     ) -> tuple[bytes, bytes | None, bytes, bytes, list[tuple[int, int]]]: ...
@@ -31,36 +26,17 @@ class Reader:
     def digests(self, raw: bytes, /) -> tuple[bytes, bytes]: ...
 
 def set_tables(
-    references: list[tuple[bytes, bytes]],
-    windows_1252: bytes,
-    latin_1: bytes,
-    make_page: Callable[[int], bytes],
-    kinds: list[tuple[bytes, int]],
-    groups: tuple[int, int, int],
-    secret: bytes,
-    /,
-) -> None: ...
+    references: list[tuple[bytes, bytes]], windows_1252: bytes, make_page: Callable[[int], bytes],
+    kinds: list[tuple[bytes, int]], groups: tuple[int, int, int], secret: bytes, /,
+) -> None: ...  # fmt: skip
 def token_kinds() -> list[str]: ...
 def describe_tokens(text: Any, offsets: Any, lengths: Any, /) -> tuple[bytes, bytes]: ...
 
 # The loops of formulas/correction.py; arrays of other types or shapes raise ValueError.
 def ascend(
-    indptr: Any,
-    columns: Any,
-    values: Any,
-    offsets: Any,
-    labels: Any,
-    order: Any,
-    brought: Any,
-    weights: Any,
-    penalty: float,
-    noise: float,
-    unit: float,
-    tolerance: float,
-    least: float,
-    passes: int,
-    /,
-) -> int: ...
+    indptr: Any, columns: Any, values: Any, offsets: Any, labels: Any, order: Any, brought: Any, weights: Any,
+    penalty: float, noise: float, unit: float, tolerance: float, least: float, passes: int, /,
+) -> int: ...  # fmt: skip
 def take_out(indptr: Any, columns: Any, messages: Any, brought: Any, weights: Any, /) -> None: ...
 def sum_columns(indptr: Any, columns: Any, messages: Any, weights: Any, sums: Any, /) -> None: ...
 def solve(scores: Any, y: int, penalty: float, /) -> list[float]: ...

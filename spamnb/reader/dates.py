@@ -7,21 +7,18 @@ order of one field or the other: docs/experiments.md#dates-that-cannot-be-forged
 
 from __future__ import annotations
 
-import functools
 import re
-from datetime import date
+from datetime import UTC, datetime, timedelta, timezone
 
 from spamnb.reader.message import fields_of
 
 MAX_DATE = 200  # characters read of a date: a real one has 31, and a comment of the zone's name behind it
 
 _RFC_2822 = re.compile(
-    r"\s*+(?:[A-Za-z]{3,9},)?\s*+([0-9]{1,2})\s++([A-Za-z]{3}\s++[0-9]{4})\s++"
-    r"([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?\s++([+-])([0-9]{2})([0-9]{2})(?![0-9])"
+    r"\s*+(?:[A-Za-z]{3,9},)?\s*+([0-9]{1,2})\s++([A-Za-z]{3})\s++([0-9]{4})\s++"
+    r"([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)\s++([+-])([0-9]{2})([0-9]{2})(?![0-9])"
 )
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_NUMBERS = {f"{n:02}": n for n in range(100)}  # a third of the time of int()
-_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def arrival(raw: bytes) -> int | None:
@@ -51,40 +48,25 @@ def seconds(value: str) -> int | None:
     (1030015585, 1030015585, None)
     """
     value = value[:MAX_DATE]
-    if not (found := _RFC_2822.match(value)):
-        return _unusual(value)
-    day, hour, minute, second, sign, zone_hours, zone_minutes = found.group(1, 3, 4, 5, 6, 7, 8)
-    hours, minutes, east, past = _NUMBERS[hour], _NUMBERS[minute], _NUMBERS[zone_hours], _NUMBERS[zone_minutes]
-    rest = _NUMBERS[second] if second else 0
-    if hours > 23 or minutes > 59 or rest > 60 or east > 23 or past > 59 or (days := _days(day, found[2])) is None:
-        return None
-    offset = east * 3600 + past * 60
-    moment = days * 86_400 + hours * 3600 + minutes * 60 + rest
-    return _since_1970(moment + offset if sign == "-" else moment - offset)
-
-
-@functools.lru_cache(maxsize=1024)
-def _days(day: str, month_and_year: str) -> int | None:
-    """Days since 1970, None where there is no such day; remembered, for mail of one day comes together."""
-    month, year = month_and_year.split()
+    found = _RFC_2822.match(value)
     try:
-        return date(int(year), _MONTHS[month.lower()], int(day)).toordinal() - _EPOCH
-    except (KeyError, ValueError):
+        moment = _moment(*found.groups()) if found else _unusual(value)
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError):  # no such day, time or zone
         return None
+    received = int(moment.timestamp())
+    return received if received >= 0 else None
 
 
-def _unusual(value: str) -> int | None:
+def _moment(day: str, month: str, year: str, clock: str, sign: str, zone_hours: str, zone_minutes: str) -> datetime:
+    hour, minute, second = int(clock[:2]), int(clock[3:5]), int(clock[6:8] or 0)
+    east = timedelta(hours=int(zone_hours), minutes=int(zone_minutes))
+    zone = timezone(-east if sign == "-" else east)
+    return datetime(int(year), _MONTHS[month.lower()], int(day), hour, minute, second - (second == 60), tzinfo=zone)
+
+
+def _unusual(value: str) -> datetime:
     """A date in another of the forms that are met: with the zone's name, two digits of the year, or the month first."""
-    from datetime import UTC
     from email.utils import parsedate_to_datetime  # 9 ms to import, and few dates need it
 
-    try:
-        moment = parsedate_to_datetime(value)
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-        return _since_1970(int(moment.timestamp()))
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-
-
-def _since_1970(moment: int) -> int | None:
-    return moment if moment >= 0 else None
+    moment = parsedate_to_datetime(value)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -10,21 +10,19 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import select
 import signal
-import struct
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
-from typing import Any, NamedTuple
+from threading import Lock, Timer
+from typing import NamedTuple
 
 MAX_BYTES = 1 << 22  # of one document; 24 phishing messages that are nothing but a PDF have less than a tenth
 MAX_WAIT = 10.0  # seconds: on a busy machine a second of the processor takes longer, and so does starting
-MAX_ANSWER = 1 << 22  # bytes
+MAX_ANSWER = 1 << 22  # bytes: no page has as many
 
 
 @cache
@@ -55,99 +53,46 @@ def read_pdf(document: bytes) -> PdfText:
 
 
 def _ask(document: bytes, texts: list[str], links: list[str]) -> bool:
-    """Adds what the process answers; returns whether that is all of the document."""
-    until = time.monotonic() + MAX_WAIT
-    for _ in range(2):
+    """Adds what the process answers, a line of JSON for each page; returns whether that is all of the document."""
+    for _ in range(2):  # the first may be gone, since it was idle
         process = _process()
+        assert process.stdin and process.stdout
+        timer = Timer(MAX_WAIT, process.kill)
+        timer.start()
         try:
-            process.send(document)
-            while (answer := process.answer(until)) is not None:
+            process.stdin.write(len(document).to_bytes(4, "big") + document)
+            process.stdin.flush()
+            while (line := process.stdout.readline(MAX_ANSWER)).endswith(b"\n"):
+                answer = json.loads(line)
                 if "is_whole" in answer:
                     return bool(answer["is_whole"])
                 texts.append(answer["text"])
                 links += answer["links"]
-        except OSError:
-            pass  # it went, idle, before it took the document
-        is_too_slow = bool(texts) or process.has_ended_for(signal.SIGPROF) or time.monotonic() > until
-        process.end()
+            is_too_slow = bool(texts) or process.wait() == -signal.SIGPROF or not timer.is_alive()
+        except BrokenPipeError:
+            is_too_slow = False
+        finally:
+            timer.cancel()
+        end_process()
         if is_too_slow:
             break
     return False
 
 
-class _Process:
-    """A running ``pdf_process``."""
-
-    def __init__(self) -> None:
-        program = str(Path(__file__).with_name("pdf_process.py"))
-        self.owner = os.getpid()
-        self._popen = subprocess.Popen(
-            [sys.executable, "-P", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, start_new_session=True, bufsize=0,
-        )  # fmt: skip
-
-    @property
-    def lives(self) -> bool:
-        """Whether it is this process's own and has not ended."""
-        return self.owner == os.getpid() and self._popen.poll() is None
-
-    def send(self, document: bytes) -> None:
-        """Hand over a document; OSError where nobody takes it."""
-        assert self._popen.stdin is not None
-        rest = memoryview(struct.pack(">I", len(document)) + document)
-        while rest:
-            rest = rest[os.write(self._popen.stdin.fileno(), rest) :]
-
-    def answer(self, until: float) -> dict[str, Any] | None:
-        """The next answer; None where the process ends, or none comes in time."""
-        header = self._receive(4, until)
-        size = struct.unpack(">I", header)[0] if header else MAX_ANSWER + 1
-        octets = self._receive(size, until) if size <= MAX_ANSWER else None
-        return None if octets is None else json.loads(octets)
-
-    def _receive(self, size: int, until: float) -> bytes | None:
-        assert self._popen.stdout is not None
-        pipe, received = self._popen.stdout.fileno(), b""
-        while len(received) < size:
-            wait = select.poll()  # select() takes no descriptor above 1,023
-            wait.register(pipe, select.POLLIN)
-            ready = wait.poll(max(until - time.monotonic(), 0) * 1000)
-            octets = os.read(pipe, size - len(received)) if ready else b""
-            if not octets:
-                return None
-            received += octets
-        return received
-
-    def has_ended_for(self, number: int) -> bool:
-        """Whether it was ended by this signal."""
-        try:
-            return self._popen.wait(0.2) == -number
-        except subprocess.TimeoutExpired:
-            return False
-
-    def end(self) -> None:
-        """End it; where it belongs to another process, only let go of it."""
-        assert self._popen.stdin is not None and self._popen.stdout is not None
-        if self.owner == os.getpid():
-            self._popen.kill()
-            self._popen.wait()
-        else:
-            self._popen.returncode = 0  # not ours to wait for
-        self._popen.stdin.close()
-        self._popen.stdout.close()
-
-
 _lock = Lock()
-_running: list[_Process] = []  # at most one
+_running: list[tuple[int, subprocess.Popen[bytes]]] = []  # at most one, with the process that started it
 
 
-def _process() -> _Process:
+def _process() -> subprocess.Popen[bytes]:
     """The process of this process, a new one where it has none."""
-    if _running and not _running[0].lives:
-        _running.pop().end()
-    if not _running:
-        _running.append(_Process())
-    return _running[0]
+    if not _running or _running[0][0] != os.getpid() or _running[0][1].poll() is not None:
+        end_process()
+        program = [sys.executable, "-P", str(Path(__file__).with_name("pdf_process.py"))]
+        started = subprocess.Popen(
+            program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        _running.append((os.getpid(), started))
+    return _running[0][1]
 
 
 def _after_fork() -> None:
@@ -158,9 +103,18 @@ def _after_fork() -> None:
 
 @atexit.register
 def end_process() -> None:
-    """End the process that reads documents, where there is one."""
+    """End the process that reads documents, where there is one; one of another process is only let go of."""
     while _running:
-        _running.pop().end()
+        owner, process = _running.pop()
+        assert process.stdin and process.stdout
+        if owner == os.getpid():
+            process.kill()
+            process.wait()
+        else:
+            process.returncode = 0  # not ours to wait for
+        with suppress(BrokenPipeError):  # it went before it took all
+            process.stdin.close()
+        process.stdout.close()
 
 
 os.register_at_fork(after_in_child=_after_fork)

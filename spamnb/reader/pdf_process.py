@@ -1,8 +1,8 @@
 """Text and links of PDF documents, page by page: run as a program by ``pdf.py``, which ends it at will.
 
-A document comes as its length (four bytes, big-endian) and its bytes. For each page an answer goes back in the same
-form: JSON, ``{"text": …, "links": […]}``, at the end ``{"is_whole": …}``: whether all of it was read. What a document
-costs beyond the bounds below ends the process; the pages that were answered stay.
+A document comes as its length (four bytes, big-endian) and its bytes. For each page a line of JSON goes back, ``{"text":
+…, "links": […]}``, and at the end ``{"is_whole": …}``: whether all of it was read. What a document costs beyond
+the bounds below ends the process; the pages that were answered stay.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import logging
 import resource
 import signal
-import struct
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -42,11 +41,10 @@ def answer_documents() -> None:
         signal.alarm(0)
         if len(header) < 4:
             return
-        document = source.read(struct.unpack(">I", header)[0])
+        document = source.read(int.from_bytes(header, "big"))
         signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)  # SIGPROF ends the process, whatever runs in it
         for answer in answers(pypdf, document):
-            octets = json.dumps(answer).encode()
-            sink.write(struct.pack(">I", len(octets)) + octets)
+            sink.write(json.dumps(answer).encode() + b"\n")
             sink.flush()
         signal.setitimer(signal.ITIMER_PROF, 0)
 

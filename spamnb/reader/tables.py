@@ -15,11 +15,6 @@ from spamnb.reader import _core
 from spamnb.reader.charsets import resolve
 from spamnb.reader.evidence import GROUPS, KINDS
 
-# What a character is: the bits of core/unicode.h, in its order.
-_FLAGS = (
-    "in_words", "is_mark_or_sign", "is_invisible", "is_alpha", "is_upper", "is_lower", "is_digit", "is_space",
-    "is_word_character", "combines", "is_unspaced", "is_dot", "is_east_asian",
-)  # fmt: skip
 _WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
 _FILLERS = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10)))
@@ -82,61 +77,54 @@ def _in_host(char: str) -> str:
     return "".join(["." if part in _DOTS else part for part in mapped])
 
 
-def _script(char: str) -> tuple[int, bool]:
-    name = unicodedata.name(char, "?").partition(" ")[0]
-    return _scripts.setdefault(name, len(_scripts) + 1), name in _EAST_ASIAN
-
-
-def _forms(char: str) -> tuple[str, str, str, str, str]:
+def _forms(char: str) -> list[str]:
     """What a character becomes in words, in lower case, without accents, where it poses as Latin, and in hosts."""
+    if any([low <= ord(char) <= high for low, high in _ALIKE]):  # a third of a millisecond a page instead of five
+        return [char] * 5
     word = "".join(map(_in_words, unicodedata.normalize("NFKC", char)))
     low = unicodedata.normalize("NFC", char.casefold())
     bare = unicodedata.normalize("NFKD", low).translate(_MARKS_OUT)
-    return word, low, bare, bare.translate(_LOOK_ALIKE), _in_host(char)
+    return [word, low, bare, bare.translate(_LOOK_ALIKE), _in_host(char)]
 
 
-def _flags(char: str, word: str, east_asian: bool) -> int:
+def _flags(char: str, word: str, script: str) -> int:
+    """What a character is: the bits of core/unicode.h, in its order."""
     point, category = ord(char), unicodedata.category(char)
-    known = {
-        "in_words": word == char,
-        "is_mark_or_sign": category[0] in "PS" and char != _BLANK_PATTERN,
-        "is_invisible": _is_invisible(char),
-        "is_alpha": char.isalpha(),
-        "is_upper": char.isupper(),
-        "is_lower": char.islower() or category == "Lt",
-        "is_digit": char.isdigit(),
-        "is_space": char.isspace(),
-        "is_word_character": char.isalnum() or char == "_",
-        "combines": unicodedata.combining(char) != 0 or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F),
-        "is_unspaced": any([first <= point <= last for first, last in _UNSPACED]),
-        "is_dot": char in _DOTS,
-        "is_east_asian": east_asian,
-    }
-    return sum([known[name] << bit for bit, name in enumerate(_FLAGS)])
+    combines = unicodedata.combining(char) or 0x1161 <= point <= 0x11C2 or point in (0xFF9E, 0xFF9F)
+    known = (
+        word == char,
+        category[0] in "PS" and char != _BLANK_PATTERN,
+        _is_invisible(char),
+        char.isalpha(),
+        char.isupper(),
+        char.islower() or category == "Lt",
+        char.isdigit(),
+        char.isspace(),
+        char.isalnum() or char == "_",
+        combines,
+        any([first <= point <= last for first, last in _UNSPACED]),
+        char in _DOTS,
+        script in _EAST_ASIAN,
+    )
+    return sum([bool(is_it) << bit for bit, is_it in enumerate(known)])
 
 
 def make_page(number: int) -> bytes:
     """256 characters from ``256 * number`` on, as ``struct page`` has them. Surrogates are as U+FFFD."""
     characters: list[bytes] = []
     pool = bytearray()
-    first = _PAGE * number
-    are_alike = any([low <= first and first + _PAGE - 1 <= high for low, high in _ALIKE])
-    common = _flags(chr(first), chr(first), _script(chr(first))[1]) if are_alike else 0
-    for point in range(first, first + _PAGE):
+    for point in range(_PAGE * number, _PAGE * (number + 1)):
         char = "\ufffd" if 0xD800 <= point < 0xE000 else chr(point)
-        if are_alike:  # a third of a millisecond instead of five
-            size = len(char.encode())
-            characters.append(_CHARACTER.pack(common, _script(char)[0], *[len(pool)] * 5, *[size] * 5))
-            pool += char.encode()
-            continue
-        forms = [form.encode() for form in _forms(char)]
-        offsets: list[int] = []
+        script = unicodedata.name(char, "?").partition(" ")[0]
+        forms = _forms(char)
+        places: dict[str, int] = {}  # in the pool: each form once
         for form in forms:
-            offsets.append(len(pool))
-            pool += form
-        script, east_asian = _script(char)
-        flags = _flags(char, forms[0].decode(), east_asian)
-        characters.append(_CHARACTER.pack(flags, script, *offsets, *map(len, forms)))
+            if form not in places:
+                places[form] = len(pool)
+                pool += form.encode()
+        offsets, sizes = [places[form] for form in forms], [len(form.encode()) for form in forms]
+        number_of_script = _scripts.setdefault(script, len(_scripts) + 1)
+        characters.append(_CHARACTER.pack(_flags(char, forms[0], script), number_of_script, *offsets, *sizes))
     return b"".join(characters) + bytes(pool)
 
 
@@ -150,7 +138,7 @@ def _single_bytes(codec: str) -> bytes | None:
         except UnicodeDecodeError as error:
             if "undefined" not in error.reason:  # it begins a character of more bytes
                 return None
-            text = "\uffff"
+            text = "\ufffd"
         if len(text) != 1 or ord(text) > 0xFFFF:
             return None
         points.append(ord(text))
@@ -178,7 +166,7 @@ def hand_over() -> None:
     """Hand the core its tables; twice does nothing."""
     references = [(name.encode(), text.encode()) for name, text in html.entities.html5.items()]
     kinds = [(prefix.encode(), GROUPS.index(group)) for prefix, group in KINDS.items()]
-    windows_1252, latin_1 = _single_bytes("cp1252"), _single_bytes("latin-1")
-    assert windows_1252 and latin_1
+    windows_1252 = _single_bytes("cp1252")
+    assert windows_1252
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(references, windows_1252, latin_1, make_page, kinds, groups, os.urandom(16))
+    _core.set_tables(references, windows_1252, make_page, kinds, groups, os.urandom(16))

@@ -4,7 +4,7 @@ Trained on 1,000 messages of the SpamAssassin corpus; 100 other spams, of whose 
 left, are disguised in the ways below and compared with 1,000 other good messages. The measure is 1-ROCA%: how many of
 the 100,000 pairs of a good message and a spam have the good one at the higher score. (The share missed at a threshold
 is no measure here: the threshold of 0.5 % lost hangs on one message of 400.) The names of the cases say what was
-measured, and in brackets what it is without what is done about it.
+measured, and in brackets what it would be were the disguise not seen through.
 """
 
 import base64
@@ -21,12 +21,10 @@ import pytest
 
 from spamnb.formulas.naive_bayes import token_log_probability
 from spamnb.formulas.pooling import pool
-from spamnb.message.parse import Message, parse
+from spamnb.reader.message import Reader, parse
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.tokens.vectorizer import document_term_matrix
-from spamnb.tokens.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.slow
 
@@ -41,19 +39,22 @@ class Filter(NamedTuple):
     table: np.ndarray  # (2, V) log p(token | ham, spam)
     groups: np.ndarray  # (V,)
     ham_scores: np.ndarray  # ascending
-    tokenizer: Tokenizer
 
-    def score(self, message: Message) -> float:
-        ids = self.vocabulary.ids(set(self.tokenizer(message)))
-        known = np.unique(ids[ids < self.table.shape[1]])  # tokens that only the message has are numbered behind
-        here = self.table[:, known]
-        rows = here, np.ones(len(known)), np.array([0, len(known)]), np.zeros(2), self.groups[known]
-        s = pool(*rows, pooling="mean")[0][0]
-        return float(s[1] - s[0])
+    def scores(self, raws: list[bytes]) -> np.ndarray:
+        rows = Reader().read(raws, self.vocabulary).rows
+        found = []
+        for begin, end in zip(rows.indptr[:-1], rows.indptr[1:]):
+            ids = rows.ids[begin:end]
+            known = np.sort(ids[ids < self.table.shape[1]])  # tokens that only these have are numbered behind
+            here = self.table[:, known]
+            row = here, np.ones(len(known)), np.array([0, len(known)]), np.zeros(2), self.groups[known]
+            scores = pool(*row, pooling="mean")[0][0]
+            found.append(float(scores[1] - scores[0]))
+        return np.array(found)
 
-    def misplaced(self, spam: list[Message]) -> float:
+    def misplaced(self, spam: list[bytes]) -> float:
         """1-ROCA%: the percentage of pairs in which a good message has the higher score; of equal scores, half."""
-        scores = [self.score(message) for message in spam]
+        scores = self.scores(spam)
         below = np.searchsorted(self.ham_scores, scores, "left") + np.searchsorted(self.ham_scores, scores, "right")
         return 100 - 50 * float(below.mean()) / len(self.ham_scores)
 
@@ -62,9 +63,6 @@ class Mail(NamedTuple):
     spam: list[bytes]
     ham_text: list[str]
     filter: Filter
-
-
-TOKENIZER = Tokenizer()
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +75,20 @@ def mail(corpora: Path) -> Mail:
         for entry, raw in messages(entries(specs, pytest.fail), pytest.fail)
     ]
     read.sort(key=lambda one: one[2])
-    train = [(label, parse(raw)) for label, raw, _ in read[:1000]]
-    rest = read[1000:]
-    ham = [parse(raw) for label, raw, _ in rest if label == "ham"][:N_HAM]
+    learned, rest = read[:1000], read[1000:]
+    ham = [raw for label, raw, _ in rest if label == "ham"][:N_HAM]
     vocabulary = Vocabulary()
-    X = document_term_matrix((TOKENIZER(message) for _, message in train), vocabulary)
-    X.data[:] = 1
-    y = np.array([label == "spam" for label, _ in train])
-    sums = np.stack([np.asarray(X[~y].sum(axis=0)).ravel(), np.asarray(X[y].sum(axis=0)).ravel()])
+    rows = Reader().read([raw for _, raw, _ in learned], vocabulary).rows
+    X = rows.matrix(len(vocabulary))
+    X.data = np.ones(len(X.data))
+    is_spam = np.array([label == "spam" for label, *_ in learned])
+    sums = np.stack([np.asarray(X[~is_spam].sum(axis=0)).ravel(), np.asarray(X[is_spam].sum(axis=0)).ravel()])
     table = token_log_probability(sums, sums.sum(axis=1), 0.1 * sums.shape[1], 0.1)
-    filter_ = Filter(vocabulary, table, vocabulary.tokens().groups, np.empty(0), TOKENIZER)
-    filter_ = filter_._replace(ham_scores=np.sort([filter_.score(message) for message in ham]))
+    filter_ = Filter(vocabulary, table, vocabulary.tokens().groups, np.empty(0))
+    filter_ = filter_._replace(ham_scores=np.sort(filter_.scores(ham)))
     spam = [raw for label, raw, _ in rest if label == "spam" and len(visible(raw)) > 200][:100]
-    return Mail(spam, ["\n".join(message.texts) for message in ham if message.texts], filter_)
+    texts = ["\n".join(message.texts) for message in map(parse, ham) if message.texts]
+    return Mail(spam, texts, filter_)
 
 
 def visible(raw: bytes) -> str:
@@ -138,8 +137,12 @@ def words_of(texts: list[str], rng: random.Random) -> str:
     return " ".join(rng.sample(" ".join(texts).split(), 150))
 
 
-def beside_hidden(raw: bytes, text: str) -> bytes:
-    return page(raw, f"<p>{html.escape(visible(raw))}</p><div style='display:none'>{html.escape(text)}</div>")
+def beside(raw: bytes, text: str, style: str = "") -> bytes:
+    return page(raw, f"<p>{html.escape(visible(raw))}</p><div style='{style}'>{html.escape(text)}</div>")
+
+
+def good_mail(ham: list[str], rng: random.Random) -> str:
+    return "\n".join(rng.sample(ham, 10))[:8_000]
 
 
 Attack = Callable[[bytes, list[str], random.Random], bytes]
@@ -149,7 +152,7 @@ ATTACKS: dict[str, Attack] = {
     "split_by_comments": lambda raw, ham, rng: split(raw, f"<!--{rng.randrange(10**6)}-->"),
     "zero_width": lambda raw, ham, rng: plain(raw, inside_words(visible(raw), "\u200b")),
     "look_alike": lambda raw, ham, rng: plain(raw, visible(raw).translate(LOOK_ALIKE)),
-    "hidden": lambda raw, ham, rng: beside_hidden(raw, "\n".join(rng.sample(ham, 10))[:8_000]),
+    "hidden": lambda raw, ham, rng: beside(raw, good_mail(ham, rng), "display:none"),
     "attached": parts,
     "image_only": lambda raw, ham, rng: page(raw, PICTURE),
     "odd_base64": base64_lines,
@@ -157,66 +160,40 @@ ATTACKS: dict[str, Attack] = {
     "good_words": lambda raw, ham, rng: under(raw, "\n\n" + words_of(rng.sample(ham, 20), rng)),
     "novel": lambda raw, ham, rng: under(raw, "\n" * 50 + "\n".join(rng.sample(ham, 20))[:20_000]),
 }
-Naive = Callable[[Message], Message]
+# What a filter would read that does not see through them.
+NAIVE: dict[str, Attack] = {
+    "split_by_tags": lambda raw, ham, rng: split(raw, " "),
+    "split_by_comments": lambda raw, ham, rng: split(raw, " "),
+    "zero_width": lambda raw, ham, rng: plain(raw, inside_words(visible(raw), " ")),
+    "hidden": lambda raw, ham, rng: beside(raw, good_mail(ham, rng)),
+}
 
 
-def disguised(mail: Mail, attack: str) -> list[Message]:
+def disguised(mail: Mail, attack: str, attacks: dict[str, Attack] = ATTACKS) -> list[bytes]:
     rng = random.Random(attack)
-    return [parse(ATTACKS[attack](raw, mail.ham_text, rng)) for raw in mail.spam]
+    return [attacks[attack](raw, mail.ham_text, rng) for raw in mail.spam]
 
 
-def seen_by_all(message: Message) -> Message:
-    facts = tuple(fact for fact in message.html if fact != "hidden")
-    return message._replace(texts=(*message.texts, message.hidden), hidden="", html=facts)
-
-
-def left_split(message: Message) -> Message:
-    facts = tuple(fact for fact in message.html if not fact.endswith("-split"))
-    return message._replace(texts=tuple(inside_words(text, " ") for text in message.texts), html=facts)
-
-
-def width_as_space(message: Message) -> Message:
-    return message._replace(texts=tuple(text.replace("\u200b", " ") for text in message.texts))
-
-
-# At most so much 1-ROCA%, about half as much again as was measured; and what is done about it, undone.
+# At most so much 1-ROCA%, about half as much again as was measured.
 @pytest.mark.parametrize(
-    ("attack", "at_most", "naive"),
+    ("attack", "at_most"),
     [
-        pytest.param("undisguised", 0.2, None, id="undisguised: .14"),
-        pytest.param("split_by_tags", 0.13, left_split, id="words split by empty tags: .08 [.22]"),
-        pytest.param("split_by_comments", 0.1, left_split, id="words split by comments: .06 [.24]"),
-        pytest.param("zero_width", 0.2, width_as_space, id="words split by zero-width characters: .14 [.36]"),
-        pytest.param("hidden", 0.1, seen_by_all, id="good mail in hidden text: .05 [3.9]"),
-        pytest.param("attached", 0.06, None, id="text in an attachment only: .03"),
-        pytest.param("image_only", 0.16, None, id="a linked picture only: .11"),
-        pytest.param("odd_base64", 0.1, None, id="base64 with stray characters: .07"),
-        pytest.param("giant_token", 0.2, None, id="one giant token: .13"),
-        pytest.param("good_words", 1.2, None, id="150 words of good mail under the spam: .83"),
+        pytest.param("undisguised", 0.2, id="undisguised: .14"),
+        pytest.param("split_by_tags", 0.13, id="words split by empty tags: .09 [.24]"),
+        pytest.param("split_by_comments", 0.1, id="words split by comments: .06 [.24]"),
+        pytest.param("zero_width", 0.2, id="words split by zero-width characters: .14 [.37]"),
+        pytest.param("look_alike", 0.25, id="look-alike letters of other scripts: .18"),
+        pytest.param("hidden", 0.1, id="good mail in hidden text: .05 [2.8]"),
+        pytest.param("attached", 0.06, id="text in an attachment only: .03"),
+        pytest.param("image_only", 0.16, id="a linked picture only: .11"),
+        pytest.param("odd_base64", 0.1, id="base64 with stray characters: .07"),
+        pytest.param("giant_token", 0.2, id="one giant token: .13"),
+        pytest.param("good_words", 1.2, id="150 words of good mail under the spam: .86"),
+        pytest.param("novel", 6.5, id="20 kB of good mail under the spam: 4.8"),
     ],
 )
-def test_spam_in_disguise(mail: Mail, attack: str, at_most: float, naive: Naive | None) -> None:
-    spam = disguised(mail, attack)
-    misplaced = mail.filter.misplaced(spam)
+def test_spam_in_disguise(mail: Mail, attack: str, at_most: float) -> None:
+    misplaced = mail.filter.misplaced(disguised(mail, attack))
     assert misplaced <= at_most
-    if naive is not None:
-        assert mail.filter.misplaced([naive(message) for message in spam]) > 1.5 * misplaced
-
-
-def test_look_alike_letters_are_read_as_latin(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """.18 [.31]."""
-    spam = disguised(mail, "look_alike")
-    misplaced = mail.filter.misplaced(spam)
-    monkeypatch.setattr("spamnb.tokens.words._LOOK_ALIKE", {})
-    unfolded = mail.filter._replace(tokenizer=Tokenizer()).misplaced(spam)
-    assert misplaced <= 0.25
-    assert unfolded > misplaced
-
-
-def test_a_novel_under_the_spam_is_not_read_to_its_end(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 kB of good mail under the spam: 4.8 [8.4]; were 2,000 words read 6.7, 500 3.6."""
-    spam = disguised(mail, "novel")
-    misplaced = mail.filter.misplaced(spam)
-    assert misplaced <= 6.5
-    monkeypatch.setattr("spamnb.tokens.token_sink.MAX_WORDS", 10**9)
-    assert mail.filter.misplaced(spam) > misplaced
+    if attack in NAIVE:
+        assert mail.filter.misplaced(disguised(mail, attack, NAIVE)) > 1.5 * misplaced

@@ -1,58 +1,182 @@
-"""Builds the core with sanitizers and feeds it mutated messages: fuzzing.py SECONDS [SEED [MESSAGES]]
+"""Builds the core with sanitizers and feeds it mutated messages, for a time or for a number of them:
 
-Seeds are messages below ``SPAMNB_CORPORA``, where that is set, and the hostile ones of ``hostile.py``. Exits with 1
-where the core read or wrote where it must not, or broke a promise.
+    python tests/reader/fuzzing.py --seconds 60 --seed 7
+    python tests/reader/fuzzing.py --messages 10000000
+
+Seeds are the messages of ``hostile.py`` and those below ``SPAMNB_CORPORA``, where that is set. Exits with 1 where the
+core read or wrote where it must not, raised, or broke a promise; the message is then in the file ``failed-message``.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import random
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
+import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile import MESSAGES  # noqa: E402
+from hostile import NAMES, hostile  # noqa: E402
 
-FLAGS = "-std=c11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Werror".split()
+FLAGS = "-std=c11 -O1 -g -shared -fPIC -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra".split()
 MAX_SEEDS, MAX_SEED_BYTES = 1000, 40_000
+PIECES = [piece.encode("latin-1") for piece in (
+    "<style>.a{display:none}</style>", "<p class=a style='", "{", "}", '"', "'", "<table><tr>", "</b>", "<b><div>",
+    "=?utf-8?q?", "=?iso-8859-1?b?", "?=", "\n--", "--\n", "\nContent-Type: multipart/mixed; boundary=b\n\n--b\n",
+    "\nContent-Type: text/html; charset=utf-7\n\n", "\nContent-Type: message/rfc822\n\n", "\n\n", "&#x", "&amp", "&nGt;",
+    "<!--", "-->", "<title>", "</title>", "<textarea>", "http://", "www.", "%2e", "@", ":", ";", "\nbegin 644 a\n",
+    "url(", "\\", "/*", "*/", "font-size:2e1px", "!important", "@media screen{", "\xe2\x80\xae", "\xf0\x9d\x92\xb6",
+    "\xed\xa0\x80", "\xff\xfe", "=3D", "=\n", "charset=", "\nContent-Transfer-Encoding: base64\n", "xn--a-", "[::1]",
+    "0x7f.1", "filename*0*=", "<select><option>", "<body text=white>", "<a href=//x.example>", "\t", "\r", "\0",
+    "<svg><image xlink:href=x>", "V i a g r a", "v.i.a.g.r.a", "<form><p>", "<plaintext>", "=====", "\x1b$B", "+2AA-",
+)]  # fmt: skip
 
 
-def build(folder: Path) -> Path:
-    """The fuzzer, compiled in ``folder``. CalledProcessError where there is no compiler with sanitizers."""
-    program = folder / "fuzz"
-    core = ROOT / "spamnb" / "reader" / "core"
-    sources = [str(ROOT / "tests" / "reader" / "fuzz.c"), *map(str, sorted(core.glob("*.c")))]
-    subprocess.run([os.environ.get("CC", "cc"), *FLAGS, f"-I{core}", *sources, "-o", str(program), "-lm"], check=True)
-    return program
+class NoSanitizer(Exception):
+    """There is no compiler that builds with sanitizers."""
 
 
-def seeds(folder: Path) -> list[str]:
-    """Names of files to begin with."""
-    names: list[str] = []
-    for number, message in enumerate(MESSAGES.values()):
-        path = folder / f"seed-{number}"
-        path.write_bytes(message[:MAX_SEED_BYTES])
-        names.append(str(path))
-    if corpora := os.environ.get("SPAMNB_CORPORA"):
-        found = [path for name in ("mime", "modern") for path in sorted((Path(corpora) / name).rglob("*"))]
-        small = [str(path) for path in found if path.is_file() and path.stat().st_size < MAX_SEED_BYTES]
-        names += small[: MAX_SEEDS - len(names)]
-    return names
+class Found(NamedTuple):
+    messages: int
+    failure: str
 
 
-def fuzz(seconds: float, seed: int, most: int) -> subprocess.CompletedProcess[str]:
-    """Reads mutated messages for so many seconds of the processor, or so many."""
+def build(folder: Path) -> dict[str, str]:
+    """The package with a core that has sanitizers, in ``folder``; the environment in which Python takes it."""
+    compiler = os.environ.get("CC", "cc")
+    shutil.copytree(ROOT / "spamnb", folder / "spamnb", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    reader = folder / "spamnb" / "reader"
+    sources = [str(reader / "_core.c"), *map(str, sorted((reader / "core").glob("*.c")))]
+    include = f"-I{sysconfig.get_path('include')}"
+    try:
+        asked = [compiler, "-print-file-name=libasan.so"]
+        runtime = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        command = [compiler, *FLAGS, include, *sources, "-o", str(reader / "_core.abi3.so"), "-lm"]
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NoSanitizer(f"no C compiler with sanitizers: {getattr(error, 'stderr', error)!s:.500}") from error
+    sanitizers = {"LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"}
+    return {**os.environ, **sanitizers, "PYTHONPATH": str(folder)}
+
+
+def fuzz(seconds: float = 1e9, seed: int = 1, messages: int = 10**12) -> Found:
+    """Reads mutated messages for so many seconds of the processor, or so many. NoSanitizer where it cannot be built."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        command = [str(build(folder)), str(seconds), str(seed), str(most), *seeds(folder)]
-        return subprocess.run(command, capture_output=True, text=True)
+        command = [sys.executable, __file__, "--read-in", name, f"--seconds={seconds}", f"--messages={messages}"]
+        run = subprocess.run(
+            [*command, f"--seed={seed}"], env=build(Path(name)), capture_output=True, text=True, cwd=name
+        )
+        if run.returncode:
+            shutil.copy(Path(name, "message"), "failed-message")
+        return Found(int(run.stdout or 0), run.stderr[-5000:] if run.returncode else "")
+
+
+def seeds() -> list[bytes]:
+    """Messages to begin with."""
+    found = [hostile(name, MAX_SEED_BYTES // 4) for name in NAMES]
+    if corpora := os.environ.get("SPAMNB_CORPORA"):
+        paths = [path for name in ("mime", "modern") for path in sorted(Path(corpora, name).rglob("*"))]
+        small = [path for path in paths if path.is_file() and path.stat().st_size < MAX_SEED_BYTES]
+        found += [path.read_bytes() for path in small[: MAX_SEEDS - len(found)]]
+    return found
+
+
+def mutated(rng: random.Random, messages: list[bytes]) -> bytes:
+    """One of the messages, spoilt."""
+    raw = rng.choice(messages)
+    for _ in range(rng.randint(1, 12)):
+        at, length = rng.randrange(len(raw) + 1), rng.randrange(40)
+        match rng.randrange(6):
+            case 0:
+                raw = raw[:at] + rng.randbytes(1) + raw[at + 1 :]
+            case 1:
+                raw = raw[:at] + raw[at + length :]
+            case 2:
+                raw = raw[: at + length] + raw[at:]
+            case 3:
+                other = rng.choice(messages)
+                begin = rng.randrange(len(other) + 1)
+                raw = raw[:at] + other[begin : begin + 10 * length] + raw[at:]
+            case _:
+                raw = raw[:at] + rng.choice(PIECES) + raw[at:]
+    return raw
+
+
+def readers(rng: random.Random) -> list[Any]:
+    """Readers of all options, and one whose program gives odd answers."""
+    from spamnb.reader import pdf
+    from spamnb.reader.attachments import Program
+    from spamnb.reader.message import Reader
+    from spamnb.reader.options import TokenOptions
+
+    class Odd(Program):
+        def decode(self, octets: bytes, charset: bytes) -> bytes:
+            return rng.choice([b"", "dä 名 <b>".encode(), octets.decode("latin-1").encode()])
+
+        def compose(self, text: bytes) -> bytes:
+            return text.decode()[: rng.randrange(len(text) + 1)].encode()
+
+        def signed(self, octets: bytes) -> bytes:
+            return octets[: rng.randrange(len(octets) + 1)]
+
+        uudecode = signed
+
+    pdf.is_available = lambda: False  # these are read in another process
+    chosen = [{}, {}, {}, {"ngrams": 3}, {"ngrams": 1, "body_only": True}]
+    found = [Reader(TokenOptions(**options)) for options in chosen]
+    found[0]._core = type(found[0]._core)([], Odd(str.split, str.upper), 2, False, True, True)
+    return found
+
+
+def read_mutated(folder: str, seconds: float, seed: int, most: int) -> int:
+    """Reads them here; how many."""
+    from spamnb.reader.vocabulary import Vocabulary
+
+    rng, messages, done = random.Random(seed), seeds(), 0
+    every, vocabulary = readers(rng), Vocabulary()
+    with open(Path(folder, "message"), "wb", buffering=0) as last:
+        while done < most and time.process_time() < seconds:
+            raw, reader = mutated(rng, messages), rng.choice(every)
+            os.pwrite(last.fileno(), raw, 0)
+            os.truncate(last.fileno(), len(raw))
+            if done % 8:
+                reader.read([raw], vocabulary, identify=done % 2 == 0)
+            else:
+                check(reader.parse(raw))
+            if len(vocabulary) > 200_000:
+                assert all(vocabulary.tokens())  # which are UTF-8, and none is empty
+                vocabulary = Vocabulary()
+            done += 1
+    return done
+
+
+def check(message: Any) -> None:
+    """What a message promises."""
+    texts = (*message.texts, message.hidden, *message.links, *message.images, *message.forms)
+    "".join([*texts, *(text for field in message.headers for text in field)]).encode()
+    if any("\0" in text for text in message.texts) or "\r" in "".join(message.texts):
+        raise AssertionError("NUL or another line end in a text")
+    if len(message.digest) != 16 or len(message.parts) > 1000 or sum(map(len, message.texts)) > 3_000_000:
+        raise AssertionError("a bound")
 
 
 if __name__ == "__main__":
-    numbers = [float(argument) for argument in sys.argv[1:]]
-    found = fuzz(numbers[0], int((numbers[1:2] or [1])[0]), int((numbers[2:3] or [1e12])[0]))
-    print(found.stdout, found.stderr, sep="")
-    sys.exit(found.returncode != 0)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--messages", type=int, default=10**12)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--read-in", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.read_in:
+        print(read_mutated(chosen.read_in, chosen.seconds, chosen.seed, chosen.messages))
+    else:
+        found = fuzz(chosen.seconds, chosen.seed, chosen.messages)
+        print(f"{found.messages} messages", found.failure)
+        sys.exit(bool(found.failure))

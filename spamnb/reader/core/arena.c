@@ -2,53 +2,46 @@
 
 #include <stdlib.h>
 
-enum { BLOCK = 1 << 18, KEPT = 1 << 23 };
+enum { BLOCK = 1 << 20 };
 
 _Noreturn void arena_fail(struct arena *arena, enum failure why) { longjmp(arena->failed, (int)why); }
 
-static void use_block(struct arena *arena, struct block *block) {
-    arena->current = block;
-    arena->at = block->bytes;
-    arena->end = block->bytes + block->size;
+static void drop_block(struct arena *arena) {
+    struct block *block = arena->blocks;
+    arena->blocks = block->next;
+    free(block);
+}
+
+static void use_block(struct arena *arena) {
+    arena->at = arena->blocks->bytes;
+    arena->end = arena->at + arena->blocks->size;
 }
 
 void arena_begin(struct arena *arena, size_t most) {
+    while (arena->blocks && (arena->blocks->next || arena->blocks->size > BLOCK))
+        drop_block(arena);
     arena->most = most;
     arena->is_writing = false;
-    if (arena->used > KEPT)
-        arena_free(arena);
-    if (arena->first)
-        use_block(arena, arena->first);
+    arena->used = arena->blocks ? arena->blocks->size : 0;
+    arena->at = arena->end = NULL;
+    if (arena->blocks)
+        use_block(arena);
 }
 
 void arena_free(struct arena *arena) {
-    while (arena->first) {
-        struct block *block = arena->first;
-        arena->first = block->next;
-        free(block);
-    }
-    arena->current = NULL;
-    arena->at = arena->end = NULL;
-    arena->used = 0;
+    while (arena->blocks)
+        drop_block(arena);
 }
 
-/* The next block that is there already and large enough, or a new one behind the current one. */
-static void next_block(struct arena *arena, size_t size) {
-    struct block *next = arena->current ? arena->current->next : NULL;
-    if (next && next->size >= size) {
-        use_block(arena, next);
-        return;
-    }
+static void new_block(struct arena *arena, size_t size) {
     size_t room = size < BLOCK ? BLOCK : size;
-    if (room > arena->most || arena->used > arena->most - room)
-        arena_fail(arena, FAILED_MEMORY);
-    struct block *block = malloc(sizeof *block + room);
+    struct block *block = room <= arena->most && arena->used <= arena->most - room ? malloc(sizeof *block + room) : NULL;
     if (!block)
         arena_fail(arena, FAILED_MEMORY);
-    *block = (struct block){.next = next, .size = room};
-    *(arena->current ? &arena->current->next : &arena->first) = block;
+    *block = (struct block){arena->blocks, room};
+    arena->blocks = block;
     arena->used += room;
-    use_block(arena, block);
+    use_block(arena);
 }
 
 static uint8_t *take(struct arena *arena, size_t size) {
@@ -56,9 +49,9 @@ static uint8_t *take(struct arena *arena, size_t size) {
         arena_fail(arena, FAILED_ASSERTION);
     if (size > SIZE_MAX / 4)
         arena_fail(arena, FAILED_MEMORY);
-    size_t wanted = (size + 15) & ~(size_t)15; /* all that is taken begins at a multiple of eight at least */
+    size_t wanted = ((size ? size : 1) + 15) & ~(size_t)15; /* all that is taken begins at a multiple of eight at least */
     if ((size_t)(arena->end - arena->at) < wanted)
-        next_block(arena, wanted);
+        new_block(arena, wanted);
     uint8_t *taken = arena->at;
     arena->at += wanted;
     return taken;
@@ -75,14 +68,13 @@ void *arena_take(struct arena *arena, size_t count, size_t size) {
 }
 
 span arena_copy(struct arena *arena, span text) {
-    uint8_t *copy = take(arena, size_of(text));
-    if (!is_empty(text))
-        memcpy(copy, text.at, size_of(text));
-    return span_of(copy, size_of(text));
+    struct writer writer = writer_open(arena, size_of(text));
+    put_span(&writer, text);
+    return writer_close(&writer);
 }
 
 struct writer writer_open(struct arena *arena, size_t expected) {
-    uint8_t *begin = take(arena, expected ? expected : 1);
+    uint8_t *begin = take(arena, expected);
     arena->is_writing = true;
     return (struct writer){arena, begin, begin, arena->at};
 }
@@ -123,10 +115,7 @@ span lower_copy(struct arena *arena, span text) {
 }
 
 void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
-    size_t more = *room ? 2 * *room : 8;
-    void *grown = arena_take(arena, more, size);
-    if (count)
-        memcpy(grown, items, count * size);
-    *room = more;
-    return grown;
+    *room = *room ? 2 * *room : 8;
+    void *grown = arena_take(arena, *room, size);
+    return count ? memcpy(grown, items, count * size) : grown;
 }

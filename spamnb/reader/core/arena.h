@@ -20,8 +20,8 @@ struct block {
 };
 
 struct arena {
-    struct block *first, *current;
-    uint8_t *at, *end; /* what is left of the current block */
+    struct block *blocks; /* the newest first */
+    uint8_t *at, *end; /* what is left of the newest */
     size_t used, most; /* bytes of blocks, and how many there may be */
     bool is_writing;
     jmp_buf failed; /* whoever empties the arena sets it */

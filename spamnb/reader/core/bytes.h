@@ -104,6 +104,20 @@ static inline span before_first(span s, uint8_t c) {
     return found ? span_between(s.at, found) : s;
 }
 
+/* Whether something is left of a text; then its next line, without the line feed, is taken off it. */
+static inline bool next_line(span *text, span *line) {
+    bool is_there = !is_empty(*text);
+    *line = before_first(*text, '\n');
+    text->at = line->end < text->end ? line->end + 1 : text->end;
+    return is_there;
+}
+
+static inline span skip_blanks(span s) {
+    while (s.at < s.end && is_blank(*s.at))
+        s.at++;
+    return s;
+}
+
 static inline span strip(span s) {
     while (s.at < s.end && (is_space(*s.at) || *s.at == '\v'))
         s.at++;

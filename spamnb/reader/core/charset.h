@@ -6,14 +6,17 @@
 
 struct reader;
 
-/* How a charset is read. Of single bytes the table has what each stands for, 0xFFFF for nothing; its first half is
- * ASCII. All others are Python's business. */
+/* How a charset is read. Of single bytes the table has what each stands for; its first half is ASCII. All others are
+ * Python's business. */
 enum codec_kind { CODEC_UTF8, CODEC_SINGLE_BYTES, CODEC_PYTHON, CODEC_PYTHON_NOT_ASCII };
 
+enum { MAX_CODECS = 64, MAX_CODEC_NAME = 60 };
+
 struct codec {
-    span name; /* as a message claims it */
+    uint8_t name[MAX_CODEC_NAME]; /* as a message claims it */
+    size_t name_size;
     enum codec_kind kind;
-    bool is_default; /* nothing, or nothing known, was claimed */
+    bool is_default; /* nothing is known of it */
     const uint16_t *points;
 };
 

@@ -3,21 +3,29 @@
 #include "reader.h"
 #include "transfer.h"
 
-enum { MAX_WORD_CHARSET = 75, MAX_PIECES = 100 };
+enum {
+    MAX_HEADER_BYTES = 1 << 18,
+    MAX_FIELDS = 1000,
+    MAX_STRAY_LINES = 20,        /* of a section that are no fields */
+    MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
+    MAX_PIECES = 50,             /* of a parameter */
+    MAX_WORD_CHARSET = 75,
+};
 
 span with_line_feeds(struct arena *arena, span text) {
     if (!find_byte(text, '\r'))
         return text;
     struct writer writer = writer_open(arena, size_of(text));
-    for (;;) {
-        const uint8_t *cr = find_byte(text, '\r');
-        put_span(&writer, span_between(text.at, cr ? cr : text.end));
-        if (!cr)
-            return writer_close(&writer);
-        text.at = cr + 1;
-        if (text.at == text.end || *text.at != '\n')
-            put_byte(&writer, '\n');
+    while (!is_empty(text)) {
+        span line = before_first(text, '\r');
+        put_span(&writer, line);
+        text.at = line.end;
+        if (is_empty(text))
+            break;
+        put_byte(&writer, '\n');
+        text = skip_bytes(text, starts_with(text, LITERAL("\r\n")) ? 2 : 1);
     }
+    return writer_close(&writer);
 }
 
 /* Names by which a line is known for a field of mail; a name that ends with "-" may go on. */
@@ -28,197 +36,136 @@ static const char *const KNOWN_FIELDS[] = {
     "list-", "dkim-signature", "authentication-results", "envelope-to", "keywords", "approved", "x-",
 };
 
+/* Fields that delivery puts on top: evidence, but not what makes a message this one. */
+static const char *const TRACE_FIELDS[] = {
+    "received", "return-path", "delivered-to", "x-original-to", "envelope-to", "delivery-date",
+};
+
+static bool is_one_of(span name, const char *const names[], size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        span known = span_of(names[i], strlen(names[i]));
+        if (starts_with_any_case(name, known) && (known.end[-1] == '-' || size_of(name) == size_of(known)))
+            return true;
+    }
+    return false;
+}
+
 /* The name of the field that a line begins with; empty where it begins with none. */
 static span field_name(span line) {
     const uint8_t *at = line.at;
     while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
         at++;
-    return at < line.end && *at == ':' ? span_between(line.at, at) : span_between(line.at, line.at);
+    return span_between(line.at, at < line.end && *at == ':' ? at : line.at);
 }
 
 static bool is_known_field(span line) {
-    span name = field_name(first_bytes(line, 100));
-    if (is_empty(name))
-        return false;
-    for (size_t i = 0; i < COUNT_OF(KNOWN_FIELDS); i++) {
-        span known = span_of(KNOWN_FIELDS[i], strlen(KNOWN_FIELDS[i]));
-        bool goes_on = known.end[-1] == '-' && size_of(name) > size_of(known);
-        if (starts_with_any_case(name, known) && (goes_on || size_of(name) == size_of(known)))
-            return true;
-    }
-    return false;
+    span name = field_name(line);
+    return !is_empty(name) && is_one_of(name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
 }
 
 const uint8_t *skip_envelope(span message) {
     if (starts_with(message, LITERAL("\xEF\xBB\xBF")))
         message.at += 3;
-    span line = message;
-    if (starts_with(line, LITERAL(">")))
-        line.at++;
-    const uint8_t *end = starts_with(line, LITERAL("From ")) ? find_byte(line, '\n') : NULL;
-    if (!end)
+    span rest = skip_bytes(message, starts_with(message, LITERAL(">"))), line;
+    if (!starts_with(rest, LITERAL("From ")) || !next_line(&rest, &line))
         return message.at;
-    if (is_known_field(span_between(end + 1, message.end)))
-        return end + 1;
-    /* Or a time stands in it: "From a@example.org Mon Jan  1 00:00:00 2001". */
-    line = first_bytes(span_between(line.at + 5, end), 505);
-    for (const uint8_t *colon = line.at; (colon = find_byte(span_between(colon, line.end), ':')); colon++)
-        if (colon > line.at && is_digit(colon[-1]) && line.end - colon > 2 && is_digit(colon[1]) && is_digit(colon[2]))
-            return end + 1;
-    return message.at;
+    return is_empty(field_name(rest)) ? message.at : rest.at;
 }
 
-/* The end of the line feed that ends a field: the first one that no blank follows. */
-static const uint8_t *field_end(span text) {
-    for (const uint8_t *at = text.at;; at++) {
-        at = find_byte(span_between(at, text.end), '\n');
-        if (!at || at + 1 == text.end || !is_blank(at[1]))
-            return at ? at : text.end;
+/* The end of a field's value: the first line feed that no blank follows. */
+static const uint8_t *value_end(span text) {
+    for (span rest = text;; rest.at++) {
+        rest.at = before_first(rest, '\n').end;
+        if (size_of(rest) < 2 || !is_blank(rest.at[1]))
+            return rest.at;
     }
 }
 
-/* Adds the fields that text begins with; returns what is left. */
-static span read_fields(struct reader *reader, struct section *section, span text) {
-    while (text.at < text.end) {
-        span name = field_name(text);
-        if (is_empty(name))
-            break;
-        span value = span_between(name.end + 1, text.end);
-        while (value.at < value.end && is_blank(*value.at))
-            value.at++;
-        value.end = field_end(value);
-        if (section->fields.count < MAX_FIELDS)
-            *LIST_ADD(&reader->arena, &section->fields) = (struct field){name, value};
-        else
-            reader->message.cuts |= CUT_HEADERS;
-        text.at = value.end < text.end ? value.end + 1 : text.end;
-    }
-    return text;
-}
-
-/* A line that is a field but for blanks before its colon. */
-static bool add_loose_field(struct reader *reader, struct section *section, span line) {
-    const uint8_t *at = line.at;
-    while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
-        at++;
-    span name = span_between(line.at, at);
-    while (at < line.end && is_blank(*at))
-        at++;
-    if (is_empty(name) || at == name.end || at == line.end || *at != ':')
+/* Reads the field that text begins with; false where there is none. */
+static bool read_field(span *text, struct field *field) {
+    field->name = field_name(*text);
+    if (is_empty(field->name))
         return false;
-    if (section->fields.count < MAX_FIELDS)
-        *LIST_ADD(&reader->arena, &section->fields) = (struct field){name, strip(span_between(at + 1, line.end))};
-    return starts_with_any_case(name, LITERAL("content-")) || starts_with_any_case(name, LITERAL("mime-version"));
+    field->value = skip_blanks(span_between(field->name.end + 1, text->end));
+    field->value.end = value_end(field->value);
+    *text = skip_bytes(span_between(field->value.end, text->end), 1);
+    return true;
 }
 
 struct section read_section(struct reader *reader, span message) {
-    span text = first_bytes(message, MAX_HEADER_BYTES);
-    struct section section = {.begin = text.at};
-    span rest = read_fields(reader, &section, text);
-    int n_stray = 0;
-    while (rest.at < rest.end && *rest.at != '\n' && !starts_with(rest, LITERAL("--")) && n_stray < MAX_STRAY_LINES) {
-        const uint8_t *end = find_byte(rest, '\n');
-        if (!end)
-            break;
-        span line = span_between(rest.at, end), next = span_between(end + 1, rest.end);
-        size_t n_fields = section.fields.count;
-        bool describes = add_loose_field(reader, &section, line);
-        if (!(describes || *line.at == ':' || is_known_field(next))) {
-            section.fields.count = n_fields;
-            break;
+    struct section section = {.text = first_bytes(message, MAX_HEADER_BYTES)};
+    span rest = section.text;
+    bool is_mail = false, is_cut = false;
+    for (size_t n_stray = 0; !is_empty(rest) && *rest.at != '\n';) {
+        struct field field;
+        if (read_field(&rest, &field)) {
+            is_cut = section.fields.count == MAX_FIELDS;
+            if (!is_cut)
+                *LIST_ADD(&reader->arena, &section.fields) = field;
+            is_mail = is_mail || is_one_of(field.name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
+        } else {
+            span next = rest, line;
+            next_line(&next, &line);
+            if (n_stray++ == MAX_STRAY_LINES || starts_with(line, LITERAL("--")) || !is_known_field(next))
+                break;
+            rest = next;
         }
-        n_stray++;
-        rest = read_fields(reader, &section, next);
     }
-    section.end = rest.at;
-    if (rest.at < rest.end && *rest.at == '\n') {
-        section.body = rest.at + 1;
-        return section;
-    }
-    if (rest.at == rest.end && rest.end < message.end) {
+    if (is_cut || (is_empty(rest) && rest.end < message.end))
         reader->message.cuts |= CUT_HEADERS;
-        const uint8_t *blank = find(span_between(rest.end - 2, message.end), LITERAL("\n\n"));
+    section.text.end = section.body = rest.at;
+    if (is_empty(rest) && rest.end < message.end) {
+        const uint8_t *blank = find(span_between(rest.at - 1, message.end), LITERAL("\n\n"));
         section.body = blank ? blank + 2 : message.end;
-        return section;
-    }
-    section.body = rest.at;
-    bool is_mail = section.fields.count == 0;
-    for (size_t i = 0; i < section.fields.count && !is_mail; i++)
-        is_mail = is_known_field(span_between(section.fields.items[i].name.at, text.end));
-    if (!is_mail) { /* plain text handed over as if it were a message: "URGENT: call now" */
+    } else if (!is_empty(rest) && *rest.at == '\n')
+        section.body++;
+    else if (!is_mail) { /* plain text handed over as if it were a message: "URGENT: call now" */
         section.fields.count = 0;
-        section.body = section.end = section.begin;
+        section.text.end = section.body = message.at;
     }
     return section;
 }
 
-/* Fields that delivery puts on top: evidence, but not what makes a message this one. */
-static bool is_trace_field(span name) {
-    static const char *const TRACE[] = {
-        "received", "return-path", "delivered-to", "x-original-to", "envelope-to", "delivery-date",
-    };
-    for (size_t i = 0; i < COUNT_OF(TRACE); i++)
-        if (is_same_any_case(name, span_of(TRACE[i], strlen(TRACE[i]))))
-            return true;
-    return false;
-}
-
 span lasting_lines(struct reader *reader, const struct section *section, bool without_trace) {
-    struct writer writer = writer_open(&reader->arena, (size_t)(section->end - section->begin));
-    bool is_volatile = false;
-    for (span text = span_between(section->begin, section->end); text.at < text.end;) {
-        const uint8_t *end = find_byte(text, '\n');
-        span line = span_between(text.at, end ? end + 1 : text.end);
-        if (!(is_volatile && is_blank(*line.at))) {
+    struct writer writer = writer_open(&reader->arena, size_of(section->text));
+    bool is_left_out = false;
+    for (span rest = section->text, line; next_line(&rest, &line);) {
+        if (!is_left_out || is_empty(line) || !is_blank(*line.at)) {
             span name = field_name(line);
-            is_volatile = !is_empty(name) && (header_rule_of(reader->rules, name)->is_volatile ||
-                                              (without_trace && is_trace_field(name)));
+            is_left_out = !is_empty(name) &&
+                          (header_rule_of(reader->rules, name)->is_volatile ||
+                           (without_trace && is_one_of(name, TRACE_FIELDS, COUNT_OF(TRACE_FIELDS))));
         }
-        if (!is_volatile)
-            put_span(&writer, line);
-        text.at = line.end;
+        if (!is_left_out)
+            put_span(&writer, span_between(line.at, rest.at));
     }
-    span lines = writer_close(&writer);
-    while (lines.at < lines.end && *lines.at == '\n')
-        lines.at++;
-    while (lines.at < lines.end && lines.end[-1] == '\n')
-        lines.end--;
-    return lines;
+    return strip_any(writer_close(&writer), "\n");
 }
 
-/* An encoded word =?charset?B or Q?text?=, and how long it is. */
+/* An encoded word =?charset?B or Q?text?=, and what stands behind it. */
 struct encoded_word {
-    span charset, text;
+    span charset, text, rest;
     bool is_base64;
-    size_t size;
 };
 
 static bool read_encoded_word(span value, struct encoded_word *word) {
-    span rest = skip_bytes(value, 2);
-    span charset = before_first(first_bytes(rest, MAX_WORD_CHARSET + 1), '?');
+    span rest = skip_bytes(value, 2), charset = before_first(first_bytes(rest, MAX_WORD_CHARSET + 1), '?');
     rest.at = charset.end;
-    if (is_empty(charset) || size_of(rest) < 5 || rest.at[0] != '?' || rest.at[2] != '?')
+    if (is_empty(charset) || find_byte(charset, ' ') || size_of(rest) < 5 || rest.at[0] != '?' || rest.at[2] != '?')
         return false;
-    for (const uint8_t *at = charset.at; at < charset.end; at++)
-        if (is_space(*at))
-            return false;
-    uint8_t how = rest.at[1] | 32;
-    if (how != 'b' && how != 'q')
-        return false;
-    span text = span_between(rest.at + 3, rest.end);
-    for (const uint8_t *at = text.at;; at++) {
+    word->charset = before_first(charset, '*');
+    word->is_base64 = (rest.at[1] | 32) == 'b';
+    rest.at += 3;
+    for (word->text = word->rest = rest;; word->rest.at++) {
         /* A question mark that some programs leave as it is ends no word. One behind "=" does: it may begin the next
          * word, and without that a thousand words that never end would each be searched to the end of the field. */
-        at = find_byte(span_between(at, text.end), '?');
-        if (!at || at + 1 == text.end)
+        word->rest.at = word->text.end = before_first(word->rest, '?').end;
+        if (size_of(word->rest) < 2 || (word->rest.at > rest.at && word->rest.at[-1] == '=' && word->rest.at[1] != '='))
             return false;
-        if (at[1] == '=') {
-            *word = (struct encoded_word){before_first(charset, '*'), span_between(text.at, at), how == 'b',
-                                          (size_t)(at + 2 - value.at)};
-            return true;
+        if (word->rest.at[1] == '=') {
+            word->rest.at += 2;
+            return word->is_base64 || (rest.at[-2] | 32) == 'q';
         }
-        if (at > text.at && at[-1] == '=')
-            return false;
     }
 }
 
@@ -226,209 +173,140 @@ static bool read_encoded_word(span value, struct encoded_word *word) {
 static span decode_words(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
     span_list pieces = {0};
-    const uint8_t *search = value.at;
-    for (;;) {
-        const uint8_t *found = find(span_between(search, value.end), LITERAL("=?"));
-        struct encoded_word word;
-        if (!found)
-            break;
+    struct encoded_word word;
+    for (const uint8_t *found = value.at; (found = find(span_between(found, value.end), LITERAL("=?")));) {
         if (!read_encoded_word(span_between(found, value.end), &word)) {
-            search = found + 2;
+            found += 2;
             continue;
         }
         *LIST_ADD(arena, &pieces) = span_between(value.at, found);
-        span charset = lower_copy(arena, word.charset), joined = span_between(found, found);
-        struct writer writer = writer_open(arena, word.size);
+        span charset = lower_copy(arena, word.charset), next;
+        struct writer writer = writer_open(arena, size_of(word.text));
         do {
             if (word.is_base64)
                 put_base64(&writer, word.text);
             else
                 put_quoted_printable(&writer, word.text, true);
-            value.at = search = joined.at + word.size;
-            joined.at = value.at;
-            while (joined.at < value.end && (is_blank(*joined.at) || *joined.at == '\n'))
-                joined.at++;
-            joined.end = value.end;
-            if (starts_with(joined, LITERAL("=?")))
-                value.at = search = joined.at; /* blanks between words are none of the text */
-        } while (starts_with(joined, LITERAL("=?")) && read_encoded_word(joined, &word) &&
+            value = word.rest;
+            next = skip_blanks(value);
+            if (starts_with(next, LITERAL("=?")))
+                value = next; /* blanks between words are none of the text */
+        } while (starts_with(next, LITERAL("=?")) && read_encoded_word(next, &word) &&
                  is_same_any_case(word.charset, charset));
         *LIST_ADD(arena, &pieces) = decode_text(reader, writer_close(&writer), charset);
+        found = value.at;
     }
     *LIST_ADD(arena, &pieces) = value;
     struct writer writer = writer_open(arena, size_of(value) + 64);
     for (size_t i = 0; i < pieces.count; i++)
-        put_span(&writer, pieces.items[i]);
-    span text = writer_close(&writer);
-    for (uint8_t *at = (uint8_t *)(uintptr_t)text.at; at < text.end; at++)
-        if (*at == '\n' || *at == '\r')
-            *at = ' ';
-    return text;
+        for (span piece = pieces.items[i]; piece.at < piece.end; piece.at++)
+            put_byte(&writer, *piece.at == '\n' || *piece.at == '\r' ? ' ' : *piece.at);
+    return writer_close(&writer);
 }
 
-/* A text without one byte. */
-static span without(struct arena *arena, span text, uint8_t byte) {
+span without_byte(struct arena *arena, span text, uint8_t byte) {
     if (!find_byte(text, byte))
         return text;
     struct writer writer = writer_open(arena, size_of(text));
-    for (const uint8_t *at; (at = find_byte(text, byte)); text.at = at + 1)
-        put_span(&writer, span_between(text.at, at));
-    put_span(&writer, text);
+    for (; !is_empty(text); text = skip_bytes(text, 1)) {
+        put_span(&writer, before_first(text, byte));
+        text.at = before_first(text, byte).end;
+    }
     return writer_close(&writer);
 }
 
 span field_value(struct reader *reader, span value, bool with_words) {
-    value = without(&reader->arena, value, '\n');
+    value = without_byte(&reader->arena, value, '\n');
     if (!is_ascii(value))
         value = decode_text(reader, value, LITERAL(""));
     if (with_words && find(value, LITERAL("=?")))
         value = decode_words(reader, value);
-    return with_words ? without(&reader->arena, value, 0) : value;
+    return with_words ? without_byte(&reader->arena, value, 0) : value;
+}
+
+span value_of(struct reader *reader, const struct section *section, span name, bool with_words) {
+    for (size_t i = 0; i < section->fields.count; i++)
+        if (is_same_any_case(section->fields.items[i].name, name))
+            return field_value(reader, section->fields.items[i].value, with_words);
+    return (span){0};
 }
 
 /* Which parameters are read. */
 enum { CHARSET, BOUNDARY, NAME, FILENAME, N_PARAMETERS };
 static const char *const PARAMETER_NAMES[N_PARAMETERS] = {"charset", "boundary", "name", "filename"};
 
-/* A piece of a parameter (RFC 2231): filename*0*=... */
-struct piece {
-    unsigned number;
-    bool is_extended;
-    span text;
-};
-
 struct parameter {
-    bool is_there;
-    span text;
-    LIST(struct piece) pieces;
+    span text, charset; /* charset: of a text with percents */
+    size_t n_pieces;
 };
 
-/* "name*12*" -> which parameter, the piece's number, and whether it is percent-encoded; −1 for others. */
-static int which_parameter(span name, struct piece *piece, bool *in_pieces) {
-    const uint8_t *star = find_byte(name, '*');
-    span base = span_between(name.at, star ? star : name.end), rest = span_between(base.end, name.end);
-    *in_pieces = star != NULL;
-    *piece = (struct piece){0};
-    if (star) {
-        rest.at++;
-        bool has_number = false;
-        for (; rest.at < rest.end && is_digit(*rest.at) && piece->number < 1000; rest.at++, has_number = true)
-            piece->number = 10 * piece->number + (*rest.at - '0');
-        if (!has_number && is_empty(rest))
-            piece->is_extended = true; /* filename*=... */
-        else if (is_same(rest, LITERAL("*")))
-            piece->is_extended = true;
-        else if (!is_empty(rest))
-            return -1;
+/* The value that rest begins with, without quotation marks and their escapes; rest goes on behind it. */
+static span parameter_value(struct arena *arena, span *rest) {
+    if (!starts_with(*rest, LITERAL("\""))) {
+        span text = before_first(*rest, ';');
+        rest->at = text.end;
+        return strip(text);
     }
-    for (int i = 0; i < N_PARAMETERS; i++)
-        if (is_same_any_case(base, span_of(PARAMETER_NAMES[i], strlen(PARAMETER_NAMES[i]))))
-            return i;
-    return -1;
-}
-
-/* The value of a parameter in pieces, in the order of their numbers. */
-static span join_pieces(struct reader *reader, struct parameter *parameter) {
-    struct piece *pieces = parameter->pieces.items;
-    for (size_t i = 1; i < parameter->pieces.count; i++)
-        for (size_t j = i; j && pieces[j - 1].number > pieces[j].number; j--) {
-            struct piece other = pieces[j];
-            pieces[j] = pieces[j - 1];
-            pieces[j - 1] = other;
-        }
-    span charset = LITERAL("");
-    struct writer writer = writer_open(&reader->arena, 64);
-    for (size_t i = 0; i < parameter->pieces.count; i++) {
-        span text = pieces[i].text;
-        if (!pieces[i].is_extended) {
-            put_span(&writer, text);
-            continue;
-        }
-        const uint8_t *first = i ? NULL : find_byte(text, '\'');
-        const uint8_t *second = first ? find_byte(span_between(first + 1, text.end), '\'') : NULL;
-        if (second) { /* charset'language'text */
-            charset = span_between(text.at, first);
-            text.at = second + 1;
-        }
-        for (; text.at < text.end; text.at++) {
-            bool is_escape = *text.at == '%' && size_of(text) > 2 && hex_value(text.at[1]) >= 0 && hex_value(text.at[2]) >= 0;
-            put_byte(&writer, is_escape ? (uint8_t)(hex_value(text.at[1]) << 4 | hex_value(text.at[2])) : *text.at);
-            text.at += is_escape ? 2 : 0;
-        }
-    }
-    return decode_text(reader, writer_close(&writer), charset);
-}
-
-/* A quoted value without its escapes; where it ends. */
-static span read_quoted(struct arena *arena, span *rest) {
     struct writer writer = writer_open(arena, 64);
-    rest->at++;
-    while (rest->at < rest->end && *rest->at != '"') {
-        bool is_escape = *rest->at == '\\' && size_of(*rest) > 1;
-        bool is_plain = is_escape && rest->at[1] != '"' && rest->at[1] != '\\';
-        if (is_plain)
-            put_byte(&writer, '\\'); /* C:\file.txt */
-        rest->at += is_escape;
-        put_byte(&writer, *rest->at++);
+    for (rest->at++; !is_empty(*rest) && *rest->at != '"'; rest->at++) {
+        rest->at += starts_with(*rest, LITERAL("\\\"")) || starts_with(*rest, LITERAL("\\\\"));
+        put_byte(&writer, *rest->at);
     }
-    if (rest->at < rest->end)
-        rest->at++;
+    *rest = skip_bytes(*rest, 1);
     return writer_close(&writer);
+}
+
+/* Adds a piece of a parameter (RFC 2231) to those before it. One with percents may begin charset'language'. */
+static void add_piece(struct arena *arena, struct parameter *parameter, span text, bool has_percents) {
+    const uint8_t *language = has_percents && !parameter->n_pieces ? find_byte(text, '\'') : NULL;
+    const uint8_t *begin = language ? find_byte(span_between(language + 1, text.end), '\'') : NULL;
+    if (begin) {
+        parameter->charset = span_between(text.at, language);
+        text.at = begin + 1;
+    }
+    struct writer writer = writer_open(arena, size_of(parameter->text) + size_of(text));
+    put_span(&writer, parameter->text);
+    for (; text.at < text.end; text.at++) {
+        int high = has_percents && *text.at == '%' && size_of(text) > 2 ? hex_value(text.at[1]) : -1;
+        int low = high >= 0 ? hex_value(text.at[2]) : -1;
+        put_byte(&writer, low >= 0 ? (uint8_t)(high << 4 | low) : *text.at);
+        text.at += low >= 0 ? 2 : 0;
+    }
+    parameter->text = writer_close(&writer);
+    parameter->n_pieces++;
 }
 
 struct parameters read_parameters(struct reader *reader, span value) {
     struct arena *arena = &reader->arena;
-    value = first_characters(value, MAX_PARAMETER_BYTES);
-    struct parameters found = {0};
     struct parameter parameters[N_PARAMETERS] = {0};
-    span main = strip(before_first(value, ';')), rest = value;
-    rest.at = find_byte(value, ';');
-    if (find_byte(main, '=') && find_byte(main, ' ')) { /* a semicolon is missing: attachment filename="a.txt" */
-        main = before_first(main, ' ');
-        rest.at = main.end;
-    }
-    found.main = lower_copy(arena, main);
-    while (rest.at && rest.at < rest.end) {
+    span rest = strip(first_characters(value, MAX_PARAMETER_BYTES)), main = rest;
+    while (!is_empty(rest) && *rest.at != ';' && !is_space(*rest.at))
         rest.at++;
-        while (rest.at < rest.end && (is_space(*rest.at) || *rest.at == '\v'))
-            rest.at++;
+    main.end = rest.at;
+    while (!is_empty(rest)) {
         span name = rest;
-        while (rest.at < rest.end && !is_space(*rest.at) && *rest.at != '=' && *rest.at != ';' && *rest.at != '"')
+        while (!is_empty(rest) && *rest.at != ';' && *rest.at != '=' && !is_space(*rest.at))
             rest.at++;
         name.end = rest.at;
-        while (rest.at < rest.end && is_space(*rest.at))
-            rest.at++;
-        if (is_empty(name) || rest.at == rest.end || *rest.at != '=') {
-            rest.at = find_byte(rest, ';');
+        rest = is_empty(name) ? skip_bytes(rest, 1) : skip_blanks(rest);
+        if (is_empty(name) || !starts_with(rest, LITERAL("=")))
             continue;
-        }
-        rest.at++;
-        while (rest.at < rest.end && is_space(*rest.at))
-            rest.at++;
-        span text;
-        if (rest.at < rest.end && *rest.at == '"')
-            text = read_quoted(arena, &rest);
-        else {
-            text = strip(before_first(rest, ';'));
-            rest.at = before_first(rest, ';').end;
-        }
-        rest.at = find_byte(rest, ';');
-        struct piece piece;
-        bool in_pieces;
-        int which = which_parameter(name, &piece, &in_pieces);
-        if (which < 0)
-            continue;
-        struct parameter *parameter = &parameters[which];
-        piece.text = text;
-        if (in_pieces && parameter->pieces.count < MAX_PIECES)
-            *LIST_ADD(arena, &parameter->pieces) = piece;
-        else if (!in_pieces && !parameter->is_there) {
-            parameter->is_there = true;
-            parameter->text = find(text, LITERAL("=?")) ? decode_words(reader, text) : text;
+        rest = skip_blanks(skip_bytes(rest, 1));
+        span text = parameter_value(arena, &rest), base = before_first(name, '*');
+        for (size_t i = 0; i < N_PARAMETERS; i++) {
+            struct parameter *parameter = &parameters[i];
+            bool is_piece = base.end < name.end && parameter->n_pieces < MAX_PIECES;
+            if (is_same_any_case(base, span_of(PARAMETER_NAMES[i], strlen(PARAMETER_NAMES[i]))) &&
+                (is_piece || !parameter->n_pieces))
+                add_piece(arena, parameter, text, is_piece && name.end[-1] == '*');
         }
     }
-    span *texts[N_PARAMETERS] = {&found.charset, &found.boundary, &found.name, &found.filename};
-    for (int i = 0; i < N_PARAMETERS; i++)
-        *texts[i] = parameters[i].pieces.count ? join_pieces(reader, &parameters[i]) : parameters[i].text;
-    return found;
+    for (size_t i = 0; i < N_PARAMETERS; i++) {
+        span *text = &parameters[i].text;
+        *text = decode_text(reader, *text, parameters[i].charset);
+        if (find(*text, LITERAL("=?")))
+            *text = decode_words(reader, *text);
+    }
+    return (struct parameters){lower_copy(arena, main), parameters[CHARSET].text, parameters[BOUNDARY].text,
+                               parameters[NAME].text, parameters[FILENAME].text};
 }

@@ -6,25 +6,21 @@
 
 struct reader;
 
-enum {
-    MAX_HEADER_BYTES = 1 << 18,
-    MAX_FIELDS = 1000,
-    MAX_STRAY_LINES = 20, /* lines of a section that are no fields */
-    MAX_PARAMETER_BYTES = 10000, /* of a value whose parameters are read */
-};
-
 struct field {
     span name, value; /* as they stand in the message: the value may be folded, and encoded in words */
 };
 
 struct section {
     LIST(struct field) fields;
-    const uint8_t *begin, *end; /* of the section */
+    span text; /* of the section */
     const uint8_t *body;
 };
 
 /* CRLF and CR made LF: the text itself where there is no CR. */
 span with_line_feeds(struct arena *arena, span text);
+
+/* A text without one byte. */
+span without_byte(struct arena *arena, span text, uint8_t byte);
 
 /* Where the header section begins: behind a byte order mark and the "From " line of an mbox. */
 const uint8_t *skip_envelope(span message);
@@ -40,8 +36,11 @@ span lasting_lines(struct reader *reader, const struct section *section, bool wi
 /* A value on one line, in UTF-8; with_words: its encoded words are decoded, too. */
 span field_value(struct reader *reader, span value, bool with_words);
 
+/* The value of the first field of a name in lower case; NULL spans where there is none. */
+span value_of(struct reader *reader, const struct section *section, span name, bool with_words);
+
 struct parameters {
-    span main; /* before the first semicolon, in lower case */
+    span main; /* before the first semicolon or space, in lower case */
     span charset, boundary, name, filename;
 };
 

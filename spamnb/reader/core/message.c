@@ -4,7 +4,7 @@
 #include "transfer.h"
 #include "words.h"
 
-enum { MAX_PDF = 3, MAX_TNEF = 2, MAX_PDF_BYTES = 3 << 22 };
+enum { MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22 };
 
 /* How many bytes are read of the next text. */
 static size_t room_of(const struct message *message) {
@@ -19,38 +19,25 @@ static span two_spans(struct arena *arena, span one, span other) {
 }
 
 static span decode_transfer(struct reader *reader, span text, span encoding) {
-    if (!is_same(encoding, LITERAL("x-uuencode")))
-        return transfer_decode(&reader->arena, text, encoding);
-    span octets;
-    if (!reader->host->ask(reader->host, ASK_UUDECODE, text, (span){0}, &reader->arena, &octets))
-        arena_fail(&reader->arena, FAILED_HOST);
-    return octets;
+    return is_same(encoding, LITERAL("x-uuencode")) ? ask_host(reader, ASK_UUDECODE, text, (span){0})
+                                                    : transfer_decode(&reader->arena, text, encoding);
 }
 
 /* The body of a part; of one that is far too long beginning and end. */
 static span decoded_body(struct reader *reader, const struct leaf *leaf) {
-    span body = leaf->body;
+    span body = leaf->body, encoding = leaf->part.encoding;
     size_t half = 3 * room_of(&reader->message) / 2 + 1; /* an encoding takes at most three bytes for one */
     if (size_of(body) <= 2 * half)
-        return decode_transfer(reader, body, leaf->part.encoding);
+        return decode_transfer(reader, body, encoding);
     span last = span_between(body.end - half, body.end);
-    const uint8_t *line = find_byte(last, '\n');
-    last.at = line ? line + 1 : last.at;
-    span first = decode_transfer(reader, span_of(body.at, half), leaf->part.encoding);
-    return two_spans(&reader->arena, first, decode_transfer(reader, last, leaf->part.encoding));
+    const uint8_t *line_end = find_byte(last, '\n');
+    last.at = line_end ? line_end + 1 : last.at;
+    span first = decode_transfer(reader, span_of(body.at, half), encoding);
+    return two_spans(&reader->arena, first, decode_transfer(reader, last, encoding));
 }
 
 /* A text without NUL and with LF line ends. */
-static span shown_text(struct arena *arena, span text) {
-    if (find_byte(text, 0)) {
-        struct writer writer = writer_open(arena, size_of(text));
-        for (; text.at < text.end; text.at++)
-            if (*text.at)
-                put_byte(&writer, *text.at);
-        text = writer_close(&writer);
-    }
-    return with_line_feeds(arena, text);
-}
+static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
 
 /* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
 static bool may_hold_files(span text) {
@@ -60,7 +47,7 @@ static bool may_hold_files(span text) {
     return false;
 }
 
-static void take_opened(struct reader *reader, const opened_list *found, span_list *same);
+static void open_octets(struct reader *reader, enum shown_as as, span octets, span_list *same);
 
 static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset, span_list *texts) {
     struct message *message = &reader->message;
@@ -80,22 +67,21 @@ static void add_octets(struct reader *reader, enum shown_as as, span octets, spa
         return;
     }
     span text = shown_text(arena, decode_text(reader, octets, charset));
-    if (!may_hold_files(text)) {
+    if (may_hold_files(text))
+        open_octets(reader, AS_TEXT, text, texts);
+    else
         *LIST_ADD(arena, texts) = text;
-        return;
-    }
-    opened_list found = {0};
-    size_t left = message->parts.count < MAX_PARTS ? MAX_PARTS - message->parts.count : 0;
-    if (!reader->host->open(reader->host, AS_TEXT, text, left, arena, &found))
-        arena_fail(arena, FAILED_HOST);
-    take_opened(reader, &found, texts);
 }
 
-/* What was found in an attachment, or in a text; same: where the rest of that text goes. */
-static void take_opened(struct reader *reader, const opened_list *found, span_list *same) {
+/* What the program finds in an attachment, or in a text that has files in it; same: where the rest of that text goes. */
+static void open_octets(struct reader *reader, enum shown_as as, span octets, span_list *same) {
     struct message *message = &reader->message;
-    for (size_t i = 0; i < found->count; i++) {
-        const struct opened *opened = &found->items[i];
+    opened_list found = {0};
+    size_t left = message->parts.count < MAX_PARTS ? MAX_PARTS - message->parts.count : 0;
+    if (!reader->host->open(reader->host, as, octets, left, &reader->arena, &found))
+        arena_fail(&reader->arena, FAILED_HOST);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct opened *opened = &found.items[i];
         switch (opened->role) {
         case OPENED_SAME_TEXT:
             *LIST_ADD(&reader->arena, same ? same : &message->extracted) = opened->octets;
@@ -121,32 +107,26 @@ static void take_opened(struct reader *reader, const opened_list *found, span_li
 static void open_document(struct reader *reader, const struct leaf *leaf) {
     struct message *message = &reader->message;
     bool is_pdf = leaf->as == AS_PDF;
-    if (++*(is_pdf ? &message->n_pdf : &message->n_tnef) > (is_pdf ? MAX_PDF : MAX_TNEF)) {
+    if (message->n_documents++ == MAX_DOCUMENTS) {
+        message->n_documents--;
         message->cuts |= is_pdf ? CUT_PDF : CUT_TNEF;
         return;
     }
     span octets = is_pdf ? decode_transfer(reader, first_bytes(leaf->body, MAX_PDF_BYTES), leaf->part.encoding)
                          : decoded_body(reader, leaf);
-    opened_list found = {0};
-    if (!reader->host->open(reader->host, leaf->as, octets, MAX_PARTS, &reader->arena, &found))
-        arena_fail(&reader->arena, FAILED_HOST);
-    take_opened(reader, &found, NULL);
+    open_octets(reader, leaf->as, octets, NULL);
 }
 
 /* Of a message inside the message its subject and sender are text. */
 static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
-    span values[2] = {{0}, {0}};
-    static const char *const NAMES[2] = {"subject", "from"};
-    for (size_t i = 0; i < section.fields.count; i++)
-        for (size_t k = 0; k < 2; k++)
-            if (!values[k].at && is_same_any_case(section.fields.items[i].name, span_of(NAMES[k], strlen(NAMES[k]))))
-                values[k] = field_value(reader, section.fields.items[i].value, true);
+    span subject = value_of(reader, &section, LITERAL("subject"), true);
+    span sender = value_of(reader, &section, LITERAL("from"), true);
     struct writer writer = writer_open(&reader->arena, 200);
-    for (size_t k = 0; k < 2; k++) {
-        put_span(&writer, values[k]);
-        put_byte(&writer, '\n');
-    }
+    put_span(&writer, subject);
+    put_byte(&writer, '\n');
+    put_span(&writer, sender);
+    put_byte(&writer, '\n');
     add_octets(reader, AS_TEXT, writer_close(&writer), LITERAL("utf-8"), &reader->message.texts);
 }
 
@@ -184,24 +164,25 @@ static void make_digest(struct reader *reader, bool without_trace, uint8_t diges
     digest_end(&state, digest);
 }
 
-static void make_row(struct reader *reader) {
+static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
+    leaf_list leaves = read_leaves(reader, &message->section, text);
+    for (size_t i = 0; i < leaves.count; i++)
+        read_leaf(reader, &leaves.items[i]);
     const span_list *lists[] = {&message->texts, &message->attached, &message->extracted};
-    struct place place = {LITERAL(""), WORD_PARTS};
-    span_list all = {0};
     for (size_t l = 0; l < COUNT_OF(lists); l++)
         for (size_t i = 0; i < lists[l]->count; i++)
-            *LIST_ADD(&reader->arena, &all) = lists[l]->items[i];
-    add_texts(reader, &place, &all, LITERAL(""));
+            *LIST_ADD(&reader->arena, &message->all_texts) = lists[l]->items[i];
+}
+
+static void make_row(struct reader *reader) {
+    struct message *message = &reader->message;
+    const span_list *lists[] = {&message->all_texts};
+    struct place place = {LITERAL(""), WORD_PARTS};
+    add_texts(reader, &place, &message->all_texts, LITERAL(""));
     add_layout(reader, lists, COUNT_OF(lists));
     if (!reader->options.body_only)
         add_evidence(reader);
-}
-
-static void read_body(struct reader *reader, span message) {
-    leaf_list leaves = read_leaves(reader, &reader->message.section, message);
-    for (size_t i = 0; i < leaves.count; i++)
-        read_leaf(reader, &leaves.items[i]);
 }
 
 enum failure read_message(struct reader *reader, span raw, unsigned wants) {

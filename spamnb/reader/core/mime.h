@@ -11,7 +11,6 @@ enum {
     MAX_PARTS = 250,
     MAX_TEXT = 1 << 20,                /* bytes of decoded text in one message */
     MIN_TEXT = MAX_TEXT / MAX_PARTS,   /* of each text, however long those before it are */
-    MAX_FALSE_BOUNDARIES = 2000,
 };
 
 /* What a reader shows a part as. */
@@ -25,19 +24,14 @@ struct part {
     size_t size; /* bytes it takes in the message, still encoded */
 };
 
-/* A part and where its encoded body stands; of a message inside the message its header section. */
+/* A part and where its encoded body stands; of a message inside the message all of it. */
 struct leaf {
     struct part part;
     enum shown_as as;
     span body;
-    bool is_header;
 };
 
 typedef LIST(struct leaf) leaf_list;
-
-enum shown_as shown_as(span content_type, span filename);
-
-struct section;
 
 /* The leaves of a message whose section was read, in the order in which a reader shows them: of alternatives plain text
  * comes last. */

@@ -16,7 +16,7 @@
 struct tables {
     _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
     struct reference_table references;
-    uint16_t windows_1252[256], latin_1[256];
+    uint16_t windows_1252[256];
     uint64_t secret[2]; /* of hash tables of one message */
 };
 
@@ -59,8 +59,6 @@ struct options {
     bool splits; /* words are found by host->split */
 };
 
-enum { MAX_CODECS = 64, MAX_CODEC_NAME = 60 };
-
 struct reader {
     struct arena arena;
     const struct tables *tables;
@@ -70,8 +68,15 @@ struct reader {
     struct vocabulary *vocabulary;
     struct message message;
     struct codec codecs[MAX_CODECS]; /* that messages named lately */
-    uint8_t codec_names[MAX_CODECS][MAX_CODEC_NAME];
-    size_t n_codecs, next_codec;
+    size_t n_codecs;
 };
+
+/* What the program around answers; the message is given up where it fails. */
+static inline span ask_host(struct reader *reader, enum ask what, span text, span other) {
+    span answer;
+    if (!reader->host->ask(reader->host, what, text, other, &reader->arena, &answer))
+        arena_fail(&reader->arena, FAILED_HOST);
+    return answer;
+}
 
 #endif

@@ -1,10 +1,10 @@
 #include "transfer.h"
 
 /* Of each byte its value in base64; 64 for spaces and line ends, 65 for "=", 66 for all others. */
-enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024, MAX_CHUNKS = 1000, MIN_LINE = 20 };
+enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024, MIN_LINE = 20 };
 
 #define FOREIGN_16 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66
-static const uint8_t BASE64_VALUES[256] = {
+static const uint8_t VALUES[256] = {
     66, 66, 66, 66, 66, 66, 66, 66, 66, 64, 64, 66, 66, 64, 66, 66, FOREIGN_16,
     64, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 62, 66, 66, 66, 63, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 66, 66, 66, 65, 66, 66,
     66, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 66, 66, 66, 66, 66,
@@ -12,120 +12,55 @@ static const uint8_t BASE64_VALUES[256] = {
     FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16, FOREIGN_16,
 };
 
-static uint8_t base64_value(uint8_t c) { return BASE64_VALUES[c]; }
+/* Letters that wait for the rest of their four. */
+struct quad {
+    uint32_t bits;
+    unsigned n;
+};
 
-/* Decodes letters up to the padding; where is_strict, up to a foreign character, too. Returns what is left. */
-static span put_letters(struct writer *writer, span text, bool is_strict) {
-    writer_reserve(writer, size_of(text) / 4 * 3 + 3);
-    uint8_t *out = writer->at;
-    uint32_t bits = 0;
-    unsigned n = 0;
+/* Writes what the letters that wait stand for; there is room. */
+static void end_quad(struct writer *writer, struct quad *quad) {
+    uint32_t bits = quad->bits << 6 * (4 - quad->n);
+    for (unsigned i = 0; i + 1 < quad->n; i++)
+        *writer->at++ = (uint8_t)(bits >> (16 - 8 * i));
+    *quad = (struct quad){0};
+}
+
+/* Decodes letters; padding ends a piece, and other characters are skipped. */
+static void put_letters(struct writer *writer, struct quad *quad, span text) {
+    writer_reserve(writer, size_of(text) + 3);
     while (text.at < text.end) {
-        if (!n)
-            while (size_of(text) >= 4) { /* nearly all of it */
-                uint8_t a = base64_value(text.at[0]), b = base64_value(text.at[1]);
-                uint8_t c = base64_value(text.at[2]), d = base64_value(text.at[3]);
-                if ((a | b | c | d) >= 64)
-                    break;
-                uint32_t four = (uint32_t)a << 18 | (uint32_t)b << 12 | (uint32_t)c << 6 | d;
-                out[0] = (uint8_t)(four >> 16);
-                out[1] = (uint8_t)(four >> 8);
-                out[2] = (uint8_t)four;
-                out += 3;
-                text.at += 4;
-            }
+        for (; !quad->n && size_of(text) >= 4; text.at += 4) { /* nearly all of it */
+            uint8_t a = VALUES[text.at[0]], b = VALUES[text.at[1]], c = VALUES[text.at[2]], d = VALUES[text.at[3]];
+            if ((a | b | c | d) >= 64)
+                break;
+            uint32_t bits = (uint32_t)a << 18 | (uint32_t)b << 12 | (uint32_t)c << 6 | d;
+            writer->at[0] = (uint8_t)(bits >> 16);
+            writer->at[1] = (uint8_t)(bits >> 8);
+            writer->at[2] = (uint8_t)bits;
+            writer->at += 3;
+        }
         if (is_empty(text))
             break;
-        uint8_t value = base64_value(*text.at);
-        if (value == PADDING || (is_strict && value == FOREIGN))
-            break;
-        text.at++;
-        if (value >= 64)
-            continue;
-        bits = bits << 6 | value;
-        if (++n == 4) {
-            *out++ = (uint8_t)(bits >> 16);
-            *out++ = (uint8_t)(bits >> 8);
-            *out++ = (uint8_t)bits;
-            bits = n = 0;
-        }
+        uint8_t value = VALUES[*text.at++];
+        if (value < 64)
+            *quad = (struct quad){quad->bits << 6 | value, quad->n + 1};
+        if (quad->n == 4 || (quad->n && value == PADDING))
+            end_quad(writer, quad);
     }
-    if (n == 2)
-        *out++ = (uint8_t)(bits >> 4);
-    if (n == 3) {
-        *out++ = (uint8_t)(bits >> 10);
-        *out++ = (uint8_t)(bits >> 2);
-    }
-    writer->at = out;
-    return text;
 }
 
-void put_base64(struct writer *writer, span text) { put_letters(writer, text, false); }
-
-static span line_at(span text) {
-    const uint8_t *end = find_byte(text, '\n');
-    return span_between(text.at, end ? end : text.end);
+void put_base64(struct writer *writer, span text) {
+    struct quad quad = {0};
+    put_letters(writer, &quad, text);
+    end_quad(writer, &quad);
 }
 
-/* Whether a line is nothing but base64; how many letters it has. */
-static bool is_base64_line(span line, size_t *n_letters) {
-    bool padded = false;
-    size_t n = 0;
-    for (line = strip(line); line.at < line.end; line.at++) {
-        uint8_t value = base64_value(*line.at);
-        if (value >= PADDING ? value == FOREIGN : (padded || value == BLANK))
+static bool is_base64_line(span line) {
+    for (line = strip(line); line.at < line.end; line.at++)
+        if (VALUES[*line.at] == FOREIGN || VALUES[*line.at] == BLANK)
             return false;
-        padded = padded || value == PADDING;
-        n += value < 64;
-    }
-    *n_letters = n;
     return true;
-}
-
-/* Runs of lines of base64, each piece that was padded by itself, without other lines. A run begins with a long line. */
-static void put_runs(struct writer *writer, span text) {
-    bool in_run = false;
-    unsigned chunks = 0;
-    const uint8_t *begin = text.at;
-    while (text.at < text.end && chunks < MAX_CHUNKS) {
-        span line = line_at(text);
-        size_t n = 0;
-        bool fits = is_base64_line(line, &n) && n && (in_run || n >= MIN_LINE);
-        if (fits && !in_run)
-            begin = line.at;
-        text.at = line.end < text.end ? line.end + 1 : text.end;
-        if (in_run && !fits)
-            put_letters(writer, span_between(begin, line.at), false);
-        if (fits && memchr(line.at, '=', size_of(line))) { /* padding ends a chunk */
-            put_letters(writer, span_between(begin, line.end), false);
-            begin = text.at;
-            chunks++;
-        }
-        in_run = fits;
-    }
-    if (in_run)
-        put_letters(writer, span_between(begin, text.end), false);
-}
-
-/* Whether most of what stands between blanks are words: one piece of base64 in forty is, of four letters. */
-static bool is_prose(span text) {
-    size_t pieces = 0, words = 0;
-    text = first_bytes(text, HEAD);
-    while (text.at < text.end) {
-        if (is_space(*text.at)) {
-            text.at++;
-            continue;
-        }
-        size_t n = 0, upper = 0, letters = 0;
-        bool first_is_upper = is_upper(*text.at);
-        for (; text.at < text.end && !is_space(*text.at); text.at++, n++) {
-            upper += is_upper(*text.at);
-            letters += is_letter(*text.at);
-        }
-        pieces++;
-        words += letters == n && (upper == n || (n > 1 && upper == first_is_upper));
-    }
-    return 2 * words > pieces;
 }
 
 /* Whether bytes may be text in some charset: random ones have a control character in nine. */
@@ -134,98 +69,59 @@ static bool is_text(span octets) {
     size_t controls = 0;
     for (const uint8_t *at = octets.at; at < octets.end; at++)
         controls += (*at < 32 && !(*at >= '\t' && *at <= '\r') && *at != 27) || *at == 127;
-    return !is_empty(octets) && 50 * controls <= size_of(octets);
+    return 50 * controls <= size_of(octets);
 }
 
-static span runs_or_all(struct arena *arena, span text) {
-    struct writer writer = writer_open(arena, 64);
-    put_runs(&writer, text);
-    span found = writer_close(&writer);
-    return is_empty(found) ? text : found;
+/* Whether one character in twelve is not one that lines of base64 have. */
+static bool looks_plain(span text) {
+    text = first_bytes(text, HEAD);
+    size_t others = 0;
+    for (const uint8_t *at = text.at; at < text.end; at++)
+        others += VALUES[*at] == FOREIGN || is_blank(*at);
+    return 12 * others > size_of(text);
 }
 
-span decode_base64(struct arena *arena, span text) {
-    struct writer writer = writer_open(arena, size_of(text) / 4 * 3 + 3);
-    span rest = put_letters(&writer, text, true);
-    bool may_go_on = !is_prose(rest);
-    for (int chunks = 0; rest.at < rest.end && base64_value(*rest.at) != FOREIGN && may_go_on;)
-        if (base64_value(*rest.at) >= 64)
-            rest.at++;
-        else { /* chunks that were encoded one by one */
-            may_go_on = ++chunks < MAX_CHUNKS;
-            rest = put_letters(&writer, rest, true);
-        }
-    span found = writer_close(&writer);
-    const uint8_t *padding = find_byte(text, '=');
-    span first = span_between(text.at, padding ? padding : text.end);
-    bool has_blanks = find_byte(first, ' ') || find_byte(first, '\t');
-    size_t n_letters = 0, n_foreign = 0;
-    for (const uint8_t *at = first.at; at < first.end && at - first.at < HEAD; at++) {
-        uint8_t value = base64_value(*at);
-        n_letters += value != BLANK;
-        n_foreign += value == FOREIGN;
+static span decode_base64(struct arena *arena, span text) {
+    struct writer writer = writer_open(arena, size_of(text) + 3);
+    span first = before_first(text, '='), rest = span_between(first.end, text.end);
+    put_base64(&writer, first);
+    /* Behind the padding are pieces that were encoded one by one, or what mailing lists append: only lines of base64 count,
+     * and behind another line only long ones. */
+    struct quad quad = {0};
+    bool in_run = true;
+    for (span line; next_line(&rest, &line);) {
+        in_run = is_base64_line(line) && size_of(line) >= (in_run ? 1 : MIN_LINE);
+        if (in_run)
+            put_letters(&writer, &quad, line);
+        else
+            end_quad(&writer, &quad);
     }
-    if (12 * n_foreign > n_letters)
-        return runs_or_all(arena, text);
-    if (has_blanks && (is_prose(first) || rest.at < first.end || !is_text(found)))
-        return runs_or_all(arena, text);
-    if (is_empty(rest))
-        return found;
-    /* What is foreign stands among the letters, or behind the padding: what mailing lists append. */
-    writer = writer_open(arena, size_of(text) / 4 * 3 + 3);
-    put_letters(&writer, first, false);
-    rest = span_between(first.end, text.end);
-    while (rest.at < rest.end && *rest.at == '=')
-        rest.at++;
-    put_runs(&writer, rest);
-    return writer_close(&writer);
+    end_quad(&writer, &quad);
+    span found = writer_close(&writer);
+    return is_empty(found) || (looks_plain(first) && !is_text(found)) ? text : found;
 }
 
 void put_quoted_printable(struct writer *writer, span text, bool in_header) {
     writer_reserve(writer, size_of(text));
-    uint8_t *out = writer->at;
     while (text.at < text.end) {
-        const uint8_t *equals = in_header ? text.at : find_byte(text, '=');
-        if (!equals)
-            equals = text.end;
-        if (!in_header && equals > text.at) {
-            memcpy(out, text.at, (size_t)(equals - text.at));
-            out += equals - text.at;
-            text.at = equals;
-            continue;
-        }
-        uint8_t c = *text.at++;
-        if (c == '_' && in_header) {
-            *out++ = ' ';
-            continue;
-        }
-        if (c != '=') {
-            *out++ = c;
-            continue;
-        }
-        const uint8_t *at = text.at;
-        while (at < text.end && is_blank(*at))
-            at++;
-        if (at < text.end && *at == '\n') {
-            text.at = at + 1;
-            continue;
-        }
-        if (at == text.end && text.at == text.end)
+        span plain = before_first(text, '=');
+        for (; in_header && plain.at < plain.end; plain.at++)
+            *writer->at++ = *plain.at == '_' ? ' ' : *plain.at;
+        put_span(writer, plain);
+        text.at = plain.end;
+        if (is_empty(text))
             break;
-        if (text.at < text.end && *text.at == '=') { /* as broken programs write it */
-            *out++ = '=';
-            text.at++;
-            continue;
-        }
-        int high = text.at < text.end ? hex_value(text.at[0]) : -1;
-        int low = size_of(text) > 1 ? hex_value(text.at[1]) : -1;
-        if (high >= 0 && low >= 0) {
-            *out++ = (uint8_t)(high << 4 | low);
+        text.at++;
+        span line_end = skip_blanks(text);
+        int high = size_of(text) > 1 ? hex_value(text.at[0]) : -1, low = high >= 0 ? hex_value(text.at[1]) : -1;
+        if (low >= 0) {
+            *writer->at++ = (uint8_t)(high << 4 | low);
             text.at += 2;
-        } else
-            *out++ = '=';
+        } else if (is_empty(line_end) || *line_end.at == '\n')
+            text = skip_bytes(line_end, 1); /* a soft line break, perhaps with blanks behind it */
+        else
+            *writer->at++ = '=';
     }
-    writer->at = out;
 }
 
 span transfer_decode(struct arena *arena, span text, span encoding) {

@@ -1,0 +1,303 @@
+"""Files that hold text for people: PDF, winmail.dat, and what an S/MIME signature goes around."""
+
+from __future__ import annotations
+
+import base64
+import multiprocessing
+import os
+import random
+import shutil
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+from spamnb.reader import pdf
+from spamnb.reader.message import Reader, parse
+from spamnb.reader.pdf_process import MAX_CHARACTERS, MAX_CONTENT, MAX_PAGES
+from spamnb.reader.smime import signed_content
+
+needs_pypdf = pytest.mark.skipif(not pdf.is_available(), reason="the extra spamnb[pdf] is not installed")
+PAGE = b"<p>Pay <a href='http://pay.example/'>here</a></p>"
+
+
+def mail(octets: bytes, kind: str, name: str = "") -> bytes:
+    fields = f"Content-Type: {kind}; name={name}\nContent-Transfer-Encoding: base64\n\n"
+    return fields.encode() + base64.encodebytes(octets)
+
+
+# PDF
+
+
+def made(pages: list[bytes], link: bytes = b"http://pay.example/bill", compress: bool = True) -> bytes:
+    """A document of pages with these drawing commands, on each of which one link stands."""
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[" + kids + b"]/Count %d>>" % len(pages),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for i, page in enumerate(pages):
+        annotation = b"<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(" + link + b")>>>>"
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>>>/Annots["
+            + annotation + b"]/Contents %d 0 R>>" % (5 + 2 * i)
+        )  # fmt: skip
+        stream = zlib.compress(page) if compress else page
+        filter_ = b"/Filter/FlateDecode" if compress else b""
+        objects.append(b"<<%s/Length %d>>stream\n%s\nendstream" % (filter_, len(stream), stream))
+    out, offsets = b"%PDF-1.4\n", []
+    for i, each in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (i, each)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    size = len(objects) + 1
+    trailer = b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<</Size %d/Root 1 0 R>>\n" % (size, table, size)
+    return out + trailer + b"startxref\n%d\n%%%%EOF\n" % len(out)
+
+
+def page(text: bytes) -> bytes:
+    return b"BT /F 12 Tf 50 700 Td (" + text + b") Tj ET"
+
+
+def bill(document: bytes) -> bytes:
+    return mail(document, "application/pdf", "bill.pdf")
+
+
+def read(document: bytes) -> str:
+    return pdf.read_pdf(document).text.strip()
+
+
+@needs_pypdf
+@pytest.mark.parametrize("kind", ["application/pdf", "application/octet-stream", "application/x-pdf"])
+def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
+    raw = mail(made([page(b"Your invoice"), page(b"is overdue")]), kind, "bill.pdf")
+    message = parse(raw)
+    assert [text.split() for text in message.texts] == [["Your", "invoice", "is", "overdue"]]
+    assert message.links == ("http://pay.example/bill",) * 2 and not message.cuts
+    assert {"invoice", "is overdue", "url:pay.example"} <= set(Reader().tokens(raw))
+
+
+def test_without_pypdf_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "is_available", lambda: False)
+    message = parse(bill(made([page(b"Your invoice")])))
+    assert not message.texts and not message.links and not message.cuts
+
+
+@needs_pypdf
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"%PDF-1.4 broken",
+        made([page(b"one")] * (MAX_PAGES + 1)),
+        made([page(b"w " * MAX_CHARACTERS)]),
+        made([page(b"one"), page(b"two") + b" q Q" * MAX_CONTENT]),
+        made([page(b"one")]) + b"\n" * pdf.MAX_BYTES,
+    ],
+    ids=["broken", "pages", "characters", "commands", "bytes"],
+)
+def test_what_is_not_read_is_told(document: bytes) -> None:
+    message = parse(bill(document))
+    assert message.cuts == ("pdf",) and "cut:pdf" in Reader().tokens(bill(document))
+    assert sum(map(len, message.texts)) <= MAX_CHARACTERS and len(message.links) <= MAX_PAGES
+    assert not parse(bill(b"")).cuts
+
+
+@needs_pypdf
+def test_many_documents_are_not_all_read() -> None:
+    part = bill(made([page(b"word")])).decode()
+    body = "".join(f"--b\n{part}\n" for _ in range(9))
+    message = parse(f"Content-Type: multipart/mixed; boundary=b\n\n{body}".encode())
+    assert 1 <= len(message.texts) < 9 and message.cuts == ("pdf",)
+
+
+@needs_pypdf
+def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_before() -> None:
+    operators = b"BT /F 9 Tf " + b"(a)Tj " * 40_000 + b"ET"
+    slow = made([page(b"first"), *[operators[:MAX_CONTENT]] * 4])
+    found = pdf.read_pdf(slow)
+    assert found.text.startswith("first") and found.links and not found.is_whole
+    assert read(made([page(b"again")])) == "again"
+
+
+@needs_pypdf
+@pytest.mark.slow
+def test_a_document_that_takes_memory_is_no_harm() -> None:
+    bomb = zlib.compress(zlib.compress(b"\0" * (1 << 28), 9), 9)
+    stream = b"<</Filter[/FlateDecode/FlateDecode]/Length %d>>stream\n%s\nendstream" % (len(bomb), bomb)
+    document = made([page(b"x")], compress=False)
+    at, end = document.index(b"<</Length"), document.index(b"\nendobj", document.index(b"<</Length"))
+    found = pdf.read_pdf(document[:at] + stream + document[end:])
+    assert found.text == "" and not found.is_whole and read(made([page(b"again")])) == "again"
+
+
+def _read_in_child(queue: multiprocessing.Queue) -> None:
+    queue.put((read(made([page(b"child")])), pdf._running[0].owner == os.getpid()))
+    pdf.end_process()
+
+
+@needs_pypdf
+def test_a_process_that_is_gone_is_started_anew_and_a_fork_has_its_own() -> None:
+    assert read(made([page(b"here")])) == "here"
+    pdf._running[0]._popen.kill()
+    assert read(made([page(b"parent")])) == "parent"
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_read_in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=120) == ("child", True)
+    child.join()
+    assert read(made([page(b"parent")])) == "parent"
+
+
+# winmail.dat
+
+RTF = struct.pack("<II4sI", 19, 7, b"MELA", 0) + rb"{\rtf1}"  # in the property's form, not compressed
+
+
+def attribute(number: int, value: bytes) -> bytes:
+    return struct.pack("<BII", 1, number, len(value)) + value + struct.pack("<H", sum(value) % 65536)
+
+
+def tnef(*attributes: bytes) -> bytes:
+    return struct.pack("<IH", 0x223E9F78, 1) + b"".join(attributes)
+
+
+def properties(*found: tuple[int, int, bytes]) -> bytes:
+    """(type, number, value) of properties, behind one of every other form that must be passed over."""
+    others = [
+        struct.pack("<HHI", 3, 0x0E07, 1),
+        struct.pack("<HHQ", 0x40, 0x0039, 7),
+        struct.pack("<HH16sIII", 0x1E, 0x8001, b"g" * 16, 0, 5, 1) + struct.pack("<I3sx", 3, b"ab\0"),
+        struct.pack("<HH16sII6sxx", 3, 0x8002, b"g" * 16, 1, 6, "abc".encode("utf-16-le")) + struct.pack("<I", 4),
+        struct.pack("<HHI", 0x1003, 0x1234, 2) + struct.pack("<II", 1, 2),
+    ]
+    for kind, number, value in found:
+        count = b"" if kind == 3 else struct.pack("<II", 1, len(value))
+        others.append(struct.pack("<HH", kind, number) + count + value + bytes(-len(value) % 4))
+    return attribute(0x69003, struct.pack("<I", len(others)) + b"".join(others))
+
+
+def winmail(document: bytes, kind: str = "application/ms-tnef") -> bytes:
+    return mail(document, kind, "winmail.dat")
+
+
+CODEPAGE = (3, 0x3FDE, struct.pack("<I", 1251))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "text"),
+    [
+        ([attribute(0x89006, b"1"), properties((0x102, 0x1013, PAGE))], "Pay here"),
+        ([attribute(0x2800C, b"Pay here\0")], "Pay here"),
+        ([properties((0x1F, 0x1000, "Pay ближе\0".encode("utf-16-le")))], "Pay ближе"),
+        ([properties(CODEPAGE, (0x102, 0x1013, "<p>Плати".encode("cp1251")))], "Плати"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["application/ms-tnef", "application/vnd.ms-tnef", "application/octet-stream"])
+def test_the_text_in_a_winmail_dat_is_read(attributes: list[bytes], text: str, kind: str) -> None:
+    message = parse(winmail(tnef(*attributes), kind))
+    assert [found.strip() for found in message.texts] == [text] and not message.cuts
+
+
+def test_attachments_in_a_winmail_dat_are_parts_and_those_that_are_text_are_read() -> None:
+    files = [("bill.html", PAGE), ("a.exe", b"MZ")]
+    attributes = [
+        attribute(0x69002, b"") + attribute(0x18010, name.encode() + b"\0") + attribute(0x6800F, content)
+        for name, content in files
+    ]
+    message = parse(winmail(tnef(*attributes)))
+    assert message.links == ("http://pay.example/",)
+    assert [(part.filename, part.size) for part in message.parts[1:]] == [("bill.html", len(PAGE)), ("a.exe", 2)]
+    assert len(parse(winmail(tnef(*attributes * 100))).parts) <= 100
+
+
+def test_what_of_winmail_dat_is_not_read_is_told() -> None:
+    rtf = properties((0x102, 0x1009, RTF))
+    assert parse(winmail(tnef(rtf))).cuts == ("tnef",) and parse(winmail(tnef(rtf))).texts == ()
+    assert parse(winmail(tnef(rtf, attribute(0x2800C, b"Pay here\0")))).cuts == ()
+    parts = b"".join(b"--b\n" + winmail(tnef(attribute(0x2800C, b"x"))) for _ in range(9))
+    assert parse(b"Content-Type: multipart/mixed; boundary=b\n\n" + parts).cuts == ("tnef",)
+
+
+def test_any_bytes_of_a_winmail_dat_may_be_others() -> None:
+    chance = random.Random(5)
+    whole = tnef(attribute(0x2800C, b"x"), properties((0x102, 0x1009, RTF), (0x1F, 0x1000, b"a\0")))
+    for n in range(len(whole)):
+        spoilt = bytearray(whole)
+        for _ in range(3):
+            spoilt[chance.randrange(len(spoilt))] = chance.randrange(256)
+        for document in (whole[:n], bytes(spoilt)):
+            assert len(parse(winmail(document)).parts) >= 1
+
+
+# S/MIME
+
+ENTITY = b"Content-Type: text/html\r\n\r\n" + PAGE
+OID_SIGNED, OID_DATA = bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010701")
+
+
+def der(tag: int, *contents: bytes) -> bytes:
+    """A value with its length in as many bytes as it takes."""
+    body = b"".join(contents)
+    return bytes([tag]) + (bytes([len(body)]) if len(body) < 128 else b"\x84" + len(body).to_bytes(4, "big")) + body
+
+
+def unmeasured(tag: int, *contents: bytes) -> bytes:
+    """A value of no stated length."""
+    return bytes([tag, 0x80]) + b"".join(contents) + b"\0\0"
+
+
+def signed(content: bytes, pieces: bool = False) -> bytes:
+    """``content`` as OpenSSL packs it, in DER or, in pieces, in BER; without a signer."""
+    value = unmeasured if pieces else der
+    cut = [der(4, content[i : i + 9]) for i in range(0, len(content), 9)]
+    octets = value(0x24, *cut) if pieces else der(4, content)
+    digests = unmeasured(0x31, der(0x30, der(6, b"\x60\x86"))) if pieces else der(0x31)
+    info = value(0x30, OID_DATA, value(0xA0, octets))
+    return value(0x30, OID_SIGNED, value(0xA0, value(0x30, der(2, b"\1"), digests, info, der(0x31))))
+
+
+def smime(octets: bytes, kind: str = "application/pkcs7-mime") -> bytes:
+    return mail(octets, f"{kind}; smime-type=signed-data", "smime.p7m")
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("kind", ["application/pkcs7-mime", "application/x-pkcs7-mime", "application/octet-stream"])
+def test_the_message_within_a_signature_is_read(pieces: bool, kind: str) -> None:
+    message = parse(smime(signed(ENTITY, pieces), kind))
+    assert message.texts[0].strip() == "Pay here" and message.links == ("http://pay.example/",)
+    assert [part.content_type for part in message.parts] == [kind, "text/html"]
+
+
+def test_signatures_within_signatures_are_read_to_a_depth() -> None:
+    entity = ENTITY
+    for depth in range(25):
+        entity = smime(signed(entity))
+        if depth == 4:
+            assert parse(entity).links == ("http://pay.example/",)
+    assert not parse(entity).texts and parse(entity).cuts
+
+
+def test_what_is_no_signed_text_is_a_part_without_text() -> None:
+    whole = signed(ENTITY)
+    encrypted = whole.replace(OID_SIGNED, OID_SIGNED[:-1] + b"\3")
+    for octets in (b"", b"0", encrypted, *[whole[:n] for n in range(40)], b"\x30\x80" * 9000, b"\x30\x89" + b"\xff" * 99):
+        assert signed_content(octets) == b"" and not parse(smime(octets)).texts
+    whole = signed(ENTITY, True)
+    for i in range(len(whole)):
+        for byte in (0, 4, 0x24, 0x30, 0x80, 0x84, 0xFF):
+            assert isinstance(signed_content(whole[:i] + bytes([byte]) + whole[i + 1 :]), bytes)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_what_openssl_signed_is_read(tmp_path: Path) -> None:
+    key, certificate = str(tmp_path / "key"), str(tmp_path / "certificate")
+    subject = ["-subj", "/CN=example.org", "-days", "2", "-nodes", "-keyout", key, "-out", certificate]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", *subject], check=True, capture_output=True)
+    for form in (["-nodetach"], ["-nodetach", "-stream"]):
+        command = ["openssl", "smime", "-sign", "-signer", certificate, "-inkey", key, *form]
+        raw = subprocess.run(command, input=ENTITY, check=True, capture_output=True).stdout
+        assert [text.strip() for text in parse(raw).texts] == ["Pay here"], form

@@ -1,0 +1,193 @@
+"""Header sections: the standard library's email package is the oracle, and small cases beyond it."""
+
+from __future__ import annotations
+
+import base64
+import email
+import email.policy
+import hashlib
+from email.message import EmailMessage
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.reader.evidence import VOLATILE, VOLATILE_BEGINNINGS
+from spamnb.reader.message import Reader, parse
+
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=80
+)
+
+
+def subject(value: str | bytes) -> str:
+    return parse(b"Subject: " + (value.encode() if isinstance(value, str) else value) + b"\n\n").header("subject")
+
+
+def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
+    message = parse(b"Received: a\n\tb\nSubject: hi\nreceived:c\n\nbody")
+    assert message.headers == (("Received", "a\tb"), ("Subject", "hi"), ("received", "c"))
+    assert message.header("RECEIVED") == "a\tb" and message.header_all("Received") == ["a\tb", "c"]
+    assert message.header("to") == "" and message.header_all("to") == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "names", "text"),
+    [
+        (b"", [], ""),
+        (b"\n", [], ""),
+        (b"\nbody", [], "body"),
+        (b"body only", [], "body only"),
+        (b"Subject: no body", ["Subject"], ""),
+        (b"Subject: no body\n", ["Subject"], ""),
+        (b"Subject: x\nbody without a blank line\nmore", ["Subject"], "body without a blank line\nmore"),
+        (b"Subject: x\nbody: with a colon is a field\nmore", ["Subject", "body"], "more"),
+        (b"Subject: re : fwd : x\nto : be or not\n", ["Subject"], "to : be or not\n"),
+        (b"URGENT: call 0900 now", [], "URGENT: call 0900 now"),
+        (b"Received: a\nwrapped without indent\nSubject: x\n\nbody", ["Received", "Subject"], "body"),
+        (b"Received: a\nSubject : x\nTo: y\n\nbody", ["Received", "Subject", "To"], "body"),
+        (b"From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
+        (b">From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
+        (b"From someone\nTo: x\n\nbody", ["To"], "body"),
+        (b"From now on, everything\nis free", [], "From now on, everything\nis free"),
+        (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"),
+        (b" continuation first\nTo: x\n\nbody", ["To"], "body"),
+        (b"To: x\n: no name\nCc: y\n\nbody", ["To", "Cc"], "body"),
+    ],
+)
+def test_where_headers_end(raw: bytes, names: list[str], text: str) -> None:
+    message = parse(raw)
+    assert [name for name, _ in message.headers] == names and message.texts == (text,)
+
+
+@given(TEXT)
+def test_encoded_subjects_are_read(text: str) -> None:
+    message = EmailMessage()
+    message["Subject"] = text
+    raw = message.as_bytes()
+    expected = str(email.message_from_bytes(raw, policy=email.policy.default)["subject"])
+    assert parse(raw).header("subject").split() == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("=?iso-8859-1?Q?caf=E9?=", "café"),
+        ("=?utf-8?B?Y2Fmw6k=?= au lait", "café au lait"),
+        ("=?utf-8?Q?a?= =?utf-8?Q?b?=", "ab"),
+        ("=?utf-8?Q?a?= b =?utf-8?Q?c?=", "a b c"),
+        ("=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9?=", "café"),  # a character cut in two
+        ("=?koi8-r?B?8NLJ18XU?=", "Привет"),
+        ("=?utf-8*en?Q?x_y?=", "x y"),
+        ("=?no-such?Q?caf=C3=A9?=", "café"),
+        ("=?rot13?Q?abc?=", "abc"),
+        ("=?utf-8?Q?unclosed", "=?utf-8?Q?unclosed"),
+        ("=?utf-8?X?abc?=", "=?utf-8?X?abc?="),
+        ("(=?utf-8?Q?a?=)", "(a)"),
+        ("=?utf-8?Q?a=0Ab?=", "a b"),
+        ("=?utf-8?Q?a=00b?=", "ab"),
+        ("=?utf-8?B?YWJjZA?=", "abcd"),  # padding left out
+        ("café", "café"),
+        ("V\0ia\0gra", "Viagra"),
+        ("=?utf-8?Q?Are_you_ready??=", "Are you ready?"),
+        ("=?utf-8?Q?Why?_Why_not??= =?utf-8?Q?_Now!?=", "Why? Why not? Now!"),
+        ("=?utf-8?Q?=C3=A9t=C3=A9_??= =?utf-8?B?w6k=?=", "été ?é"),
+        ("=?utf-8?Q?never closed? =?utf-8?Q?a?=", "=?utf-8?Q?never closed? a"),
+        ("a =? b ?= c", "a =? b ?= c"),
+        (b"caf\xe9 \x93x\x94", "café “x”"),
+        ("Déjà vu à Genève".encode() + b" \xff", "Déjà vu à Genève \ufffd"),  # one bad byte
+        (b"=?iso-8859-1?B?" + base64.b64encode("Déjà vu à".encode() + b" \xff") + b"?=", "Déjà vu à \ufffd"),
+    ],
+)
+def test_encoded_words_and_raw_bytes(value: str | bytes, text: str) -> None:
+    assert subject(value) == text
+
+
+PARAMETERS = [
+    ('a/b; name="c\\"; d"; e=f', 'c"; d'),
+    ("a/b; name*=UTF-8''caf%C3%A9.txt", "café.txt"),
+    ("a/b; name*1*=%A9.txt; name*0*=UTF-8'en'caf%C3", "café.txt"),
+    ('a/b; name="=?utf-8?Q?caf=C3=A9?="', "café"),
+    ('a/b; name="unclosed', "unclosed"),
+    ("a/b; name=my file.doc", "my file.doc"),
+    ("a/b; name=1; name=2", "1"),
+    ("a/b" + "; x=y" * 1500 + "; name=b.doc", "b.doc"),
+]
+
+
+@pytest.mark.parametrize(("value", "name"), PARAMETERS)
+def test_parameters(value: str, name: str) -> None:
+    assert parse(f"Content-Type: {value}\n\nx".encode()).parts[0].filename == name
+
+
+@given(TEXT.filter(str.strip))
+@example("x" * 200)
+def test_names_of_files_are_those_of_the_standard_library(name: str) -> None:
+    message = EmailMessage()
+    message.set_content(b"x", "image", "png", filename=name)
+    expected = email.message_from_bytes(message.as_bytes(), policy=email.policy.default).get_filename()
+    assert parse(message.as_bytes()).parts[0].filename.split() == (expected or "").split()
+
+
+def test_headers_are_bounded() -> None:
+    many = parse(b"".join(b"X-%d: y\n" % n for n in range(3000)) + b"\nbody")
+    assert 500 <= len(many.headers) < 3000 and many.texts == ("body",) and many.cuts == ("headers",)
+    long = parse(b"Subject: " + b"x" * 2_000_000 + b"\nTo: y\n\nbody")
+    assert len(long.header("subject")) < 2_000_000 and long.texts == ("body",) and long.cuts == ("headers",)
+    full = parse(b"Subject: " + b"x" * 200_000 + b"\n\nbody\n\nmore")
+    assert len(full.header("subject")) == 200_000 and full.texts == ("body\n\nmore",) and not full.cuts
+
+
+RAW = b"Received: x\nSubject: hello\n folded\nFrom: a@b.example\n\nbody\n\nmore\n"
+FILTERS = [*VOLATILE, *(f"{beginning}whatever" for beginning in VOLATILE_BEGINNINGS)]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_how_a_message_is_stored_changes_nothing(end: bytes) -> None:
+    message, tokens = parse(RAW), Reader().tokens(RAW)
+    assert message.digest == hashlib.blake2b(RAW.rstrip(b"\n"), digest_size=16).digest()
+    envelope = b"From a@b.example Thu Jan  1 00:00:00 2004\n"
+    for stored in (RAW, envelope + RAW, RAW + b"\n", RAW.rstrip(b"\n")):
+        stored = stored.replace(b"\n", end)
+        assert parse(stored).digest == message.digest and parse(stored).headers == message.headers
+        assert Reader().tokens(stored) == tokens
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_what_mailboxes_and_filters_add_is_no_part_of_the_message(name: str) -> None:
+    digest, tokens = parse(RAW).digest, Reader().tokens(RAW)
+    field = name.title().encode() + b": some\n\tvalue"
+    lines = RAW.split(b"\n")
+    for at in (0, 1, 3, 4):
+        raw = b"\n".join([*lines[:at], field, field, *lines[at:]])
+        assert parse(raw).digest == digest and Reader().tokens(raw) == tokens
+
+
+def test_digests_tell_messages_apart() -> None:
+    others = [RAW.replace(b"hello", b"hallo"), RAW.replace(b"more", b"less"), RAW.replace(b"Received", b"X-Received"),
+              RAW.replace(b"\n\nbody", b"\nbody: \n\n"), RAW[:-8], b""]  # fmt: skip
+    assert len({parse(other).digest for other in [RAW, *others]}) == len(others) + 1
+
+
+@given(st.binary(max_size=600))
+def test_digests_are_blake2b(body: bytes) -> None:
+    body = body.replace(b"\r", b"")
+    expected = hashlib.blake2b(b"A: b\n\n" + body.rstrip(b"\n"), digest_size=16).digest()
+    assert parse(b"A: b\n\n" + body).digest == expected
+
+
+LINES = st.lists(
+    st.sampled_from([b"\n", b"\n ", b"\t", b":", b": ", b"A", b"Subject: ", b"\nX-Spam-Flag: YES", b"\nLines:",
+                     b"\nStatus: R\n O", b"caf\xe9", b"\x7f", b"a b", b"=?utf-8?q?", b"?=", b"a" * 101])
+    | st.binary(max_size=20),
+    max_size=30,
+).map(b"".join)  # fmt: skip
+
+
+@given(LINES)
+def test_any_bytes_are_a_header_whatever_its_line_ends(raw: bytes) -> None:
+    raw = raw.replace(b"\r", b"")
+    message = parse(raw)
+    for text in (*message.texts, *(part for field in message.headers for part in field)):
+        assert text.encode() is not None and "\0" not in text and "\r" not in text
+    assert parse(raw.replace(b"\n", b"\r\n")) == message == parse(raw.replace(b"\n", b"\r"))

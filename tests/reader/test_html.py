@@ -1,0 +1,161 @@
+"""Pages as text: tags, references and words, beside what lexbor, a whole parser of HTML, reads."""
+
+from __future__ import annotations
+
+import html.entities
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from spamnb.reader.message import Message, parse
+
+
+def read(page: str, charset: str = "utf-8") -> Message:
+    return parse(f"Content-Type: text/html; charset={charset}\n\n".encode() + page.encode(charset, "replace"))
+
+
+def shown(page: str) -> str:
+    return " ".join(" ".join(read(page).texts).split())
+
+
+def letters(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "fact"),
+    [
+        ("V<b></b>iagra", "Viagra", "tag-split"),
+        ("V<font size=1></font>iagra", "Viagra", "tag-split"),
+        ("V<!-- x -->iagra", "Viagra", "comment-split"),
+        ("V<!x>iagra", "Viagra", "comment-split"),
+        ("V<xyz>iagra", "Viagra", "tag:unknown"),
+        ("V<i>i</i>agra", "Viagra", "tag:i"),
+        ("V&#105;agra", "Viagra", "tag:p"),
+        ("V<span style='display:none'>xx</span>iagra", "Viagra", "hidden"),
+        ("V<br>iagra", "V iagra", "tag:br"),
+        ("<td>V</td><td>iagra</td>", "V iagra", "tag:td"),
+    ],
+)
+def test_what_stands_inside_a_word_does_not_split_it(body: str, expected: str, fact: str) -> None:
+    assert shown(f"<p>buy {body} now</p>") == f"buy {expected} now"
+    assert fact in read(f"<p>buy {body} now</p>").html
+
+
+def test_no_split_is_told_where_none_is() -> None:
+    assert set(read("<p>a <b></b> b <!-- c --> d</p><!-- e --><td></td>x").html) == {"tag:b", "tag:p", "tag:td"}
+
+
+def test_line_ends_in_references_are_line_feeds_and_scripts_and_styles_no_text() -> None:
+    assert read("<p>a&#13;&#10;b&#13;c</p>").texts[0].strip() == "a\nb\nc"
+    page = "<title>offer</title><style>p {x}</style><script>var y</script><noscript>n</noscript><p>z"
+    assert shown(page) == "offer n z" and "\r" not in read("<p hidden>a&#13;b").hidden
+    assert "\ud800" not in shown("&#xD800;&#xDFFF;x") and "x" in shown("&#xD800;&#xDFFF;x")
+
+
+def test_all_references_are_those_of_the_standard_library() -> None:
+    names = list(html.entities.html5)
+    page = "<pre>" + "|".join(f"&{name}" if name.endswith(";") else f"&{name} " for name in names) + "</pre>"
+    expected = "|".join(html.entities.html5[name] + ("" if name.endswith(";") else " ") for name in names)
+    assert read(page).texts[0].strip("\n ") == expected.strip("\n ").replace("\r", "\n")
+
+
+REFERENCES = st.lists(
+    st.sampled_from([*"&#;x1aA=z ", "&amp", "&amp;", "&copy", "&copy=", "&#x41", "&#128;", "&nosuch;", "&lt;", "&notit;",
+                     "&#39;", "&#xa0;", "&NBSP;", "&#x110000;", "&amp;lt;", "&#"])
+).map("".join)  # fmt: skip
+
+
+@given(REFERENCES)
+def test_references_are_lexbors_in_text_and_in_attributes(text: str) -> None:
+    tree = LexborHTMLParser(f"<p>.{text}</p><a href='http://a.example/.{text}'>x</a>")
+    assert letters(shown(f"<p>.{text}</p>")) == letters(tree.css_first("p").text())
+    found = read(f"<a href='http://a.example/.{text}'>x</a>").links[0]
+    assert letters(found) == letters(tree.css_first("a").attributes["href"] or "")
+
+
+NAMES = st.sampled_from("a b i u font nobr p div span h1 h2 li ul dd dt table tbody tr td th caption".split())
+SOUP = st.lists(
+    st.builds("<{}>".format, NAMES) | st.builds("</{}>".format, NAMES) | st.sampled_from(["x", "y ", " ", "z\n"]),
+    max_size=25,
+).map("".join)
+ODD = st.lists(st.sampled_from([*"<>/!?=\"' -ab1&;", "</", "<!--", "-->", "--!>", "<?x>", "<![CDATA[", "<a b='"])).map(
+    "".join
+)
+
+
+@settings(max_examples=300)
+@given(SOUP)
+@example("<p><font><p>x</font>y")
+@example("<table>a<tr>b<td>c<table>d</table>e</table>f")
+@example("<b><div><i>x</b>y</div>z")
+def test_no_text_is_lost_however_tags_are_nested(page: str) -> None:
+    """The letters; where a table has text outside of its cells, a browser shows it elsewhere."""
+    assert sorted(letters(shown(page))) == sorted(letters(LexborHTMLParser(page).root.text()))
+
+
+@settings(max_examples=300)
+@given(ODD)
+def test_tags_and_comments_end_where_lexbor_ends_them(odd: str) -> None:
+    page = f"<!doctype html><body><div>{odd}</div>"
+    body = LexborHTMLParser(page).body
+    assert letters(shown(page)) == letters(body.text() if body else "")
+
+
+BLOCKS = st.recursive(
+    st.text("abc ", min_size=1, max_size=8),
+    lambda inside: st.builds(
+        lambda tag, style, within: f"<{tag}{style}>{''.join(within)}</{tag}>",
+        st.sampled_from("p div b i span td table tr ul li font a h1".split()),
+        st.sampled_from(["", "", "", " style='display:none'", " hidden"]),
+        st.lists(inside, max_size=3),
+    ),
+    max_leaves=12,
+)
+HIDING = st.sampled_from(["b", "p", "div", "font", "li"]).map("<{} style='display:none'>".format)
+CLOSING = st.sampled_from("</b> </i> </p> </div> </font> </li>".split())
+STYLED_SOUP = st.lists(
+    HIDING | CLOSING | st.sampled_from("<i> <b> <p> <div> <table> <li>".split()) | st.sampled_from("uvwxyz"),
+    max_size=16,
+).map("".join)
+
+
+def lexbors_visible(page: str) -> str:
+    tree = LexborHTMLParser(page)
+    for node in tree.css("[style], [hidden]"):
+        node.decompose()
+    return letters(tree.root.text())
+
+
+@settings(max_examples=300)
+@given(st.lists(BLOCKS, max_size=5).map(lambda blocks: "<!doctype html><body>" + "".join(blocks)))
+def test_what_stands_in_hidden_elements_is_hidden(page: str) -> None:
+    assert set(lexbors_visible(page)) <= set(letters(shown(page)))
+    if "<t" not in page and "<a" not in page and "<p" not in page:  # these are nested otherwise than they are written
+        assert letters(shown(page)) == lexbors_visible(page)
+
+
+@settings(max_examples=300)
+@given(STYLED_SOUP)
+def test_what_stands_beside_hidden_elements_is_seen_however_they_are_nested(page: str) -> None:
+    assert not set(lexbors_visible(page)) - set(letters(shown(page)))
+
+
+def test_pages_share_bounds_and_their_ends_are_read() -> None:
+    page = "first " + "<i></i>" * 130_000 + "<a href=http://a.example>last</a>"
+    message = read(page)
+    assert message.texts[0].split() == ["first", "last"] and message.links == ("http://a.example",)
+    assert message.cuts == ("html",)
+    parts = "".join(f"--b\nContent-Type: text/html\n\n{'<i></i>' * 15_000}\n" for _ in range(9))
+    assert parse(f"Content-Type: multipart/mixed; boundary=b\n\n{parts}".encode()).cuts == ("html",)
+
+
+def test_what_says_nothing_uses_up_no_bound() -> None:
+    image = "<img src='data:image/png;base64," + "A" * 400_000 + "'>"
+    message = read(image + "<!--" + "x" * 100_000 + "-->" + "<a href=http://a.example>link</a>")
+    assert message.links == ("http://a.example",) and message.texts[0].split() == ["link"] and not message.cuts
+    page = "<p><a href=http://a.example/" + "x" * 1500 + " title='a > b' style='color:red'><b>Shop</b></a>" * 10
+    message = read(page + "<p>text</p>" * 3000)
+    assert not message.cuts and message.links[0].startswith("http://a.example/xxx")

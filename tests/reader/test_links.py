@@ -1,0 +1,243 @@
+"""Links: the hosts of URLs, links that show another host, and which attributes hold URLs."""
+
+from __future__ import annotations
+
+import html
+import ipaddress
+import socket
+from urllib.parse import quote
+
+import idna
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.reader.message import Message, Reader, parse
+
+READER = Reader()
+
+
+def page(body: str) -> bytes:
+    return b"Content-Type: text/html; charset=utf-8\n\n" + body.encode("utf-8", "replace")
+
+
+def link(url: str, shown: str = "x") -> bytes:
+    return page(f'<a href="{html.escape(url)}">{html.escape(shown)}</a>')
+
+
+def told(url: str) -> list[str]:
+    """What the tokens tell of a link: hosts, the domains above them, and oddities."""
+    return [token.removeprefix("url:") for token in READER.tokens(link(url)) if token.startswith("url:")]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://evil.example", "http:\\\\evil.example", "http:/\\evil.example/x", "//evil.example",
+        "\\\\evil.example\\x",
+        "https:evil.example", "https:////evil.example", "HTTP://EVIL.example.", "ftp://evil.example",
+        "http://evil%2Eexample", "http://%65%76il.example", "http://evil。example", "http://evil．example",
+        "http://evil｡example", "http://e\u00advil.example", "http://ev\u200bil.example\u2060", "ht\ntp://ev\til.exa\rmple",
+        " \x01http://evil.example", "http://bank.example@evil.example", "http://bank.example%2f@evil.example",
+        "http://a:b@c@evil.example:8080/", "http://evil.example:80", "http://evil.example:/?@bank.example",
+        "http://evil.example\\@bank.example", "http://evil.example#@bank.example", "http://ｅｖｉｌ.example",
+        "http://evil%E3%80%82example/", "http://evil%C2%AD.example",
+    ],
+)  # fmt: skip
+def test_the_host_is_the_one_that_a_browser_goes_to(url: str) -> None:
+    assert "evil.example" in told(url) and "bank.example" not in told(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["#top", "page.htm", "/page.htm", "mailto:a@b.example", "cid:a.b", "data:text/html,x", "javascript:go()", "http:",
+     "https://", "http:///?x", "http://@/", "tel:+1", "http://[x]/"],
+)  # fmt: skip
+def test_a_url_that_leads_to_no_host_has_none(url: str) -> None:
+    assert not [token for token in told(url) if "." in token and not token.endswith(":")]
+
+
+NUMBERS = st.integers(0, 1 << 33).flatmap(
+    lambda number: st.sampled_from([str(number), hex(number), f"0X{number:X}", f"0{number:o}", str(number & 255)])
+)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=4).map(".".join))
+@example("256.1")
+def test_addresses_are_read_as_the_c_library_reads_them(written: str) -> None:
+    try:
+        expected = socket.inet_ntoa(socket.inet_aton(written))
+    except OSError:
+        return  # no address
+    assert expected in told(f"http://{written}/")
+
+
+@given(st.ip_addresses(v=6))
+@example(ipaddress.IPv6Address("::ffff:1.2.3.4"))
+def test_addresses_are_told_in_their_one_form(address: ipaddress.IPv6Address) -> None:
+    expected = str(address.ipv4_mapped or f"[{address}]")
+    assert expected in told(f"http://[{address.exploded}]:80/")
+
+
+LETTERS = st.characters(categories=("Ll", "Lu", "Lo"), max_codepoint=0x3000)
+
+
+@given(st.text(LETTERS, min_size=1, max_size=8))
+@example("straße")
+@example("Βόλος")
+@example("ＥＸＡＭＰＬＥ")
+@example("faß.BÜCHER")
+@example("ẞ")
+def test_names_in_other_scripts_become_the_punycode_of_idna(written: str) -> None:
+    try:
+        expected = idna.encode(written, uts46=True).decode()
+    except idna.IDNAError:
+        return  # no such name can be registered
+    assert f"{expected}.example" in told(f"http://{written}.example")
+
+
+INSIDE = "https://evil.example/a?b=c"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.google.com/url?q=" + INSIDE,
+        "https://www.google.com/amp/s/evil.example/a",
+        "https://cdn.ampproject.org/c/s/evil.example/a",
+        "https://l.example/l.php?u=" + quote(INSIDE, safe=""),
+        "https://l.example/l.php?x=1&u=" + quote(quote(INSIDE, safe=""), safe=""),
+        "https://eur01.safelinks.protection.outlook.com/?url=" + quote(INSIDE, safe="") + "&data=05%7C01",
+        "https://urldefense.proofpoint.com/v2/url?u=https-3A__evil.example_a-3Fb-3Dc&d=DwMFaQ&c=x",
+        "https://urldefense.com/v3/__https://evil.example/a?b=c__;Kw!!A!b$",
+        "https://r.example/?to=//evil.example",
+        "https://r.example/?to=www.evil.example",
+        "https://r.example/?to=http:%5C%5Cbank.example@EVIL%2eexample:80%2Fx",
+        "http://rd.example/x/*http://evil.example/",
+        "https://r.example/%68%74%74%70://evil.example",
+        "javascript:window.open('http://evil.example')",
+    ],
+)
+def test_the_hosts_of_urls_inside_are_told(url: str) -> None:
+    assert "evil.example" in told(url) and "bank.example" not in told(url)
+    assert ("redirector" in told(url)) == (not url.startswith("javascript"))
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://Example.org/a?b=c", ["example.org"]),
+        ("http://a.example/?q=text", ["a.example"]),
+        ("http://a.example/b//c", ["a.example"]),
+        ("http://a.example/?u=http%3A%2F%2F", ["a.example"]),
+        ("http://bücher.example.", ["xn--bcher-kva.example"]),
+        ("https:/user:secret@a.example.net:8080", ["a.example.net", "example.net", "user"]),
+        ("MAILTO:someone@example.com", ["mailto:"]),
+        ("cid:part1", ["cid:"]),
+        ("https://bit.ly/abc", ["bit.ly", "shortener"]),
+        ("http://e.vil.example%2Fpath", ["e.vil.example", "vil.example", "disguised"]),
+        ("http://exampl%65.org", ["example.org", "disguised"]),
+        ("http://exa\xadmple.org", ["example.org", "disguised"]),
+        ("http://0x7f000001/", ["127", "127.0", "127.0.0", "127.0.0.1", "disguised"]),
+        ("http://192.0.2.1:80", ["192", "192.0", "192.0.2", "192.0.2.1"]),
+        ("http://xn--pypal-4ve.example/", ["xn--pypal-4ve.example", "mixed-scripts"]),
+        ("http://αpple.example", ["xn--pple-zld.example", "mixed-scripts"]),
+        ("http://한국a.example", ["xn--a-xj6ep17h.example"]),
+        ("http://a.b.c.d.e.example.org", ["d.e.example.org", "e.example.org", "example.org"]),
+    ],
+)
+def test_what_is_told_of_a_url(url: str, expected: list[str]) -> None:
+    assert sorted(told(url)) == sorted(expected)
+
+
+def test_urls_in_texts_are_told_as_those_of_links_are() -> None:
+    text = b"\nSee https://Shop.example.net/a?b=c, HTTP://192.0.2.7:80/ (http://one.example) or ftp://two.example/\n"
+    assert {token for token in READER.tokens(text) if token.startswith("url:")} == {
+        "url:shop.example.net", "url:example.net", "url:192", "url:192.0", "url:192.0.2", "url:192.0.2.7",
+        "url:one.example",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["%s ", "<a href='%s'>x</a>"])
+def test_of_too_many_links_the_first_and_the_last_are_read(form: str) -> None:
+    kind = b"plain" if form == "%s " else b"html"
+    many = "".join([form % f"http://h{number}.example/" for number in range(3000)])
+    tokens = READER.tokens(b"Content-Type: text/" + kind + b"\n\n" + many.encode())
+    assert {"url:h0.example", "url:h2999.example", "cut:links"} <= set(tokens)
+    assert 100 < len([token for token in tokens if token.startswith("url:h")]) < 2000
+
+
+MISMATCHES = [
+    ("http://www.bank.example", "http://evil.example/x"), ("www.bank.com/login", "https://evil.example"),
+    ("Visit https://bank.example", "http://evil.example"), ("https://bank.example", "//evil.example"),
+    ("bank.com", "http:\\\\evil.example"), ("https://bank.example", "https:evil.example"),
+    ("https://bank.example", "http://bank.example@evil.example"), ("https://bank.co.uk", "http://evil.co.uk"),
+    ("h\u200bttps://ba\xadnk.example", "http://evil.example"), ("bank。com", "http://evil.example"),
+    ("bank.com", "http://bаnk.com"), ("(www.bank.example)", "http://3221225985/"), ("paypal.com", "http://paypal.top"),
+    ("https://bank.example", "https://click.evil.example/?u=https%3A%2F%2Fother.example"),
+    ("paypal.com", "https://bit.ly/x"), ("bücher.com", "http://bucher.com"), ("bank.com", "http://bank.evil.com"),
+    ("bank.com", "http://bank-login.com"), ("http://192.0.2.1", "http://198.51.2.1"), ("t.co", "http://t.me"),
+]  # fmt: skip
+AGREEING = [
+    ("www.bank.com", "http://click.bank.com"), ("your bank", "http://evil.example"),
+    ("www.bank.com", "mailto:a@b.example"), ("https://bank.example", "#top"), ("", "http://evil.example"),
+    ("Visit https://bank.example.", "http://BANK.example/"), ("bank.com: log in", "http://www.bank.com"),
+    ("http://bücher.example", "http://xn--bcher-kva.example"), ("bank.com", "https://bank.de"),
+    ("https://bank.co.uk/", "http://bank.com.au"), ("report.pdf", "http://evil.example"),
+    ("e.g. this", "//evil.example"), ("setup.py", "https://git.example/setup.py"), ("v1.2.3", "http://a.example"),
+    ("a@bank.com", "http://evil.example"), ("bank.com", "https://www.google.com/url?q=http://bank.com/"),
+    ("https://bank.example", "https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fbank.example%2F&d=1"),
+    ("http://192.0.2.1", "http://0xC0000201/"), ("www.bank.co.uk", "http://bank.co.uk"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shown", "url"), MISMATCHES)
+def test_a_link_that_shows_another_host_is_a_mismatch(shown: str, url: str) -> None:
+    assert "link-mismatch" in parse(link(url, shown)).html
+
+
+@pytest.mark.parametrize(("shown", "url"), AGREEING)
+def test_a_link_that_leads_where_it_says_or_says_nothing_is_none(shown: str, url: str) -> None:
+    assert "link-mismatch" not in parse(link(url, shown)).html
+
+
+STARTS = st.sampled_from(["", "http://", "//", "http://a@", "http://[", "http://a/?u=http://", "xn--"])
+PIECES = st.sampled_from(["http", "s", ":", "/", "//", "\\", "?u=", "%", "%2F", "%3A", "www.", "a.example", "@", "[::1]",
+                          "0x7f", "1.2.3.4", ".", "=", "&", "#", "xn--", "é", "\u3002", "\xad", "/s/", "-3A__", "\t"])  # fmt: skip
+
+
+@given(st.lists(PIECES | st.text(max_size=3)).map("".join) | st.text(max_size=200), STARTS)
+@example("%ed%a0%80", "http://")
+@example("1" * 5000, "http://")
+@example("xn--\U0010ffff", "http://")
+def test_any_text_is_a_url(text: str, start: str) -> None:
+    for token in told(start + text):
+        scheme = token.endswith(":")
+        assert not set(token) & set(" \t\n" if scheme else " \t\n/\\@?#<>\"") and len(token.encode()) < 200
+
+
+U = "http://a.example/b"
+
+
+@pytest.mark.parametrize(
+    ("tag", "kind"),
+    [
+        *((f"<{tag}='{U}'>", "links") for tag in (
+            "a href", "area href", "base href", "a xlink:href", "iframe src", "frame src", "embed src", "object data",
+            "a ping")),
+        *((f"<{tag}='{U}'>", "images") for tag in (
+            "img src", "image href", "image xlink:href", "input src", "td background", "video poster")),
+        *((f"<{tag}='{U}'>", "forms") for tag in ("form action", "button formaction")),
+        *((f"<{tag}='{U}'>", "") for tag in ("link href", "script src", "div data", "p id", "p content")),
+        *((f"<meta http-equiv=refresh content=\"{value}\">", "links") for value in (
+            f"0;URL={U}", f" 5 ; URL = '{U}'", f"0, {U} ", f"0;url='{U}' x")),
+        (f"<source srcset='{U} 2x'>", "images"),
+        (f"<img srcset='{U}, {U} 2x,,'>", "images images"),
+        (f"<p style=\"background:url('{U}')\">", "images"),
+        ("<a href=' http://a.example/b '>", "links"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_url_is_told_by_tag_and_attribute(tag: str, kind: str) -> None:
+    message: Message = parse(page(f"{tag}x"))
+    expected = {name: (U,) * kind.split().count(name) for name in ("links", "images", "forms")}
+    assert {name: getattr(message, name) for name in expected} == expected

@@ -1,0 +1,338 @@
+"""Parts, transfer encodings and charsets: the standard library is the oracle, and small cases beyond it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import email
+import quopri
+import sys
+from email.message import EmailMessage
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.reader.message import Message, parse
+
+TEXT, PAGE = "Content-Type: text/plain\n\none", "Content-Type: text/html\n\n<b>two</b>"
+SHOP = "<p>Cheap pills: <a href=http://pills.example/>here</a></p>"
+MIXED = "Content-Type: multipart/mixed; boundary=b\n"
+
+
+def multipart(*parts: str, boundary: str = "b", end: str = "--b--\n", kind: str = "mixed") -> bytes:
+    body = "".join(f"--{boundary}\n{part}\n" for part in parts)
+    return f"Content-Type: multipart/{kind}; boundary={boundary}\n\npreamble\n{body}{end}".encode()
+
+
+def words(message: Message) -> str:
+    return " ".join(" ".join(message.texts).split())
+
+
+def is_read_as_html(raw: str) -> bool:
+    message = parse(raw.encode())
+    return message.links == ("http://pills.example/",) and "Cheap pills: here" in words(message)
+
+
+def coded(octets: bytes, encoding: str = "base64", kind: str = "text/plain", charset: str = "") -> bytes:
+    claim = f"; charset={charset}" if charset else ""
+    body = base64.encodebytes(octets) if encoding == "base64" else octets
+    return f"Content-Type: {kind}{claim}\nContent-Transfer-Encoding: {encoding}\n\n".encode() + body
+
+
+PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=["Cs", "Cc"]), max_size=80)
+PARTS = st.lists(st.tuples(PLAIN, st.sampled_from(["plain", "html", "x-other"])), min_size=1, max_size=5)
+
+
+@given(PARTS, st.sampled_from(["mixed", "related"]))
+def test_parts_are_those_of_the_standard_library(parts: list[tuple[str, str]], kind: str) -> None:
+    message = EmailMessage()
+    message.set_content("first")
+    getattr(message, f"make_{kind}")()
+    for number, (text, subtype) in enumerate(parts):
+        message.add_attachment(text.encode(), maintype="text", subtype=subtype, filename=f"ä{number}.txt")
+    oracle = [part for part in email.message_from_bytes(message.as_bytes()).walk() if not part.is_multipart()]
+    found = parse(message.as_bytes()).parts
+    assert [part.content_type for part in found] == [part.get_content_type() for part in oracle]
+    assert [part.filename for part in found] == ["", *(f"ä{number}.txt" for number in range(len(parts)))]
+
+
+@given(PLAIN, st.sampled_from(["base64", "quoted-printable"]), st.sampled_from(["utf-8", "gb18030", "utf-16-le"]))
+def test_bodies_are_decoded(text: str, encoding: str, charset: str) -> None:
+    octets = (text + ".").encode(charset)
+    body = octets if encoding == "base64" else quopri.encodestring(octets)
+    assert parse(coded(body, encoding, charset=charset)).texts[0].strip("\n") == (text + ".").strip("\n")
+
+
+ALTERNATIVES = f"Content-Type: multipart/alternative; boundary=i\n\n--i\n{TEXT}\n--i\n{PAGE}"
+LIKE_ANOTHER = "Content-Type: multipart/mixed; boundary=bc\n\n--bc\n\none\n--bc\n\ntwo\n--bc--"
+ATTACHED = "Content-Disposition: attachment\n\nthree"
+TWICE = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\none\n--b\n--b\n--b\n\ntwo\n--b--\n"
+GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
+
+
+@pytest.mark.parametrize(
+    ("raw", "texts"),
+    [
+        (multipart(TEXT, PAGE, "Content-Type: image/gif; name=a.gif\n\nGIF", "\nno header"), "one two no header"),
+        (multipart(ALTERNATIVES, "\nthree"), "two one three"),  # unclosed, it ends with its parent
+        (multipart(ATTACHED, ALTERNATIVES + "\n--i--"), "two one three"),  # as a reader sees them
+        (multipart(LIKE_ANOTHER, "\nthree"), "one two three"),
+        (TWICE, "one two"),
+        (b"Content-Type: multipart/mixed; boundary=b\n\njust text", "just text"),
+        (multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest"), "a one b two"),
+        (multipart("Content-Type: message/delivery-status\n\nAction: failed\n"), "Action: failed"),
+        *((multipart(TEXT, PAGE, end=end), "one two") for end in ("--b--\nepilogue", "--b--", "", "--b\n")),
+        *((GUESSED.replace(b"boundary==_Next", other), "one two") for other in (b"boundary=other", b"", b"boundary=")),
+        *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b"text", b"nonsense", b"text/plain/x", b"")),
+        *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b";", b"/", b"text / plain")),
+        (b"Content-Type: text/html (comment)\n\n<b>x", "x"),
+        ("Content-Type: text/plain charset=koi8-r\n\nда".encode("koi8-r"), "да"),
+        ("Content-Type: text/html\n\n<meta charset=koi8-r><p>да".encode("koi8-r"), "да"),
+    ],
+)
+def test_texts_of_a_message(raw: bytes, texts: str) -> None:
+    assert words(parse(raw)) == texts
+
+
+@pytest.mark.parametrize("gap", ["", " \n", "\t\n \n", "\n", "a stray line\n"])
+def test_a_boundary_line_separates_whatever_stands_before_it(gap: str) -> None:
+    assert is_read_as_html(f"{MIXED}{gap}--b\nContent-Type: text/html\n\n{SHOP}\n--b--\n")
+    inner = f"Content-Type: multipart/alternative; boundary=c\n{gap}--c\nContent-Type: text/html\n\n{SHOP}\n--c--"
+    assert is_read_as_html(f"{MIXED}\n--b\n{inner}\n--b--\n")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        '"text/html"', "text/html,", "text / html", "text/html\0", "TEXT/HTML (page)", "text/htm", "text/xhtml",
+        "application/xhtml+xml", "image/svg+xml", "'text/html'; charset=utf-8", "text/html charset=utf-8",
+        "application/octet-stream; name=invoice.html", 'application/x-thing; name="Invoice.HTM"',
+        "application/octet-stream\nContent-Disposition: attachment; filename=a.xhtml",
+        'application/octet-stream\nContent-Disposition: attachment filename="a.svg"',
+    ],
+)  # fmt: skip
+def test_html_is_read_by_whatever_name(kind: str) -> None:
+    assert is_read_as_html(f"{MIXED}\n--b\nContent-Type: {kind}\n\n{SHOP}\n--b--\n")
+    assert is_read_as_html(f"Content-Type : {kind}\n\n{SHOP}")
+
+
+@pytest.mark.parametrize("name", ["BASE64 (coded)", "base-64", '"base64"', "Base64;", "base 64"])
+def test_base64_is_decoded_by_whatever_name(name: str) -> None:
+    body = base64.encodebytes(SHOP.encode()).decode()
+    assert is_read_as_html(f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n{body}")
+
+
+@pytest.mark.parametrize("name", ["quoted printable", "QUOTED-PRINTABLE (x)", "quotedprintable"])
+def test_quoted_printable_is_decoded_by_whatever_name(name: str) -> None:
+    body = SHOP.replace("=", "=3D").replace("pills:", "pil=\nls:")
+    assert is_read_as_html(f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n{body}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        *((kind, ("cheap",)) for kind in ("plain/text", "application/ics", "application/x; name=a.txt", "text")),
+        *((kind, ()) for kind in ("application/x; name=a.bin", "image/png; name=a.txt", "application/zip")),
+    ],
+)
+def test_text_is_what_a_reader_shows(kind: str, texts: tuple[str, ...]) -> None:
+    assert parse(f"Content-Type: {kind}\n\ncheap".encode()).texts == texts
+
+
+@pytest.mark.parametrize("encoding", ["7bit", "base64", "quoted-printable"])
+@pytest.mark.parametrize("kind", ["message/rfc822", "application/octet-stream"])
+def test_a_message_inside_keeps_its_subject_sender_and_name(kind: str, encoding: str) -> None:
+    inner = f"From: Shop <shop@pills.example>\nSubject: =?utf-8?q?caf=C3=A9?=\nContent-Type: text/html\n\n{SHOP}\n"
+    body = quopri.encodestring(inner.encode()) if encoding == "quoted-printable" else inner.encode()
+    message = parse(coded(body, encoding, f"{kind}; name=note.eml"))
+    assert words(message) == "café Shop <shop@pills.example> Cheap pills: here" and message.header("subject") == ""
+    parts = [(part.content_type, part.filename) for part in message.parts]
+    assert parts == [("message/rfc822", "note.eml"), ("text/html", "")]
+
+
+def test_depth_parts_and_text_are_bounded() -> None:
+    deep, inside = b"the end", b"the end"
+    for level in range(300):
+        deep = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%b\n--b%d--\n" % (level, level, deep, level)
+        inside = b"Content-Type: message/rfc822\n\n" + inside
+    assert parse(deep).cuts == parse(inside).cuts == ("parts",) and "the end" in parse(deep).texts[0]
+    many = parse(multipart(*["\nx"] * 1000))
+    assert 100 < len(many.parts) < 1000 and many.cuts == ("parts",)
+    forwarded = parse(multipart(*["Content-Type: message/rfc822\n\nSubject: x\n\ntext\n"] * 1000))
+    assert 100 < len(forwarded.parts) < 1000 and forwarded.cuts == ("parts",)
+    texts = parse(multipart("\n" + "word " * 400_000, *["\n" + "more " * 400_000] * 9, "\nlast"))
+    assert texts.cuts == ("text",) and texts.texts[-1] == "last" and sum(map(len, texts.texts)) < 3_000_000
+    assert all("more" in text for text in texts.texts[1:-1])
+
+
+def test_of_text_that_is_too_long_the_beginning_and_the_end_are_read() -> None:
+    long = b"begins " + b"word " * 1_000_000 + b"ends"
+    for encoding in ("7bit", "base64"):
+        (text,) = parse(coded(long, encoding)).texts
+        assert text.startswith("begins word") and text.endswith("word ends") and len(text) < len(long)
+
+
+PILLS = b"<html><body>Cheap pills at <a href=http://pills.example/>our shop</a>, today only.</body></html>\n" * 3
+CODED = base64.encodebytes(PILLS)
+SPACED = [b" ".join([CODED[at : at + n] for at in range(0, len(CODED), n)]) for n in (4, 7)]
+B64 = base64.b64encode
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "expected"),
+    [
+        ("base64", b"aGVsbG8", b"hello"),
+        ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"),
+        ("base64", b"", b""),
+        ("base64", b"====", b""),
+        *(("base64", body, PILLS) for body in (CODED.replace(b"\n", b"\n   "), CODED.replace(b"\n", b" \n\t"), *SPACED)),
+        # lines of prose are left out, as readers do
+        ("base64", b"This is a message in parts:\n" + CODED, PILLS),
+        ("base64", CODED + b"-- \nList: see http://list.example/\n", PILLS),
+        ("base64", b"Dear friend, this is it.\n" * 30 + CODED, PILLS),
+        # there is more behind the padding
+        ("base64", B64(b"hello, ") + b"\n" + CODED, b"hello, " + PILLS),
+        ("base64", B64(b"hello ") + b"==\n" + CODED, b"hello " + PILLS),
+        ("base64", B64(b"a") + B64(b"bc") + B64(b"d"), b"abcd"),
+        # prose that claims to be base64
+        *(("base64", prose, prose) for prose in (
+            b"See you at four, as agreed.\n", b"the minutes of the meeting are below\n" * 9, b"so I say: no!")),
+        ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()),
+        ("quoted-printable", b"=ZZ =", b"=ZZ "),
+        ("quoted-printable", b"a cheap p= \nill and= \t\nmore=\n!", b"a cheap pill andmore!"),
+        ("x-uuencode", b"begin 644 x\n%:&5L;&\\\n`\nend\n", b"hello"),
+        ("x-uuencode", b"no file", b"no file"),
+        ("no-such", b"as it is", b"as it is"),
+    ],
+)  # fmt: skip
+def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None:
+    raw = f"Content-Transfer-Encoding: {encoding}\n\n".encode() + body
+    assert parse(raw).texts == (expected.decode(),)
+
+
+@given(st.text(st.characters(max_codepoint=0x2000, exclude_characters="\0\r", exclude_categories=["Cs"]), min_size=1))
+def test_base64_is_what_the_standard_library_decodes(text: str) -> None:
+    octets = b"\n\n..." + text.encode()
+    assert parse(coded(octets, charset="utf-8")).texts == (octets.decode(),)
+
+
+def uuencoded(content: bytes, name: str = "a.txt") -> str:
+    lines = [binascii.b2a_uu(content[at : at + 45]).decode() for at in range(0, len(content), 45)]
+    return "".join([f"begin 644 {name}\n", *lines, "`\nend\n"])
+
+
+@given(st.text("abc é\n", min_size=1, max_size=200), st.sampled_from(["a.txt", "a.exe"]))
+def test_a_uuencoded_file_leaves_the_text_and_becomes_a_part(content: str, name: str) -> None:
+    message = parse(f"\nbefore\n{uuencoded(content.encode(), name)}after\n".encode())
+    assert message.texts[0] == "before\n\nafter\n" and message.texts[1:] == ((content,) if name == "a.txt" else ())
+    assert (message.parts[1].filename, message.parts[1].encoding) == (name, "x-uuencode")
+
+
+FILE = "begin 644 a\n#86)C\n"
+
+
+@pytest.mark.parametrize("following", ["Buy pills\n", "BUY CHEAP PILLS\n" * 3, "BUY\nend\nof story", "", "\n\nBuy"])
+def test_text_after_what_looks_like_a_file_is_read(following: str) -> None:
+    lines = uuencoded(PILLS, "a.html").replace("`\nend\n", "")
+    message = parse(f"\nsee\n{lines}{following}".encode())
+    assert message.texts[0] == "see\n" + following and message.links == ("http://pills.example/",) * 3
+    for text in (f"{FILE}Buy pills\n", f"{FILE}Buy pills\nend\n", f"{FILE}BUY CHEAP PILLS\nVISIT US\nBEST\nend\n"):
+        assert parse(b"\n" + text.encode()).texts == (text,)
+
+
+def test_files_in_texts_share_the_bound_on_parts() -> None:
+    assert len(parse(b"\n" + (FILE + "end\n").encode() * 20_000).parts) < 1000
+    assert len(parse(multipart(*["\n" + uuencoded(b"abc") * 160] * 240)).parts) < 1000
+    assert parse(b"\n" + b"begin 644 a.txt\n" * 20_000).texts == ("begin 644 a.txt\n" * 20_000,)
+
+
+LETTER = "Dear friend, cheap pills and watches await you at our shop, today only.\n"
+FRENCH = "Chère amie, voilà l'été : déjà trois crèmes à l'essai.\n"
+
+
+def text_of(octets: bytes, charset: str = "", kind: str = "text/plain") -> str:
+    return parse(coded(octets, kind=kind, charset=charset)).texts[0]
+
+
+def test_every_charset_of_python_round_trips() -> None:
+    tried = 0
+    for name in sorted(set(sys.modules["encodings.aliases"].aliases.values()) | {"koi8_u", "cp720", "mac_roman"}):
+        try:
+            octets = LETTER.encode(name)
+            assert octets.decode(name) == LETTER
+        except (LookupError, TypeError, AttributeError, UnicodeError, AssertionError):
+            continue  # zlib, hex and other codecs that are no charsets
+        if name not in ("idna", "punycode", "unicode_escape", "raw_unicode_escape"):
+            assert text_of(octets, name) == LETTER, name
+            tried += 1
+    assert tried > 90
+
+
+@pytest.mark.parametrize(
+    ("charset", "codec", "text"),
+    [
+        ("windows-874", "cp874", "ลดราคา"), ("iso-8859-11", "cp874", "ลดราคา"), ("iso-8859-8-i", "iso8859-8", "שלום"),
+        ("ISO-8859-8-E", "iso8859-8", "שלום"), ("windows-31j", "cp932", "日本語①"), ("windows-932", "cp932", "日本語"),
+        ("windows-949", "cp949", "무료 상품"), ("windows-936", "gb18030", "免费"), ("x-windows-950", "cp950", "中文"),
+        ("koi8-ru", "koi8-u", "Привіт"), ("x-x-big5", "big5", "中文"), ("x-x-x-gbk", "gbk", "免费"),
+        ("ks_c_5601-1989", "cp949", "무료"), ("ucs-2", "utf-16-le", "free, дёшево"),
+        ("iso-10646-ucs-2", "utf-16-be", "free, дёшево"), ("UCS-4", "utf-32-be", "free, дёшево"),
+        ("utf-16", "utf-16-be", "free, дёшево"), ("microsoft-nonsense", "utf-8", "free, дёшево"),
+        ("hz", "hz", "免费"), ("iso-2022-kr", "iso2022_kr", "무료"), ("iso-2022-jp", "iso-2022-jp", "日本"),
+        ("cp037", "cp037", LETTER.strip()), ("utf-7", "utf-7", "日本"),
+        # wrong claims
+        ("us-ascii", "utf-8", "naïve café"), ("iso-8859-1", "utf-8", "naïve café"), ("utf-8", "cp1252", "naïve café"),
+        ("iso-8859-1", "cp1252", "“x”"), ("", "cp1252", "“x” é"), ("cp037", "utf-8", LETTER + FRENCH),
+        ("hz", "cp1252", LETTER + FRENCH), ("utf-7", "cp1252", LETTER + FRENCH), ("utf-16", "cp1252", LETTER + "café"),
+        ("iso-2022-jp", "euc_jp", "無料です"), ("iso-2022-kr", "euc_kr", "무료 상품"), ("hz-gb-2312", "gb2312", "免费"),
+    ],
+)  # fmt: skip
+def test_charsets_by_the_names_that_mail_uses(charset: str, codec: str, text: str) -> None:
+    assert text_of(text.encode(codec), charset) == text
+    if charset and "\n" not in text:
+        word = base64.b64encode(text.encode(codec)).decode()
+        assert parse(f"Subject: =?{charset}?B?{word}?=\n\n".encode()).header("subject") == text
+
+
+NO_CHARSETS = "rot13 zip bz2 hex base64 idna punycode unicode_escape undefined uu ../os é".split() + ["x" * 1000, "x-" * 9999]
+
+
+@pytest.mark.parametrize("name", NO_CHARSETS)
+def test_codecs_that_are_no_charset(name: str) -> None:
+    assert text_of("café \\u0041".encode(), name) == "café \\u0041"
+
+
+@pytest.mark.parametrize("charset", ["", "us-ascii", "iso-8859-1", "utf-8", "windows-1251", "utf-16"])
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32", "utf-32-be"])
+def test_a_byte_order_mark_says_what_is_claimed_otherwise(charset: str, codec: str) -> None:
+    mark = "" if codec in ("utf-8-sig", "utf-16", "utf-32") else "\ufeff"
+    for text in (LETTER, FRENCH, "Дёшево!\n", "免费 领取\n", "中文"):
+        assert text_of((mark + text).encode(codec), charset) == text
+        assert text_of((mark + f"<p>{text}").encode(codec), charset, "text/html").strip() == text.strip()
+
+
+def test_a_mark_before_ascii_hides_no_text_and_a_spoilt_end_one_character() -> None:
+    assert text_of(b"\xff\xfe" + LETTER.encode(), "us-ascii").endswith(LETTER)
+    assert text_of(b"\xfe\xff" + LETTER.encode() + b"\xe9").endswith(LETTER + "é")
+    assert text_of("привет".encode("utf-16") + b"x", "utf-16") == "привет\ufffd"
+
+
+@pytest.mark.parametrize("charset", ["", "utf-8", "iso-8859-1", "us-ascii", "windows-1252", "no-such"])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xe9", b"\xc3"])
+def test_one_bad_byte_leaves_the_rest_utf8(charset: str, bad: bytes) -> None:
+    assert text_of(FRENCH.encode() + bad + b" " + LETTER.encode(), charset) == FRENCH + "\ufffd " + LETTER
+
+
+@pytest.mark.parametrize("charset", "cp037 cp500 iso-2022-jp iso-2022-kr hz utf-7 utf-16 utf-32 cp864".split())
+def test_plain_ascii_stays_ascii_whatever_the_claim(charset: str) -> None:
+    text = LETTER + "1 + 1 = 2, C++ and 100% of ~all~ \\o/ at http://pills.example/\n"
+    assert text_of(text.encode(), charset) == text == parse(coded(text.encode(), "7bit", charset=charset)).texts[0]
+
+
+@pytest.mark.parametrize("octets", [b"+2AA-", b"+3AA-x", b"\xed\xa0\x80", b"+2AA-+3AA-", b"che\0ap", b"a\r\nb\rc\n"])
+def test_texts_have_no_lone_surrogates_nul_or_other_line_ends(octets: bytes) -> None:
+    for charset in ("utf-7", "utf-8"):
+        text = text_of(octets, charset)
+        assert text.encode() is not None and "\0" not in text and "\r" not in text
+    assert text_of("a\r\nb\rc\n".encode("utf-16-le"), "utf-16-le") == "a\nb\nc\n"

@@ -1,0 +1,192 @@
+"""Messages → rows of a vocabulary's ids, lists of tokens in one piece, and the compiled module below them."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import SpamnbError
+from spamnb.reader import _core
+from spamnb.reader.attachments import Program
+from spamnb.reader.evidence import GROUPS, KINDS, header_rules
+from spamnb.reader.message import Reader, digest, fields_of, header_of, identity, parse
+from spamnb.reader.options import TokenOptions
+from spamnb.reader.rows import TokenIds
+from spamnb.reader.token_array import TokenArray, merge_vocabularies
+from spamnb.reader.vocabulary import Vocabulary
+
+
+def core_reader(program: object) -> _core.Reader:
+    return _core.Reader(header_rules([]), program, 2, False, False, False)
+
+
+def test_rows_are_the_same_one_by_one_and_together(tmp_path: Path) -> None:
+    raws = [b"Subject: tea\n\nfour, four", b"\nfour cups", b""]
+    vocabulary, reader = Vocabulary(), Reader()
+    for i, raw in enumerate(raws):
+        (tmp_path / str(i)).write_bytes(raw)
+    together = reader.read(raws, vocabulary)
+    paths = reader.read([tmp_path / str(i) for i in range(3)], vocabulary)
+    assert together.rows.ids.tolist() == paths.rows.ids.tolist() and together.digests == paths.digests
+    for i, raw in enumerate(raws):
+        row = slice(together.rows.indptr[i], together.rows.indptr[i + 1])
+        tokens = vocabulary.take(together.rows.ids[row])
+        assert dict(zip(tokens, together.rows.counts[row].tolist())) == reader.tokens(raw)
+        assert together.digests[16 * i :][:16] == parse(raw).digest == digest(raw)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    found = Reader().read([b"\nhere", tmp_path / "none"], Vocabulary())
+    assert [number for number, _ in found.errors] == [1] and found.rows.indptr[2] == found.rows.indptr[1]
+
+
+def test_what_is_no_message_or_option_is_refused() -> None:
+    with pytest.raises(TypeError):
+        Reader().parse("text")  # type: ignore[arg-type]
+    with pytest.raises((TypeError, ValueError)):
+        Reader().read([bytearray(b"x")], Vocabulary())  # type: ignore[list-item]
+    for options in ({"tokenizer": "regex"}, {"ngrams": 0}, {"stem": "klingon"}):
+        with pytest.raises(SpamnbError, match=next(iter(options))):
+            Reader(TokenOptions(**options))  # type: ignore[arg-type]
+
+
+def test_vocabularies_of_threads_are_put_together() -> None:
+    readers = [(Reader(), Vocabulary()) for _ in range(4)]
+    raws = [[f"\nword{i} same{j}".encode() for j in range(200)] for i in range(4)]
+    rows = {}
+
+    def work(i: int) -> None:
+        rows[i] = readers[i][0].read(raws[i], readers[i][1]).rows
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    every = Vocabulary()
+    for i, (_, vocabulary) in enumerate(readers):
+        assert every.take(every.add(vocabulary)[rows[i].ids]) == vocabulary.take(rows[i].ids)
+    assert len(set(every.tokens())) == len(every)
+
+
+class Nested:
+    """Reads another message while one is read."""
+
+    def __init__(self) -> None:
+        self.reader = core_reader(self)
+
+    def find_codec(self, name: bytes) -> tuple[int, bool, None]:
+        self.reader.read([b""], _core.Vocabulary(bytes(16)), False)
+        return 0, False, None
+
+
+class Failing:
+    def find_codec(self, name: bytes) -> tuple[int, bool, None]:
+        raise RuntimeError("another thread has failed")
+
+
+@pytest.mark.parametrize("program", [Nested, Failing])
+def test_exceptions_are_passed_on_and_a_reader_is_for_one_thread_at_a_time(program: type) -> None:
+    found = program()
+    reader = getattr(found, "reader", core_reader(found))
+    with pytest.raises(RuntimeError, match="another thread"):
+        reader.read([b"Content-Type: text/plain; charset=x\n\n\xe9"], _core.Vocabulary(bytes(16)), False)
+    lengths, *_ = reader.read([b"\nfine"], _core.Vocabulary(bytes(16)), False)  # and it can be used again
+    assert np.frombuffer(lengths, np.uint32).tolist() == [len(Reader().tokens(b"\nfine"))]
+
+
+def test_the_header_is_read_without_the_body_and_identities_without_what_delivery_adds() -> None:
+    raw = b"Received: from a\n by b\nReturn-Path: <a@a.example>\nX-Spam-Status: No,\n\tscore=1\n"
+    raw += b"Subject: =?utf-8?q?caf=C3=A9?=\n today\nTo: b@b.example\n\nText\n"
+    assert tuple(fields_of(raw + b"x" * 100)) == parse(raw).headers and header_of(raw, "subject") == "café today"
+    assert fields_of(b"no fields here") == [] and header_of(raw, "x") == ""
+    stored = raw.replace(b"X-Spam-Status: No,\n\tscore=1\n", b"").replace(b"\n", b"\r\n") + b"\r\n"
+    assert (digest(stored), identity(stored)) == (digest(raw), identity(raw)) and len(identity(raw)) == 16
+    bare = stored[stored.index(b"Subject") :]
+    assert digest(bare) == identity(bare) == identity(raw) != digest(raw)
+    assert identity(raw.replace(b"Text", b"Other")) != identity(raw)
+
+
+@given(st.binary(max_size=300))
+def test_any_header_is_read_as_with_its_message(raw: bytes) -> None:
+    message = parse(raw)
+    assert tuple(fields_of(raw)) == message.headers and digest(raw) == message.digest
+
+
+def test_every_kind_of_token_is_registered_and_has_a_group() -> None:
+    assert set(_core.token_kinds()) <= set(KINDS)
+    groups = {
+        "text": ["offer", "$5!", "#$0!", "long:15", "10:30", ":-)", "день", ""],
+        "pairs": ["click here", "subject: offer"],
+        "subject": ["subject:offer", "subject:p:!", "subject:length:3"],
+        "headers": ["from:example.org", "header:x-mailer", "received:mail", "x-odd:word", "attachments:no"],
+        "structure": ["url:example.org", "html:tag:font", "hidden:word", "attachment:exe", "p:!", "caps:4", "line:3"],
+    }
+    for group, tokens in groups.items():
+        vocabulary = Vocabulary()
+        assert {GROUPS[number] for number in vocabulary.groups(vocabulary.ids(tokens))} == {group}
+        assert {GROUPS[number] for number in TokenArray.of(tokens).groups} == {group}
+
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
+
+
+@given(st.lists(TEXT, max_size=30), st.data())
+def test_a_list_in_one_piece_is_a_list(words: list[str], data: st.DataObject) -> None:
+    tokens, vocabulary = TokenArray.of(words), Vocabulary()
+    assert (list(tokens), len(tokens), list(tokens[1::2])) == (words, len(words), words[1::2])
+    ids = vocabulary.ids(words)
+    assert vocabulary.take(ids) == words and len(vocabulary) == len(set(words))
+    assert tokens.hashes.tolist() == vocabulary.hashes(ids).tolist()
+    assert tokens.groups.tolist() == vocabulary.groups(ids).tolist()
+    indices = np.array(data.draw(st.lists(st.integers(0, len(words) - 1), max_size=9)) if words else [], np.intp)
+    taken = tokens.take(indices)
+    assert list(taken) == [words[i] for i in indices] == list(TokenIds(vocabulary, ids).take(indices))
+    assert taken.packed().tobytes().decode() == "".join(taken)
+    assert list(vocabulary.tokens()) == list(dict.fromkeys(words))
+
+
+@given(st.lists(st.lists(TEXT, unique=True, max_size=12), min_size=1, max_size=4))
+def test_union(lists: list[list[str]]) -> None:
+    tokens, indices = merge_vocabularies([TokenArray.of(words) for words in lists])
+    assert sorted(tokens) == sorted({word for words in lists for word in words})
+    assert (tokens.hashes[1:] > tokens.hashes[:-1]).all()
+    for words, index in zip(lists, indices, strict=True):
+        assert [tokens[int(i)] for i in index] == words
+
+
+def test_hashes_of_many_tokens_differ_and_are_the_same_in_every_vocabulary() -> None:
+    tokens = [f"token {n * n}" for n in range(50_000)]
+    vocabulary = Vocabulary()
+    assert vocabulary.ids(tokens).tolist() == list(range(len(tokens)))
+    assert vocabulary.ids(tokens[::-1]).tolist() == list(range(len(tokens)))[::-1]
+    assert len(set(vocabulary.tokens().hashes.tolist())) == len(tokens)
+    # Fowler, Noll and Vo's hash, which anybody can make collide, gave these two the same.
+    one, other = TokenArray.of(["bbbbba1b6aa%0ad0bfcbbabb", "l%c%g-1$_bc,0!%p!9!acaac"]).hashes
+    assert one != other
+
+
+@pytest.mark.parametrize(("offset", "length"), [(-1, 1), (0, -1), (0, 4), (3, 1), (4, 0), (2**62, 2**31 - 1)])
+def test_what_lies_outside_is_refused(offset: int, length: int) -> None:
+    with pytest.raises(ValueError):
+        _core.describe_tokens(b"abc", np.array([offset]), np.array([length], np.int32))
+    for arrays in (([0], [1]), (np.zeros(2, np.int64), np.zeros(1, np.int32)), (np.zeros(1), np.zeros(1))):
+        with pytest.raises((TypeError, ValueError)):
+            _core.describe_tokens(b"abc", *arrays)
+    vocabulary = Vocabulary()
+    vocabulary.ids(["a", ""])
+    for outside in (2, (1 << 32) - 1):
+        with pytest.raises((IndexError, ValueError)):
+            vocabulary.take(np.array([outside], np.uint32))
+        with pytest.raises((IndexError, ValueError)):
+            vocabulary.hashes(np.array([outside], np.uint32))
+
+
+def test_the_program_answers_in_bytes() -> None:
+    assert Program().decode("день".encode("utf-16"), b"utf-16").decode() == "день"
+    assert Program().compose("e\u0301".encode()).decode() == "é"

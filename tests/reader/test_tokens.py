@@ -1,0 +1,289 @@
+"""Which tokens a message has: words of every script, header fields, structure, bounds and options."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spamnb.reader.message import Reader
+from spamnb.reader.options import TokenOptions
+
+BODY = Reader(TokenOptions(body_only=True, ngrams=1))
+STRUCTURE = ("p", "length", "caps", "line", "capitals")
+
+
+def tokens(raw: bytes, **options: object) -> dict[str, int]:
+    return Reader(TokenOptions(**options)).tokens(raw)  # type: ignore[arg-type]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, as often as it has them."""
+    raw = b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode()
+    return [token for token in Counter(BODY.tokens(raw)).elements() if token.partition(":")[0] not in STRUCTURE]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Buy now, pay LATER", "buy now pay later"),
+        ("don't stop.Now!", "don't stop now"),
+        ("only $19.95 (50% off)", "only $19.95 #$00.00 50% #00% off"),
+        ("Call 0800-555-0199!!", "call 0800-555-0199!! #0000-000-0000!!"),
+        ("-- ... ' $ % _", ""),
+        ("straße STRASSE", "strasse strasse"),
+        ("Ｆｒｅｅ　ｏｆｆｅｒ", "free offer"),  # full-width letters
+        ("𝗙𝗿𝗲𝗲 ℌello", "free hello"),  # letters of mathematics
+        ("🄵🅁🄴🄴 🅵🆁🅴🅴 🅕🅡🅔🅔 ⓕⓡⓔⓔ", "free free free free"),  # in squares and on discs
+        ("ᴄʜᴇᴀᴘ ᴘɪʟʟꜱ ʙᴜʏ ɴᴏᴡ", "cheap pills buy now"),  # small capitals
+        ("vıagra KAPI kapı", "vıagra viagra kapi kapı kapi"),
+        ("buy\u2800now", "buy now"),  # a blank, which is no letter of Braille
+        ("V.i.a-g_r,a! U.S.A.", "v i a g r a viagra spaced-letters u s a"),
+        ("в.и.а.г-р.а", "в и а г р а виагра spaced-letters"),
+        ("fi\u00adnance v\u200bi\u200dag\u2060ra\ufeff", "finance viagra"),
+        ("\u202epills\u202c \u2067now\u2069", "pills now"),  # controls of direction
+        ("naïve Übung", "naïve naive übung ubung"),
+        ("Привет мир", "привет мир"),  # no disguise: one script
+        ("pаypаl сredit", "paypal look-alike credit look-alike"),
+        ("免费领取", "免费 费领 领取"),
+        ("iPhone手机buy", "iphone 手机 buy"),
+        ("สวัสดี", "สว วั ัส สด ดี"),
+        ("無料です。今すぐ", "無料 料で です 今す すぐ"),
+        ("무료 상품", "무료 상품"),  # Korean puts spaces between words
+        ("هدية مجانية", "هدية مجانية"),
+        ("मुफ़्त", "मुफ़्त"),  # marks belong to their letters
+        ("V i a g r a", "viagra spaced-letters"),
+        ("F R E E  G I F T", "free gift spaced-letters spaced-letters"),
+        ("C H E A P\nP I L L S", "cheap pills spaced-letters spaced-letters"),
+        ("в и а г р а", "виагра spaced-letters"),
+        ("f\u2800r\u2800e\u2800e", "free spaced-letters"),
+        ("a b c", ""), ("I am a b c", "am"), ("V. i. a. g. r. a.", ""),
+        ("x" * 31, "long:x:30"), ("é" * 100_000, "long:é:1000"),
+    ],
+)  # fmt: skip
+def test_words_of_every_script(text: str, expected: str) -> None:
+    joined = {word for word in words(text) if len(word) > 1 or not word.isalpha()}
+    wanted = {unicodedata.normalize("NFC", word) for word in expected.split() if len(word) > 1 or not word.isalpha()}
+    assert joined == wanted
+
+
+@pytest.mark.parametrize("letter", "กໟကၕកឳぁヺ㐀鿿𠀀")  # the first and the last of each batch of Unicode
+def test_scripts_without_spaces_are_cut_from_those_with_them_and_into_pairs(letter: str) -> None:
+    assert words(f"ab{letter * 3}") == ["ab", letter * 2, letter * 2]
+
+
+# Of Unicode's Default_Ignorable_Code_Point those that count as letters or as marks.
+@pytest.mark.parametrize("filler", "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180d\u180f\u3164\ufe00\ufe0f\uffa0")
+def test_what_has_no_width_parts_no_word(filler: str) -> None:
+    assert words(f"via{filler}gra") == ["viagra"]
+
+
+@given(st.text(max_size=300))
+def test_words_are_short_without_space_or_control(text: str) -> None:
+    for token in words(text):
+        assert token and len(token) <= 250
+        assert not any(char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in token)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127, exclude_characters="\r\0"), max_size=200))
+def test_both_paths_agree_on_ascii(text: str) -> None:
+    """A character beyond ASCII elsewhere in the text sends all of it the other way: the words stay the same."""
+    assert Counter(words(text + " beside \u8bed")) == Counter([*words(text), "beside", "\u8bed"])
+
+
+@given(st.text(st.characters(categories=["L", "M", "Zs"], max_codepoint=0x2000), max_size=100))
+def test_composition_makes_no_other_words(text: str) -> None:
+    assert Counter(words(unicodedata.normalize("NFD", text))) == Counter(words(unicodedata.normalize("NFC", text)))
+
+
+def test_punctuation_of_text() -> None:
+    text = "Content-Type: text/plain; charset=utf-8\n\nWow!!! 100% free; £5 → now…… a" + "=" * 70 + "b"
+    signs = {token for token in tokens(text.encode()) if token.startswith("p:")}
+    assert signs == {"p:!!!", "p:%", "p:;", "p:£", "p:→", "p:……", "p:===="}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {"line:0", "capitals:0"}),
+        ("ABCD", {"line:3", "capitals:7"}),
+        ("ab\n\n\ncd\n", {"line:1", "capitals:0"}),
+        ("ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}),
+        ("\n\n\n", {"line:0", "capitals:0"}),
+        ("ЯЯ Ab", {"line:3", "capitals:5"}),
+    ],
+)
+def test_layout_is_told_by_two_tokens(text: str, expected: set[str]) -> None:
+    found = tokens(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode(), body_only=True)
+    assert {token for token in found if token.startswith(("line:", "capitals:"))} == expected
+
+
+MAIL = b"""Return-Path: <list-owner@lists.example.net>
+Received: from mx.example.net (mx.example.net [192.0.2.7]) by home.example.org
+ with ESMTP id Q1A2B3; Fri, 23 Aug 2002 12:20:43 +0100
+From: "Win Now" <offers@promo.example.com>
+To: you@example.org
+Subject: FREE offer, 50% off!
+Date: Fri, 23 Aug 2002 12:20:40 +0100
+Message-ID: <20020823.A1B2@promo.example.com>
+References: <abc@example.org>
+List-Unsubscribe: <mailto:leave@lists.example.net>
+X-Mailer: Mass Mailer 5.0
+X-Spam-Status: Yes
+X-Folder-Colour: green
+Newsgroups: misc.test
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=xyz
+
+--xyz
+Content-Type: text/html; charset=us-ascii
+
+<p>Click HERE</p><a href="http://shop.example.com/a?b=c">shop</a><i style="display:none">poetry</i>
+--xyz
+Content-Type: application/pdf; name="Offer.PDF"
+Content-Transfer-Encoding: base64
+
+AAAA
+--xyz--
+"""
+
+
+def test_every_place_has_its_tokens() -> None:
+    found = tokens(MAIL)
+    assert {
+        "click", "here", "click here", "caps:1", "free", "free offer", "subject:free", "subject:50%", "subject:#00%",
+        "subject:caps:1", "from:offers", "from:promo.example.com", "to:example.org", "header:from",
+        "header:references", "header:list-unsubscribe", "received:mx.example.net", "received:example.net",
+        "received:192.0.2", "sender:lists.example.net", "date:+0100", "from:#a", "message-id:example.com",
+        "x-mailer:mass", "x-mailer:5.0", "x-mailer:#0.0", "x-folder-colour:green", "url:shop.example.com",
+        "url:example.com", "html:tag:a", "html:hidden", "hidden:poetry", "part:application/pdf", "attachment:pdf",
+        "charset:us-ascii",
+    } <= set(found)  # fmt: skip
+    places = {token.partition(":")[0] for token in found}
+    assert not places & {"x-spam-status", "newsgroups", "references", "list-unsubscribe"} and "poetry" not in found
+    assert not [token for token in found if token.startswith(("received:", "date:2")) and "aug" in token]
+
+
+def test_of_a_signature_its_signer_counts_and_of_what_is_opaque_that_it_is_there() -> None:
+    signature = "".join(chr(65 + i * 7 % 26) + chr(97 + i * 5 % 26) + str(i % 10) + "/+"[i % 2] for i in range(80))
+    found = tokens(
+        f"DKIM-Signature: v=1; a=rsa-sha256; d=example.org; s=mail; t=1700000000;\n bh={signature[:40]}=;"
+        f" h=From:To;\n b={signature}\n {signature}==\nX-Gm-Message-State: {signature}\n\nx".encode()
+    )
+    signed = {token.removeprefix("dkim-signature:") for token in found if token.startswith("dkim-")}
+    assert {"rsa-sha256", "example.org", "mail", "from", "to"} <= signed and len(signed) < 16
+    assert [token for token in found if "x-gm" in token] == ["header:x-gm-message-state"]
+
+
+def test_fields_that_name_the_same_people_tell_it_once() -> None:
+    head = b"Return-Path: <a@list.example>\nErrors-To: a@list.example\nSender: a@list.example\nTo: you@x.example\n"
+    found = tokens(head + b"Cc: you@x.example\nDelivered-To: you@x.example\n\n")
+    places = {token.partition(":")[0] for token in found if token.endswith((":list.example", ":x.example"))}
+    assert places == {"sender", "to"} and {"header:return-path", "header:errors-to", "header:cc"} <= set(found)
+
+
+def test_delivery_adds_few_tokens() -> None:
+    """What a mail server puts on top must not turn a verdict."""
+    top = (
+        b"Return-Path: <x@other.example>\nDelivered-To: me@home.example\n"
+        b"Received: from relay.other.example (relay.other.example [198.51.100.3]) by home.example;\n"
+        b" Sat, 1 Jan 2022 00:00:00 +0000\n"
+    )
+    before, after = set(tokens(MAIL)), set(tokens(top + MAIL))
+    assert before <= after and len(after - before) <= 20
+
+
+def test_options() -> None:
+    assert "header:newsgroups" in tokens(MAIL, ignore_headers=())
+    assert not [token for token in tokens(MAIL, ignore_headers=("X-Mailer", "Subject")) if "x-mailer" in token]
+    body = tokens(MAIL, body_only=True)
+    assert {"click", "here", "shop"} <= set(body) and "free" not in body
+    assert not {token.partition(":")[0] for token in body} & {"subject", "header", "html", "url", "part", "cut"}
+    stemmed = tokens(b"\nconnected connections connecting 25th", stem="english", body_only=True, ngrams=1)
+    assert stemmed["connect"] == 3 and "25th" in stemmed
+
+
+@pytest.mark.parametrize("tokenizer", ["tweet", "treebank"])
+def test_tokenizers_of_nltk(tokenizer: str) -> None:
+    raw = b"Subject: Hi\n\nHe isn't here, @you! Cheers " + b"7" * 200_000
+    found = tokens(raw, tokenizer=tokenizer)
+    assert {"cheers", "here", "subject:hi"} <= set(found) and ("isn't" in found) == (tokenizer == "tweet")
+
+
+def test_pairs_are_of_the_first_words_and_of_one_place() -> None:
+    text = b"Subject: at noon\n\n" + " ".join(f"w{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(600)).encode()
+    pairs = [token for token in tokens(text) if " " in token and token.startswith("w")]
+    assert pairs[:2] == ["waa wab", "wab wac"] and 50 < len(pairs) < 599
+    found = tokens(text, ngrams=3)
+    assert {"at noon", "waa wab wac"} <= set(found) and "noon waa" not in found
+    assert not [token for token in tokens(text, ngrams=1) if " " in token]
+
+
+HTML, PLAIN = "Content-Type: text/html", "Content-Type: text/plain"
+ATTACHED = PLAIN + "\nContent-Disposition: attachment; filename=notes.txt"
+
+
+def multipart(kind: str, *parts: tuple[str, str]) -> bytes:
+    body = "".join(f"--b\n{fields}\n\n{text}\n" for fields, text in parts)
+    return f"Content-Type: multipart/{kind}; boundary=b\n\n{body}--b--\n".encode()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        multipart("alternative", (PLAIN, "good " * 2000), (HTML, "<p>" + "bad " * 700)),
+        multipart("mixed", (ATTACHED, "good " * 2000), (HTML, "<p>" + "bad " * 700)),
+        multipart("mixed", *[(ATTACHED, "good " * 2000)] * 200, (HTML, "<p>" + "bad " * 700)),
+    ],
+    ids=["text alternative", "attached text", "many attached texts"],
+)
+def test_good_text_that_nobody_sees_leaves_half_of_the_words_to_what_is_seen(message: bytes) -> None:
+    counts = tokens(message)
+    assert counts["bad"] >= 500 and counts["good"] >= 250 and counts["bad bad"] > counts.get("good good", 0)
+
+
+def test_only_the_first_words_are_read_of_each_text() -> None:
+    found = tokens(b"\n" + b"early " * 1500 + b"late", body_only=True, ngrams=1)
+    assert 500 <= found["early"] < 1500 and "late" not in found and found["length:11"] == 1  # of all 1,501
+    counts = tokens(multipart("mixed", (PLAIN, "good " * 3000), (PLAIN, "bad " * 3000)))
+    assert counts["good"] > counts["bad"] > 100
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (b"X: " + b"x" * 1_000_000, "headers"),
+        (b"X: y\n" * 2000 + b"\n", "headers"),
+        (multipart("mixed", *[(PLAIN, "x")] * 600), "parts"),
+        (b"\n" + b"word " * 500_000, "text"),
+    ],
+    ids=["header section", "header fields", "parts", "text"],
+)
+def test_every_cut_is_a_token(message: bytes, kind: str) -> None:
+    assert [token for token in tokens(message) if token.startswith("cut:")] == ["cut:" + kind]
+
+
+@settings(max_examples=150)
+@given(st.binary(max_size=600))
+def test_any_bytes_have_tokens_that_can_be_stored(raw: bytes) -> None:
+    for message in (raw, b"Subject: x\n\n" + raw, b"Content-Type: text/html\n\n" + raw):
+        for token in Reader().tokens(message):
+            assert token and len(token.encode()) < 1000 and "\n" not in token
+
+
+def test_hostile_headers_and_parts_are_bounded() -> None:
+    header = b"".join(b"X-%d: %s\n" % (i, b"w%d " % i) for i in range(900))
+    found = Reader().tokens(header + b"Content-Type: text/" + b"x" * 300 + b"; charset=" + b"y" * 300 + b"\n\nx")
+    assert len(found) < 6000 and max(map(len, found)) < 130
+
+
+def test_what_was_read_before_does_not_show(corpora: Path) -> None:
+    raws = [path.read_bytes() for path in sorted((corpora / "spamassassin" / "hard_ham").iterdir())[:80]]
+    reader = Reader()
+    forwards = [reader.tokens(raw) for raw in raws]
+    assert [reader.tokens(raw) for raw in reversed(raws)] == forwards[::-1]
+    assert [Reader().tokens(raw) for raw in raws[:10]] == forwards[:10]
