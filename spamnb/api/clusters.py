@@ -20,10 +20,10 @@ def check_dask(dask: str, workers: int | None) -> None:
     >>> check_dask("tcp://10.0.0.1:8786", 2)
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: --workers is for processes of this machine; a cluster has the workers that it has
+    spamnb.errors.SpamnbError: --workers is for threads of this machine; a cluster has the workers that it has
     """
     if workers is not None and dask != "local":
-        raise SpamnbError("--workers is for processes of this machine; a cluster has the workers that it has")
+        raise SpamnbError("--workers is for threads of this machine; a cluster has the workers that it has")
 
 
 @contextmanager

@@ -192,7 +192,7 @@ class _Mail:
         from spamnb.api.clusters import chosen_cluster
         from spamnb.api.progress import progress
         from spamnb.api.scratch import scratch
-        from spamnb.engines.counting import counted
+        from spamnb.engines.counting import count_parallel
         from spamnb.evaluation.held_out import mail_of
         from spamnb.evaluation.protocols import no_subjects
 
@@ -200,7 +200,7 @@ class _Mail:
         named = noting_names(self._entries(), names)
         with scratch() as folder:
             with chosen_cluster(dask, workers, folder, self._tell) as cluster, progress("Reading", self._shown) as show:
-                training_set = counted(named, settings.tokens, folder, self._left_out, show, workers, cluster)
+                training_set = count_parallel(named, settings.tokens, folder, self._left_out, show, workers, cluster)
             mail = mail_of(training_set, names)
             if not len(mail.positions):
                 raise SpamnbError("no messages in the sources: nothing to evaluate on")

@@ -44,7 +44,7 @@ def train(
     - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``keep_lessons``: the most megabytes of taught messages that the model keeps; None: as the model says, or 64
     - ``recursive``, ``text_column``, ``label_column``: how Maildirs and tables are read
-    - ``workers``: processes that share the work; None: one a core
+    - ``workers``: threads that share the work; None: one a core
     - ``dask``: a Dask cluster reads the mail: the address of its scheduler, a scheduler file, or "local"; the model is
       the same (docs/cluster.md)
     - ``progress``: shown or not; None: in a notebook

@@ -101,7 +101,7 @@ keep_lessons_option = click.option(
 )
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes that share the work.  [default: one a core]"
+    "--workers", type=click.IntRange(min=1), help="Threads that share the work.  [default: one a core]"
 )
 
 

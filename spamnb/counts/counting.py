@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.counts.class_counts import inverse_index
 from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
@@ -147,7 +148,7 @@ class Collection:
             np.ones(len(indptr) - 1, bool),
         )
         self._parts.clear()
-        return TrainingSet(tokens, messages.count(classes, len(tokens)), messages)
+        return TrainingSet(tokens, messages.class_counts(classes, len(tokens)), messages)
 
     def _merged(self) -> tuple[Vocabulary, dict[int, np.ndarray]]:
         """One vocabulary of all, and the ids in it of the tokens of each."""
@@ -165,13 +166,17 @@ def _renumber(vocabulary: Vocabulary, ids: np.ndarray) -> tuple[TokenArray, np.n
     In this order columns are the same whoever counted what, and it is the order that the model file wants."""
     every = vocabulary.tokens()
     by_hash = np.argsort(every.hashes)
-    tokens = every.take(by_hash)
     held = np.zeros(len(every), np.int64)
     for first in range(0, len(ids), CELLS_AT_ONCE):
         np.add.at(held, ids[first : first + CELLS_AT_ONCE].astype(np.intp), 1)
-    columns = np.argsort(-held[by_hash], kind="stable")
+    commonest = np.argsort(-held[by_hash], kind="stable")
     number = np.empty(len(every), np.int32)
-    number[by_hash[columns]] = np.arange(len(every), dtype=np.int32)
+    number[by_hash[commonest]] = np.arange(len(every), dtype=np.int32)
     for first in range(0, len(ids), CELLS_AT_ONCE):
         ids[first : first + CELLS_AT_ONCE] = number[ids[first : first + CELLS_AT_ONCE]]
-    return tokens, columns
+    tokens = every.take(by_hash)
+    new = np.append(np.ones(min(len(tokens), 1), bool), tokens.hashes[1:] != tokens.hashes[:-1])
+    if not new.all():  # of two tokens with one hash a model knows one
+        kept = np.flatnonzero(new)
+        return tokens.take(kept), inverse_index(kept, len(tokens))[commonest]
+    return tokens, commonest

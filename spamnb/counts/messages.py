@@ -53,15 +53,23 @@ class Messages(NamedTuple):
         """The same messages with their own ids for columns, without those left out."""
         return self._replace(columns=np.where(self.columns < 0, -1, np.arange(len(self.columns))))
 
-    def rows(self, numbers: np.ndarray) -> CsrRows:
-        """The rows of these messages (ascending, one or more), over the training set's columns."""
+    def _cells(self, numbers: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Where the rows of these messages (ascending, one or more) begin and end, and what takes their cells."""
         begins, ends = self.indptr[numbers], self.indptr[numbers + 1]
         lengths = ends - begins
         indptr = np.append(0, np.cumsum(lengths))
         if numbers[-1] - numbers[0] + 1 == len(numbers):
-            cells: Any = slice(begins[0], ends[-1])
-        else:
-            cells = np.repeat(begins - indptr[:-1], lengths) + np.arange(indptr[-1])
+            return indptr, slice(begins[0], ends[-1])
+        return indptr, np.repeat(begins - indptr[:-1], lengths) + np.arange(indptr[-1])
+
+    def own_rows(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the rows of these messages (ascending, one or more) begin and end, and their ids."""
+        indptr, cells = self._cells(numbers)
+        return indptr, self.ids[cells]
+
+    def rows(self, numbers: np.ndarray) -> CsrRows:
+        """The rows of these messages (ascending, one or more), over the training set's columns."""
+        indptr, cells = self._cells(numbers)
         columns, counts = np.take(self.columns, self.ids[cells]), self.counts[cells].astype(np.int64)
         if len(columns) and columns.min() < 0:
             known = columns >= 0
@@ -69,17 +77,17 @@ class Messages(NamedTuple):
             columns, counts = columns[known], counts[known]
         return CsrRows(indptr, columns, counts)
 
-    def count(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
+    def class_counts(self, classes: tuple[str, ...], vocabulary_size: int) -> ClassCounts:
         """The sums over the included messages."""
         one = np.ones((), np.int64)
 
         def parts(numbers: np.ndarray) -> Iterator[SparseRow]:
             for first in range(0, len(numbers), MESSAGES_AT_ONCE):
-                rows = self.rows(numbers[first : first + MESSAGES_AT_ONCE])
-                yield SparseRow(rows.ids, one, rows.counts)
+                _, cells = self._cells(numbers[first : first + MESSAGES_AT_ONCE])
+                yield SparseRow(self.ids[cells].astype(np.intp), one, self.counts[cells])
 
         of_class = [np.flatnonzero(self.included & (self.labels == label)) for label in range(len(classes))]
-        rows = tuple(SparseRow.sum(parts(numbers), vocabulary_size) for numbers in of_class)
+        rows = tuple(SparseRow.sum(parts(numbers), vocabulary_size, self.columns) for numbers in of_class)
         return ClassCounts(classes, np.array([*map(len, of_class)], np.int64), vocabulary_size, rows)
 
     def last_copies(self) -> np.ndarray:

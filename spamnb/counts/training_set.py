@@ -54,7 +54,7 @@ class TrainingSet(NamedTuple):
     def subset(self, places: np.ndarray) -> TrainingSet:
         """The training set of the messages at these places, with the same columns."""
         chosen = self.select(places)
-        return chosen._replace(counts=chosen.messages.count(self.counts.classes, len(self.tokens)))
+        return chosen._replace(counts=chosen.messages.class_counts(self.counts.classes, len(self.tokens)))
 
     def minus(self, places: np.ndarray) -> TrainingSet:
         """The training set without the messages at these places: all sums minus theirs."""
@@ -75,7 +75,7 @@ class TrainingSet(NamedTuple):
         last, included = self.messages.last_copies(), self.messages.included
         if last.all():
             return self
-        surplus = self._including(included & ~last).messages.count(self.counts.classes, len(self.tokens))
+        surplus = self._including(included & ~last).messages.class_counts(self.counts.classes, len(self.tokens))
         return self._including(included & last)._replace(counts=self.counts - surplus).select_columns()
 
     def select_columns(self, columns: np.ndarray | None = None) -> TrainingSet:

@@ -7,17 +7,15 @@ model. A part that was lost with its worker is counted again by another.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from spamnb.counts.counting import Collection, Counted, Counter, Unread
-from spamnb.counts.training_set import TrainingSet
+from spamnb.counts.counting import Counted, Counter
 from spamnb.engines.cluster import Cluster, check_rules, rules
-from spamnb.engines.counting import Progress
-from spamnb.engines.executor import ordered_map, take_chunk
+from spamnb.engines.counting import CountedParts, MailPart, Parts
+from spamnb.engines.executor import ordered_map
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -31,19 +29,11 @@ AHEAD = 3  # parts a worker that are handed out and not added up yet
 MAX_PART_BYTES = 1 << 24  # of mail, where entries carry their bytes
 
 
-class MailPart:
-    """A part of the mail. No list: Dask looks for futures in each element of a list that it hands on."""
-
-    def __init__(self, entries: Sequence[Entry], first: int) -> None:
-        self.entries = entries
-        self.first = first  # place of the first of them in the whole of the mail
-
-
 def count_part(mail: MailPart, options: TokenOptions, expected: dict[str, str]) -> tuple[TokenArray, Counted]:
     """What a worker does: count a part, with ids of the tokens beside it. SpamnbError where it goes by other rules."""
     check_rules(rules(), expected, "a worker")
     counter = Counter(options)
-    counted = counter.count(enumerate(mail.entries, mail.first))
+    counted = counter.count(mail.numbered())
     return counter.vocabulary.tokens(), counted
 
 
@@ -61,48 +51,23 @@ def part_sizes(workers: int) -> Iterator[int]:
         size = min(2 * size, LARGEST_PART)
 
 
-def count_on_cluster(
-    cluster: Cluster,
-    mail: Iterable[Entry],
-    options: TokenOptions,
-    folder: Path,
-    on_unreadable: Callable[[str, Exception], None],
-    on_progress: Progress,
-) -> TrainingSet:
-    """As ``count_parallel``: the training set of all messages, as this machine makes it."""
-    parts, expected = _Parts(mail, cluster.workers), rules()
+def by_cluster(cluster: Cluster, parts: Parts, options: TokenOptions) -> CountedParts:
+    """The parts as the cluster's workers count them. SpamnbError where a worker lacks a file that is here."""
+    expected, vocabulary = rules(), Vocabulary()
 
     def submit(part: MailPart) -> Any:
+        part.entries = [_absolute(entry) for entry in part.entries]
         told = f"the part of the mail from {part.entries[0].name} to {part.entries[-1].name}"
         return cluster.submit(f"count-{part.first}", count_part, part, options, expected, told=told)
 
-    collection, vocabulary, done = Collection(folder), Vocabulary(), 0
     for tokens, counted in ordered_map(submit, parts, lambda: AHEAD * cluster.workers, result=cluster.result):
         for message in counted.unread:
-            _check_seen(cluster, message)
-            on_unreadable(message.name, OSError(message.why))
-        done += len(counted.positions) + len(counted.unread)
-        on_progress(done, parts.total)
-        collection.add(counted._replace(ids=_ids(vocabulary, tokens)[counted.ids]), vocabulary)
-    return collection.training_set()
-
-
-class _Parts(Iterator[MailPart]):
-    """The mail in parts, with ``total`` messages once all are listed."""
-
-    def __init__(self, mail: Iterable[Entry], workers: int) -> None:
-        self._mail, self._sizes = iter(mail), part_sizes(workers)
-        self._listed = 0
-        self.total: int | None = None
-
-    def __next__(self) -> MailPart:
-        entries = take_chunk(self._mail, next(self._sizes), MAX_PART_BYTES).entries
-        if not entries:
-            self.total = self._listed
-            raise StopIteration
-        part = MailPart([_absolute(entry) for entry in entries], self._listed)
-        self._listed += len(entries)
-        return part
+            if message.missing and os.path.exists(message.path):
+                raise SpamnbError(
+                    f"{message.name}: here it is, and on a worker of {cluster.address} it is not; all workers must see"
+                    " the mail's files under the same names"
+                )
+        yield counted._replace(ids=_ids(vocabulary, tokens)[counted.ids]), vocabulary
 
 
 def _ids(vocabulary: Vocabulary, tokens: TokenArray) -> np.ndarray:
@@ -115,12 +80,3 @@ def _ids(vocabulary: Vocabulary, tokens: TokenArray) -> np.ndarray:
 def _absolute(entry: Entry) -> Entry:
     here = entry.content is None and not is_remote(entry.path)
     return entry._replace(path=os.path.abspath(entry.path)) if here else entry
-
-
-def _check_seen(cluster: Cluster, message: Unread) -> None:
-    """SpamnbError where a worker lacks a file that is here."""
-    if message.missing and os.path.exists(message.path):
-        raise SpamnbError(
-            f"{message.name}: here it is, and on a worker of {cluster.address} it is not; all workers must see the"
-            " mail's files under the same names"
-        )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spamnb.counts.counting import Collection, Counted, Counter
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.executor import AHEAD, Chunk, PerThread, cores, ordered_map, take_chunk, threads
+from spamnb.engines.executor import AHEAD, PerThread, cores, ordered_map, take_chunk, threads
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.sources.entries import Entry
@@ -18,30 +20,13 @@ from spamnb.sources.entries import Entry
 if TYPE_CHECKING:
     from spamnb.engines.cluster import Cluster
 
-MAX_CHUNK = 128  # messages handed out at a time: small enough that no thread is left with much at the end
+MAX_CHUNK = 128  # messages handed to a thread: small enough that no thread is left with much at the end
 MAX_CHUNK_BYTES = 1 << 22  # … or this much mail, where entries carry their bytes
-MAX_LISTED = 256  # chunks listed ahead, while waiting, to know how many messages there are: about 10 MB
+MAX_LISTED = 256  # parts listed ahead, while waiting, to know how many messages there are: about 10 MB
 MAX_LISTED_BYTES = 1 << 24  # … or so much mail, where entries carry their bytes
 
 Progress = Callable[[int, int | None], None]  # messages done, and how many there are once that is known
-NumberedEntry = tuple[int, Entry]
-
-
-def counted(
-    entries: Iterable[Entry],
-    options: TokenOptions,
-    folder: Path,
-    on_unreadable: Callable[[str, Exception], None],
-    on_progress: Progress,
-    workers: int | None,
-    cluster: Cluster | None,
-) -> TrainingSet:
-    """The training set of all messages: counted by the ``cluster`` where there is one, else as ``count_parallel``."""
-    if cluster is None:
-        return count_parallel(entries, options, folder, on_unreadable, on_progress, workers)
-    from spamnb.engines.cluster_counting import count_on_cluster
-
-    return count_on_cluster(cluster, entries, options, folder, on_unreadable, on_progress)
+CountedParts = Generator[tuple[Counted, Vocabulary]]  # in the order of the mail, with the vocabulary of their ids
 
 
 def count_parallel(
@@ -51,54 +36,79 @@ def count_parallel(
     on_unreadable: Callable[[str, Exception], None],
     on_progress: Progress = lambda done, total: None,
     workers: int | None = None,
+    cluster: Cluster | None = None,
 ) -> TrainingSet:
-    """The training set of all messages, counted by ``workers`` threads (default: one a core).
+    """The training set of all messages, counted by ``workers`` threads (default: one a core), or by the ``cluster``
+    where there is one. Rows that memory should not hold lie in ``folder``."""
+    if cluster is None:
+        parts = Parts(entries, repeat(MAX_CHUNK), MAX_CHUNK_BYTES)
+        shared = _by_threads(parts, options, workers or cores())
+    else:
+        from spamnb.engines.cluster_counting import MAX_PART_BYTES, by_cluster, part_sizes
 
-    Rows that memory should not hold lie in ``folder``."""
-    workers = workers or cores()
-    own = PerThread(partial(Counter, options))
-
-    def count(chunk: list[NumberedEntry]) -> tuple[Counted, Vocabulary]:
-        return own.value.count(chunk), own.value.vocabulary
-
-    collection, chunks, done = Collection(folder), _Chunks(iter(entries)), 0
-    with threads(workers) as executor:
-        submit = partial(executor.submit, count)
-        for found, vocabulary in ordered_map(submit, chunks, lambda: AHEAD * workers, chunks.list_one):
+        parts = Parts(entries, part_sizes(cluster.workers), MAX_PART_BYTES)
+        shared = by_cluster(cluster, parts, options)
+    collection, done = Collection(folder), 0
+    with closing(shared):
+        for found, vocabulary in shared:
             for message in found.unread:
                 on_unreadable(message.name, OSError(message.why))
             done += len(found.positions) + len(found.unread)
-            on_progress(done, chunks.total)
+            on_progress(done, parts.total)
             collection.add(found, vocabulary)
     return collection.training_set()
 
 
-class _Chunks(Iterator[list[NumberedEntry]]):
-    """Entries in chunks, listed ahead of need where there is time."""
+def _by_threads(parts: Parts, options: TokenOptions, workers: int) -> CountedParts:
+    own = PerThread(partial(Counter, options))
 
-    def __init__(self, entries: Iterator[Entry]) -> None:
-        self._entries = entries
-        self._ahead = deque[Chunk]()
-        self._given = self._listed = self._carried = 0  # messages handed out, and listed; bytes of those ahead
-        self.total: int | None = None
+    def count(part: MailPart) -> tuple[Counted, Vocabulary]:
+        return own.value.count(part.numbered()), own.value.vocabulary
 
-    def __next__(self) -> list[NumberedEntry]:
+    with threads(workers) as executor:
+        yield from ordered_map(
+            lambda part: executor.submit(count, part), parts, lambda: AHEAD * workers, parts.list_one
+        )
+
+
+class MailPart:
+    """A part of the mail. No list: Dask looks for futures in each element of a list that it hands on."""
+
+    def __init__(self, entries: list[Entry], first: int, size: int) -> None:
+        self.entries = entries
+        self.first = first  # place of the first of them in the whole of the mail
+        self.size = size  # bytes of mail that they carry
+
+    def numbered(self) -> Iterator[tuple[int, Entry]]:
+        """The entries with their places."""
+        return enumerate(self.entries, self.first)
+
+
+class Parts(Iterator[MailPart]):
+    """Entries in parts of these ``sizes``, or of so many bytes that they carry; listed ahead where there is time."""
+
+    def __init__(self, entries: Iterable[Entry], sizes: Iterator[int], most_bytes: int) -> None:
+        self._entries, self._sizes, self._most_bytes = iter(entries), sizes, most_bytes
+        self._ahead = deque[MailPart]()
+        self._listed = self._carried = 0  # messages listed; bytes of those ahead
+        self.total: int | None = None  # messages, once all are listed
+
+    def __next__(self) -> MailPart:
         if not self._ahead and not self.list_one():
             raise StopIteration
-        chunk, size, _ = self._ahead.popleft()
-        self._carried -= size
-        first, self._given = self._given, self._given + len(chunk)
-        return list(enumerate(chunk, first))
+        part = self._ahead.popleft()
+        self._carried -= part.size
+        return part
 
     def list_one(self) -> bool:
-        """List one more chunk; False where there is no more, or enough is at hand."""
+        """List one more part; False where there is no more, or enough is at hand."""
         if self.total is not None or len(self._ahead) >= MAX_LISTED or self._carried > MAX_LISTED_BYTES:
             return False
-        chunk = take_chunk(self._entries, MAX_CHUNK, MAX_CHUNK_BYTES)
+        chunk = take_chunk(self._entries, next(self._sizes), self._most_bytes)
         if not chunk.entries:
             self.total = self._listed
             return False
-        self._ahead.append(chunk)
+        self._ahead.append(MailPart(chunk.entries, self._listed, chunk.size))
         self._listed += len(chunk.entries)
         self._carried += chunk.size
         return True

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -133,6 +132,9 @@ def of_chunks(
         yield from map(alone or make(), chunks)
         return
     own = PerThread(make)
+
+    def made(chunk: list[Entry]) -> R:
+        return own.value(chunk)
+
     with threads(workers) as executor:
-        submit = partial(executor.submit, lambda chunk: own.value(chunk))
-        yield from ordered_map(submit, chunks, lambda: AHEAD * workers)
+        yield from ordered_map(lambda chunk: executor.submit(made, chunk), chunks, lambda: AHEAD * workers)

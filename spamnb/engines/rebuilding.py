@@ -18,7 +18,7 @@ import numpy as np
 
 from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
-from spamnb.engines.counting import Progress, counted
+from spamnb.engines.counting import Progress, count_parallel
 from spamnb.engines.executor import cores, threads
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
@@ -200,7 +200,9 @@ def rebuild(
 
     how: dict[str, Any] = {"force": force, "one_class": one_class, "finish": finish, "catch_up": lessons.catch_up}
     with closing(lessons):
-        training_set = counted(noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster)
+        training_set = count_parallel(
+            noted(entries()), settings.tokens, folder, on_unreadable, on_progress, workers, cluster
+        )
         check(training_set)
         with threads(2) if (workers or cores()) > 1 else nullcontext() as executor:
             left_out = train_file(path, training_set, settings, executor=executor, **how)

@@ -14,8 +14,8 @@ from contextlib import nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
-from spamnb.counts.newest import newest
 from spamnb.counts.messages import UNDATED
+from spamnb.counts.newest import newest
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.held_out import Answers, Mail
 from spamnb.evaluation.result import Result

@@ -38,8 +38,7 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
         np.putmask(groups, held == settings.min_messages, -1)
 
     def of_batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        # The messages' own ids number common tokens first, so that the rows of the table that are read most lie together
-        # in memory.
+        # The messages' own ids number common tokens first: the rows of the table that are read most lie together.
         columns = training_set.messages.columns
         own_table, own_groups = np.take(table, columns, axis=0), np.take(groups, columns)
         for batch in training_set._replace(messages=training_set.messages.with_own_ids()).batches():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -71,9 +71,10 @@ class MemoryModel:
             classes = store.totals().classes
             if len(entries) > MAX_ALONE:
                 store.preload()
-            own = _Judge(self.classifier)
-            make = partial(_judge_of_copy, store.as_bytes()) if workers > 1 and len(entries) > MAX_ALONE else lambda: own
-            parts = list(of_chunks(iter(entries), make, workers))
+            judge: Callable[[], _Judge] = partial(_Judge, self.classifier)
+            if workers > 1 and len(entries) > MAX_ALONE:
+                judge = partial(_judge_of_copy, store.as_bytes())
+            parts = list(of_chunks(iter(entries), judge, workers))
         none = np.zeros((0, len(classes)))
         scores = np.concatenate([none, *(part.scores for part in parts)])
         probabilities = np.concatenate([none, *(part.probabilities for part in parts)])

@@ -69,7 +69,7 @@ class MailVectorizer(_Transformer):
     A token is what spamnb reads in a message: words of its text and pairs of them, headers, hosts of links, what its
     HTML and its parts are. X is a list of messages: bytes are raw mail and a str is a text without headers, unless
     ``input`` is "mail" or "text" for both. Column j is the j-th token by its 64-bit hash, whatever the order of the
-    messages and the number of processes.
+    messages and the number of threads.
 
     ``tokenizer``, ``stem``, ``ngrams``, ``body_only`` and ``ignore_headers`` are those of ``TokenOptions``. ``min_df``
     leaves out tokens that fewer messages hold, ``binary`` tells presence only, ``dtype`` is that of the counts, and

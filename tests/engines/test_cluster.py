@@ -187,9 +187,9 @@ def test_without_the_extra_it_says_what_to_install(
 
 def test_what_a_cluster_cannot_do_is_refused_before_it_is_asked(folder: Path, tmp_path: Path) -> None:
     nowhere = "tcp://127.0.0.1:1"
-    with pytest.raises(SpamnbError, match="--workers is for processes of this machine"):
+    with pytest.raises(SpamnbError, match="--workers is for threads of this machine"):
         train(folder, tmp_path / "model", dask=nowhere, workers=2)
-    with pytest.raises(SpamnbError, match="--workers is for processes of this machine"):
+    with pytest.raises(SpamnbError, match="--workers is for threads of this machine"):
         evaluate(folder, dask=nowhere, workers=2)
     with pytest.raises(SpamnbError, match="--dask: with --online and --model one message is judged after the other"):
         evaluate(folder, dask=nowhere, online=True)

@@ -15,7 +15,8 @@ from mail import folders, mail, message, never
 
 from spamnb.engines import cluster_counting
 from spamnb.engines.cluster import rules
-from spamnb.engines.cluster_counting import MailPart, count_part
+from spamnb.engines.cluster_counting import count_part
+from spamnb.engines.counting import MailPart
 from spamnb.engines.rebuilding import Lessons, Rebuilt, rebuild
 from spamnb.errors import SpamnbError
 from spamnb.reader.options import TokenOptions
@@ -190,7 +191,7 @@ def test_no_messages_and_one_class_are_refused_as_on_one_machine(tmp_path: Path)
 def test_a_worker_by_other_rules_counts_nothing(what: str) -> None:
     expected = {**rules(), what: "another"}
     with pytest.raises(SpamnbError, match=f"^a worker has {what} .*, here it is another; install the same"):
-        count_part(MailPart([], 0), TokenOptions(), expected)
+        count_part(MailPart([], 0, 0), TokenOptions(), expected)
 
 
 def test_a_million_tokens_are_not_48_bytes_to_a_cluster() -> None:

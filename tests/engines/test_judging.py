@@ -14,8 +14,8 @@ from spamnb.classifier import Classifier
 from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import executor as module
 from spamnb.engines.counting import count_parallel
-from spamnb.engines.judging import classify_parallel
 from spamnb.engines.executor import threads
+from spamnb.engines.judging import classify_parallel
 from spamnb.judgement import Judgement
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings

@@ -32,9 +32,7 @@ def made(
     scratch.mkdir(exist_ok=True)
     lessons = Lessons(old, None, never)
     found = entries([str(source)], never)
-    done = rebuild(
-        path, found, Settings(**chosen), lessons, {}, scratch, never, lambda *_: None, workers, force=True
-    )
+    done = rebuild(path, found, Settings(**chosen), lessons, {}, scratch, never, lambda *_: None, workers, force=True)
     with Store.open(path) as store:
         return done, sums(export(store))
 

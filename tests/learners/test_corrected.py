@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from mail import counted, exported, mail, message, never
 
 from spamnb.classifier import Classifier
-from spamnb.counts.training_set import TrainingSet
 from spamnb.engines import counting
 from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
