@@ -95,7 +95,7 @@ def test_both_paths_agree_on_ascii(text: str) -> None:
     assert Counter(words(text + " beside \u8bed")) == Counter([*words(text), "beside", "\u8bed"])
 
 
-@given(st.text(st.characters(categories=["L", "M", "Zs"], max_codepoint=0x2000), max_size=100))
+@given(st.text(st.characters(categories=["L", "M", "Zs"], max_codepoint=0x590), max_size=100))
 def test_composition_makes_no_other_words(text: str) -> None:
     assert Counter(words(unicodedata.normalize("NFD", text))) == Counter(words(unicodedata.normalize("NFC", text)))
 
