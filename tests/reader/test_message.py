@@ -97,6 +97,15 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert [number for number, _ in rows.errors] == [1] and rows.indptr[2] == rows.indptr[1]
 
 
+@given(st.text(max_size=80), st.text(max_size=80), st.integers(1, 4))
+def test_a_token_has_one_id_however_it_came(subject: str, body: str, ngrams: int) -> None:
+    vocabulary = Vocabulary()
+    raw = f"Subject: {subject}\nReceived: from {subject}\nX: a:b\n\n{body} long{'g' * 40} http://a.example:8".encode()
+    Reader(TokenOptions(ngrams=ngrams)).read([raw], vocabulary)
+    ids = np.arange(len(vocabulary), dtype=np.uint32)
+    assert vocabulary.ids(vocabulary.take(ids)).tolist() == ids.tolist()
+
+
 def test_vocabularies_of_threads_are_put_together() -> None:
     readers = [(Reader(), Vocabulary()) for _ in range(4)]
     raws = [[f"\nword{i} same{j}".encode() for j in range(200)] for i in range(4)]
