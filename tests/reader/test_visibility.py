@@ -210,7 +210,7 @@ HIDDEN = [
     "<details><summary>more</summary>secret</details>",
     *(f"<{tag}>secret</{tag}>" for tag in ("dialog", "datalist", "video", "audio", "canvas")),
 ]  # fmt: skip
-NO_TEXT = [f"<{tag}>secret</{tag}>" for tag in ("template", "script", "style", "noframes", "iframe")] + ["<!--secret-->"]
+NO_TEXT = ["<!--secret-->", *(f"<{tag}>secret</{tag}>" for tag in "template script style noframes iframe".split())]
 
 
 def read(page: str) -> Message:
