@@ -60,6 +60,7 @@ def test_parts_are_those_of_the_standard_library(parts: list[tuple[str, str]], k
 @given(PLAIN, st.sampled_from(["base64", "quoted-printable"]), st.sampled_from(["utf-8", "gb18030", "utf-16-le"]))
 def test_bodies_are_decoded(text: str, encoding: str, charset: str) -> None:
     octets = (text + ".").encode(charset)
+    encoding = "base64" if charset == "utf-16-le" else encoding  # whose line ends quoted-printable would change
     body = octets if encoding == "base64" else quopri.encodestring(octets)
     assert parse(coded(body, encoding, charset=charset)).texts[0].strip("\n") == (text + ".").strip("\n")
 
@@ -85,7 +86,7 @@ GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
         *((GUESSED.replace(b"boundary==_Next", other), "one two") for other in (b"boundary=other", b"", b"boundary=")),
         *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b"text", b"nonsense", b"text/plain/x", b"")),
         *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b";", b"/", b"text / plain")),
-        (b"Content-Type: text/html (comment)\n\n<b>x", "x"),
+        (b"Content-Type: text/html (comment)\n\n<b>x", "x"), (b"Content-Type : text/html\n\n<b>x", "x"),
         ("Content-Type: text/plain charset=koi8-r\n\nда".encode("koi8-r"), "да"),
         ("Content-Type: text/html\n\n<meta charset=koi8-r><p>да".encode("koi8-r"), "да"),
     ],
@@ -113,7 +114,7 @@ def test_a_boundary_line_separates_whatever_stands_before_it(gap: str) -> None:
 )  # fmt: skip
 def test_html_is_read_by_whatever_name(kind: str) -> None:
     assert is_read_as_html(f"{MIXED}\n--b\nContent-Type: {kind}\n\n{SHOP}\n--b--\n")
-    assert is_read_as_html(f"Content-Type : {kind}\n\n{SHOP}")
+    assert is_read_as_html(f"Content-Type: {kind}\n\n{SHOP}")
 
 
 QUOTED = ["quoted printable", "QUOTED-PRINTABLE (x)", "quotedprintable"]
