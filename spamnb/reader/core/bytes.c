@@ -21,3 +21,14 @@ bool is_ascii(span s) {
         bits |= *s.at & 0x80;
     return !bits;
 }
+
+bool is_one_of(span word, const char *words) {
+    span rest = span_of(words, strlen(words));
+    while (!is_empty(rest)) {
+        span one = before_first(rest, ' ');
+        if (!is_empty(one) && is_same(one, word))
+            return true;
+        rest = skip_bytes(rest, size_of(one) + 1);
+    }
+    return false;
+}

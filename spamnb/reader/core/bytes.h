@@ -136,6 +136,8 @@ static inline span strip_any(span s, const char *bytes) {
 }
 
 bool is_ascii(span s);
+/* Whether a word is one of some with blanks between them. */
+bool is_one_of(span word, const char *words);
 
 /* Of how many bits a number is. */
 static inline unsigned bit_length(size_t n) {

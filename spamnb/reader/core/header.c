@@ -41,7 +41,7 @@ static const char *const TRACE_FIELDS[] = {
     "received", "return-path", "delivered-to", "x-original-to", "envelope-to", "delivery-date",
 };
 
-static bool is_one_of(span name, const char *const names[], size_t n) {
+static bool is_field_of(span name, const char *const names[], size_t n) {
     for (size_t i = 0; i < n; i++) {
         span known = span_of(names[i], strlen(names[i]));
         if (starts_with_any_case(name, known) && (known.end[-1] == '-' || size_of(name) == size_of(known)))
@@ -60,7 +60,7 @@ static span field_name(span line) {
 
 static bool is_known_field(span line) {
     span name = field_name(line);
-    return !is_empty(name) && is_one_of(name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
+    return !is_empty(name) && is_field_of(name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
 }
 
 const uint8_t *skip_envelope(span message) {
@@ -102,7 +102,7 @@ struct section read_section(struct reader *reader, span message) {
             is_cut = section.fields.count == MAX_FIELDS;
             if (!is_cut)
                 *LIST_ADD(&reader->arena, &section.fields) = field;
-            is_mail = is_mail || is_one_of(field.name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
+            is_mail = is_mail || is_field_of(field.name, KNOWN_FIELDS, COUNT_OF(KNOWN_FIELDS));
         } else {
             span next = rest, line;
             next_line(&next, &line);
@@ -134,7 +134,7 @@ span lasting_lines(struct reader *reader, const struct section *section, bool wi
             span name = field_name(line);
             is_left_out = !is_empty(name) &&
                           (header_rule_of(reader->rules, name)->is_volatile ||
-                           (without_trace && is_one_of(name, TRACE_FIELDS, COUNT_OF(TRACE_FIELDS))));
+                           (without_trace && is_field_of(name, TRACE_FIELDS, COUNT_OF(TRACE_FIELDS))));
         }
         if (!is_left_out)
             put_span(&writer, span_between(line.at, rest.at));

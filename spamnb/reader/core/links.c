@@ -7,17 +7,6 @@
 
 enum { MAX_LABEL = 63, MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 
-bool is_one_of(span word, const char *words) {
-    span rest = span_of(words, strlen(words));
-    while (!is_empty(rest)) {
-        span one = before_first(rest, ' ');
-        if (!is_empty(one) && is_same(one, word))
-            return true;
-        rest = skip_bytes(rest, size_of(one) + 1);
-    }
-    return false;
-}
-
 static span last_label(span host) {
     const uint8_t *dot = find_last(host, '.');
     return span_between(dot ? dot + 1 : host.at, host.end);

@@ -29,9 +29,6 @@ struct link read_link(struct reader *reader, span url);
 
 static inline bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
-/* Whether a word is one of some with blanks between them. */
-bool is_one_of(span word, const char *words);
-
 /* The tricks of a host's name. */
 unsigned host_tricks(struct reader *reader, span host);
 

@@ -55,14 +55,6 @@ struct box {
 
 #define IS(text) is_same(value, LITERAL(text))
 
-static bool is_one_of(span value, const char *words) {
-    size_t n = size_of(value);
-    for (const char *at = words; n && (at = strstr(at, " ")); at++)
-        if (!strncmp(at + 1, (const char *)value.at, n) && at[1 + n] == ' ')
-            return true;
-    return false;
-}
-
 static span next_word(span *text) {
     while (text->at < text->end && is_space(*text->at))
         text->at++;
@@ -655,7 +647,7 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
     }
     while (!is_empty(text)) {
         uint8_t c = *text.at;
-        if (is_space(c) || c == '>' || c == '+' || c == '~') { /* what stands before it is not looked at */
+        if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before it is not looked at */
             text.at++;
             rule->is_doubtful = true;
             rule->name = rule->id = (span){0};
@@ -690,8 +682,8 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
         } else if (c == '[') {
             const uint8_t *end = find_outside(skip_bytes(text, 1), ']', ']');
             text.at = end < text.end ? end + 1 : text.end;
-            rule->is_doubtful = true;
-        } else if (is_name_byte(c)) {
+            *is_foreign = true;
+        } else if (is_name_byte(c) && !is_digit(c)) {
             rule->name = lower_copy(sheet->arena, take_name(&text));
             rule->specificity++;
         } else {
@@ -714,6 +706,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         put_byte(&kept, ';');
     }
     body = writer_close(&kept);
+    is_doubtful = is_doubtful || ends_with(strip(selectors), LITERAL(","));
     while (!is_empty(body) && !is_empty(selectors)) {
         const uint8_t *end = find_outside(selectors, ',', ',');
         sheet->is_cut = sheet->is_cut || sheet->n_rules == MAX_RULES;

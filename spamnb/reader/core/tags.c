@@ -43,6 +43,7 @@ static const struct {
     {"head", IGNORED, NORMAL, IS_FACT},
     {"noembed noframes", ORDINARY, RAW, IS_FACT},
     {"template", ORDINARY, NOWHERE, IS_BARRIER},
+    {"datalist", ORDINARY, NOWHERE, 0},
     {"plaintext", ORDINARY, REST, 0},
 };
 
