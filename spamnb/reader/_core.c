@@ -19,7 +19,7 @@ static PyObject *make_page_of; /* what describes 256 characters */
 
 /* ---- Objects of Python ---- */
 
-#define AT_AND_SIZE(text) (const char *)(text).at, (Py_ssize_t)size_of(text)
+#define AT_AND_SIZE(text) (text).at ? (const char *)(text).at : "", (Py_ssize_t)size_of(text) /* NULL would be None */
 
 static PyObject *text_of(span text) { return PyUnicode_DecodeUTF8(AT_AND_SIZE(text), "replace"); }
 

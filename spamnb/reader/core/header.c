@@ -50,12 +50,17 @@ static bool is_field_of(span name, const char *const names[], size_t n) {
     return false;
 }
 
-/* The name of the field that a line begins with; empty where it begins with none. */
+/* The name of the field that a line begins with; empty where it begins with none. "Content-Type : x" is meant for one,
+ * other words with a blank before a colon are not. */
 static span field_name(span line) {
-    const uint8_t *at = line.at;
+    const uint8_t *at = line.at, *colon;
     while (at < line.end && *at > ' ' && *at < 127 && *at != ':')
         at++;
-    return span_between(line.at, at < line.end && *at == ':' ? at : line.at);
+    span name = span_between(line.at, at);
+    for (colon = at; colon < line.end && is_blank(*colon); colon++)
+        continue;
+    bool is_field = colon < line.end && *colon == ':' && (colon == at || starts_with_any_case(name, LITERAL("content-")));
+    return is_field ? name : span_between(line.at, line.at);
 }
 
 static bool is_known_field(span line) {
@@ -86,7 +91,7 @@ static bool read_field(span *text, struct field *field) {
     field->name = field_name(*text);
     if (is_empty(field->name))
         return false;
-    field->value = skip_blanks(span_between(field->name.end + 1, text->end));
+    field->value = skip_blanks(span_between(find_byte(span_between(field->name.end, text->end), ':') + 1, text->end));
     field->value.end = value_end(field->value);
     *text = skip_bytes(span_between(field->value.end, text->end), 1);
     return true;

@@ -72,7 +72,7 @@ static void inherit(struct document *d, size_t at) {
     element->why = above ? above->why : SEEN;
     bool is_reset = element->tag == TAG_TABLE && at > 2; /* in old pages tables do not inherit letters */
     bool is_split = style->is_under_inline && !(flags & IS_INLINE);
-    if (!(element->attributes || d->sheet.n_rules || flags & IS_CONTROL || element->tag == TAG_MARK || is_reset || is_split))
+    if (!(element->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || element->tag == TAG_MARK || is_reset || is_split))
         return;
     struct style from = *style;
     if (is_reset) {
@@ -462,8 +462,11 @@ static void keep_style_urls(struct document *d, span style) {
 static void keep_refresh(struct document *d, span value) {
     const uint8_t *begin = find_any_case(first_bytes(value, 100), LITERAL("url"));
     span url = begin ? strip(span_between(begin + 3, value.end)) : (span){0};
-    if (starts_with(url, LITERAL("=")))
-        keep_url(d, &d->reader->message.links, strip_any(strip(skip_bytes(url, 1)), "\"'"));
+    if (!starts_with(url, LITERAL("=")))
+        return;
+    url = strip(skip_bytes(url, 1));
+    bool is_quoted = !is_empty(url) && (*url.at == '"' || *url.at == '\'');
+    keep_url(d, &d->reader->message.links, is_quoted ? before_first(skip_bytes(url, 1), *url.at) : url);
 }
 
 /* A link ends: does it show another host than it leads to? */
@@ -484,7 +487,7 @@ static void keep_urls(struct document *d, unsigned tag, const struct attributes 
     struct url_list *const list_of[N_ATTRIBUTES] = {
         [A_HREF] = leads ? &message->links : NULL,
         [A_SRC] = is_frame ? &message->links : tag == TAG_SCRIPT ? NULL : &message->images,
-        [A_DATA] = &message->links, [A_PING] = &message->links, [A_XLINK] = &message->links,
+        [A_PING] = &message->links, [A_XLINK] = &message->links,
         [A_BACKGROUND] = &message->images, [A_POSTER] = &message->images, [A_LOWSRC] = &message->images,
         [A_DYNSRC] = &message->images, [A_ACTION] = &message->forms, [A_FORMACTION] = &message->forms,
     };

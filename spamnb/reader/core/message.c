@@ -63,7 +63,7 @@ static void add_octets(struct reader *reader, enum shown_as as, span octets, spa
         struct html_text found = read_html(reader, shown_text(arena, decode_text(reader, octets, charset)));
         *LIST_ADD(arena, texts) = shown_text(arena, found.shown); /* references may stand for controls */
         if (!is_empty(found.hidden))
-            *LIST_ADD(arena, &message->hidden) = found.hidden;
+            *LIST_ADD(arena, &message->hidden) = shown_text(arena, found.hidden);
         return;
     }
     span text = shown_text(arena, decode_text(reader, octets, charset));

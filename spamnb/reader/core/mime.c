@@ -16,7 +16,7 @@ static const struct shown_type {
     {"message/delivery-status", AS_REPORT}, {"message/disposition-notification", AS_REPORT},
     {"message/feedback-report", AS_REPORT}, {"application/pdf", AS_PDF}, {"application/x-pdf", AS_PDF},
     {"application/pkcs7-mime", AS_SMIME}, {"application/x-pkcs7-mime", AS_SMIME}, {"application/ms-tnef", AS_TNEF},
-    {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT},
+    {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT}, {"plain/text", AS_TEXT},
     {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT},
 };
 /* What a reader opens a file as whose type says nothing: by the end of its name. */
@@ -50,12 +50,22 @@ struct entity {
     span boundary, body;
 };
 
-/* The name of an encoding as it is meant. */
+/* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
+static span plain_name(struct arena *arena, span value, size_t most) {
+    value = lower_copy(arena, first_characters(before_first(before_first(value, ';'), '('), most));
+    struct writer writer = writer_open(arena, most);
+    for (; value.at < value.end; value.at++)
+        if (*value.at > ' ' && *value.at != '"' && *value.at != '\'' && *value.at != ',')
+            put_byte(&writer, *value.at);
+    return writer_close(&writer);
+}
+
 static span encoding_named(struct arena *arena, span value) {
-    value = before_first(strip_any(before_first(value, ';'), "\"' \t"), ' ');
-    span name = lower_copy(arena, first_characters(value, MAX_ENCODING));
-    span end = skip_bytes(name, starts_with(name, LITERAL("x-")) ? 2 : 0);
-    return is_same(end, LITERAL("uuencode")) || is_same(end, LITERAL("uue")) ? LITERAL("x-uuencode") : name;
+    span name = plain_name(arena, value, MAX_ENCODING), word = skip_bytes(name, starts_with(name, LITERAL("x-")) ? 2 : 0);
+    if (is_one_of(word, " uuencode uue "))
+        return LITERAL("x-uuencode");
+    return is_same(name, LITERAL("base-64")) ? LITERAL("base64")
+           : is_same(name, LITERAL("quotedprintable")) ? LITERAL("quoted-printable") : name;
 }
 
 /* What the Content-* fields of a message or part say of it. */
@@ -66,13 +76,13 @@ static struct entity describe(struct reader *reader, const struct section *secti
     span disposition = value_of(reader, section, LITERAL("content-disposition"), false);
     struct parameters said = read_parameters(reader, is_empty(type) ? span_of(usual, strlen(usual)) : type);
     struct parameters more = read_parameters(reader, disposition);
-    span name = strip_any(said.main, "\"',"), body = span_between(section->body, message.end);
+    span name = plain_name(arena, said.main, MAX_TYPE), body = span_between(section->body, message.end);
     const uint8_t *slash = find_byte(name, '/');
     if (!slash || slash == name.at || slash + 1 == name.end)
         name = LITERAL("text/plain");
     span charset = before_first(strip_any(said.charset, "\"' "), ' ');
     struct part part = {
-        .content_type = first_characters(name, MAX_TYPE),
+        .content_type = name,
         .charset = lower_copy(arena, first_characters(charset, MAX_CHARSET)),
         .encoding = encoding_named(arena, encoding),
         .disposition = first_characters(more.main, MAX_ENCODING),

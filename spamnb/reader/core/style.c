@@ -438,7 +438,8 @@ static void apply(struct box *box, enum property property, span value, bool is_d
         break;
     case P_POSITION:
         is_on = starts_with(value, LITERAL("absolute")) || starts_with(value, LITERAL("fixed"));
-        box->is_placed = is_on && !is_doubtful;
+        box->is_placed = (is_on || starts_with(value, LITERAL("relative"))) && !is_doubtful;
+        box->is_block = box->is_block || is_on;
         style->is_away = style->is_away && !is_on;
         break;
     case P_OVERFLOW:
@@ -650,6 +651,7 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
         if (is_space(c) || c == '>' || c == '+' || c == '~' || c == '|') { /* what stands before it is not looked at */
             text.at++;
             rule->is_doubtful = true;
+            *is_foreign = *is_foreign || is_empty(strip(text));
             rule->name = rule->id = (span){0};
             rule->n_classes = 0;
         } else if (c == '*') {
@@ -798,7 +800,7 @@ static void apply_attributes(struct box *box, struct arena *arena, unsigned tag,
     struct style *style = &box->style;
     if (TAGS[tag].flags & IS_CONTROL || tag == TAG_MARK || (tag == TAG_A && has(attributes, A_HREF)))
         style->color = UNKNOWN; /* browsers give them colors of their own */
-    box->is_hidden = has(attributes, A_HIDDEN);
+    box->is_hidden = has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN;
     enum attribute color = tag == TAG_BODY ? A_TEXT : A_COLOR;
     if (has(attributes, color))
         style->color = read_attribute_color(arena, attributes->values[color]);
@@ -834,10 +836,9 @@ struct style style_in(struct sheet *sheet, const struct style *above, unsigned t
     if (box.is_cut)
         return FIRST_STYLE;
     bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
-    bool is_box = (box.is_block || box.is_placed) && !is_page;
-    bool is_small = box.cuts && !box.has_room && (box.height <= SMALL_BOX || box.width <= SMALL_BOX);
-    bool is_far = !box.is_moved && (box.margin <= -FAR_AWAY || (box.is_placed && box.offset <= -FAR_AWAY));
-    style->is_away = style->is_away || (is_box && (is_small || is_far));
+    bool is_small = box.is_block && box.cuts && !box.has_room && (box.height <= SMALL_BOX || box.width <= SMALL_BOX);
+    bool is_far = (box.is_block && box.margin <= -FAR_AWAY) || (box.is_placed && box.offset <= -FAR_AWAY);
+    style->is_away = style->is_away || (!is_page && (is_small || (is_far && !box.is_moved)));
     if (is_inline && !box.is_block)
         style->is_under_inline = style->is_under_inline || !is_same_color(style->background, above->background);
     style->is_gone = style->is_gone || box.is_hidden;

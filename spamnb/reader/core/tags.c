@@ -25,10 +25,11 @@ static const struct {
     {"mark", ORDINARY, NORMAL, IS_INLINE},
     {"address article aside blockquote center details div dl fieldset footer form h1 h2 h3 h4 h5 h6 header main nav ol "
      "pre section summary ul", BLOCK, NORMAL, ENDS_WORD | IS_FACT},
-    {"dialog dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
+    {"dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
     {"b big code em font i nobr s small strike strong tt u", FORMATTING, NORMAL, IS_INLINE | IS_FACT},
     {"abbr acronym bdo cite del dfn ins kbd label q samp span sub sup var", ORDINARY, NORMAL, IS_INLINE | IS_FACT},
-    {"audio blink canvas ilayer layer map noscript picture svg video xml", ORDINARY, NORMAL, IS_INLINE | IS_FACT},
+    {"blink ilayer layer map noscript picture svg xml", ORDINARY, NORMAL, IS_INLINE | IS_FACT},
+    {"audio canvas video", ORDINARY, NORMAL, IS_INLINE | IS_UNSHOWN | IS_FACT},
     {"bdi data time", ORDINARY, NORMAL, IS_INLINE},
     {"br hr img input", VOID, NORMAL, ENDS_WORD | IS_FACT},
     {"basefont bgsound col link param source spacer wbr", VOID, NORMAL, IS_FACT},
@@ -43,7 +44,8 @@ static const struct {
     {"head", IGNORED, NORMAL, IS_FACT},
     {"noembed noframes", ORDINARY, RAW, IS_FACT},
     {"template", ORDINARY, NOWHERE, IS_BARRIER},
-    {"datalist", ORDINARY, NOWHERE, 0},
+    {"datalist", ORDINARY, NORMAL, IS_UNSHOWN},
+    {"dialog", BLOCK, NORMAL, ENDS_WORD | IS_CONTROL},
     {"plaintext", ORDINARY, REST, 0},
 };
 
@@ -53,7 +55,7 @@ size_t TAG_COUNT;
 /* In the order of the header. */
 static const struct name ATTRIBUTES[N_ATTRIBUTES] = {
     NAME("class"), NAME("id"), NAME("style"), NAME("color"), NAME("bgcolor"), NAME("text"), NAME("hidden"),
-    NAME("background"), NAME("href"), NAME("src"), NAME("action"), NAME("formaction"), NAME("data"), NAME("ping"),
+    NAME("background"), NAME("href"), NAME("src"), NAME("action"), NAME("formaction"), NAME("ping"),
     NAME("poster"), NAME("lowsrc"), NAME("dynsrc"), NAME("xlink:href"), NAME("content"), NAME("http-equiv"),
     NAME("type"), NAME("media"),
 };

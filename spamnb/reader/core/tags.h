@@ -29,6 +29,7 @@ enum {
     IS_INLINE = 1 << 1,  /* an end tag may reach over it to what is around */
     IS_BARRIER = 1 << 2, /* what is around is not closed from inside */
     IS_CONTROL = 1 << 3, /* has colors of its own */
+    IS_UNSHOWN = 1 << 5, /* its text is for programs, or for browsers without it */
     IS_FACT = 1 << 4,    /* that it occurs is a token; of others, "tag:unknown" is */
 };
 
@@ -57,7 +58,7 @@ unsigned tag_of(span name);
 /* The attributes that are read: those of style, those with a URL, and others. */
 enum attribute {
     A_CLASS, A_ID, A_STYLE, A_COLOR, A_BGCOLOR, A_TEXT, A_HIDDEN, A_BACKGROUND, A_HREF, N_STYLE_ATTRIBUTES,
-    A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_DATA, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
+    A_SRC = N_STYLE_ATTRIBUTES, A_ACTION, A_FORMACTION, A_PING, A_POSTER, A_LOWSRC, A_DYNSRC, A_XLINK,
     A_CONTENT, A_HTTP_EQUIV, A_TYPE, A_MEDIA, N_ATTRIBUTES
 };
 

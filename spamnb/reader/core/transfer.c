@@ -1,5 +1,7 @@
 #include "transfer.h"
 
+#include "unicode.h"
+
 /* Of each byte its value in base64; 64 for spaces and line ends, 65 for "=", 66 for all others. */
 enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024, MIN_LINE = 20 };
 
@@ -63,15 +65,6 @@ static bool is_base64_line(span line) {
     return true;
 }
 
-/* Whether bytes may be text in some charset: random ones have a control character in nine. */
-static bool is_text(span octets) {
-    octets = first_bytes(octets, HEAD);
-    size_t controls = 0;
-    for (const uint8_t *at = octets.at; at < octets.end; at++)
-        controls += (*at < 32 && !(*at >= '\t' && *at <= '\r') && *at != 27) || *at == 127;
-    return 50 * controls <= size_of(octets);
-}
-
 /* Whether one character in twelve is not one that lines of base64 have. */
 static bool looks_plain(span text) {
     text = first_bytes(text, HEAD);
@@ -81,24 +74,26 @@ static bool looks_plain(span text) {
     return 12 * others > size_of(text);
 }
 
+/* Where lines of base64 stand among others, what mailing lists add, only they count, and behind another line only long
+ * ones. Prose that claims to be base64 stays as it is: by chance it decodes to no UTF-8. */
 static span decode_base64(struct arena *arena, span text) {
+    size_t n_good = 0;
+    for (span rest = text, line; next_line(&rest, &line);)
+        n_good += is_base64_line(line) ? size_of(line) : 0;
+    bool by_lines = 4 * n_good > size_of(text), in_run = true;
     struct writer writer = writer_open(arena, size_of(text) + 3);
-    span first = before_first(text, '='), rest = span_between(first.end, text.end);
-    put_base64(&writer, first);
-    /* Behind the padding are pieces that were encoded one by one, or what mailing lists append: only lines of base64 count,
-     * and behind another line only long ones. */
     struct quad quad = {0};
-    bool in_run = true;
-    for (span line; next_line(&rest, &line);) {
-        in_run = is_base64_line(line) && size_of(line) >= (in_run ? 1 : MIN_LINE);
+    for (span rest = text, line; next_line(&rest, &line);) {
+        in_run = !by_lines || (is_base64_line(line) && size_of(line) >= (in_run ? 1 : MIN_LINE));
         if (in_run)
             put_letters(&writer, &quad, line);
         else
             end_quad(&writer, &quad);
     }
     end_quad(&writer, &quad);
-    span found = writer_close(&writer);
-    return is_empty(found) || (looks_plain(first) && !is_text(found)) ? text : found;
+    span found = writer_close(&writer), head = first_bytes(found, HEAD);
+    bool is_prose = looks_plain(text) && valid_utf8(head) + 3 < size_of(head);
+    return is_empty(strip_any(text, "= \t\n")) ? span_between(text.at, text.at) : is_empty(found) || is_prose ? text : found;
 }
 
 void put_quoted_printable(struct writer *writer, span text, bool in_header) {
