@@ -134,14 +134,14 @@ def test_a_document_that_takes_memory_is_no_harm() -> None:
 
 
 def _read_in_child(queue: multiprocessing.Queue) -> None:
-    queue.put((read(made([page(b"child")])), pdf._running[0].owner == os.getpid()))
+    queue.put((read(made([page(b"child")])), pdf._running[0][0] == os.getpid()))
     pdf.end_process()
 
 
 @needs_pypdf
 def test_a_process_that_is_gone_is_started_anew_and_a_fork_has_its_own() -> None:
     assert read(made([page(b"here")])) == "here"
-    pdf._running[0]._popen.kill()
+    pdf._running[0][1].kill()
     assert read(made([page(b"parent")])) == "parent"
     context = multiprocessing.get_context("fork")
     queue = context.Queue()

@@ -77,8 +77,7 @@ GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
         (multipart(TEXT, PAGE, "Content-Type: image/gif; name=a.gif\n\nGIF", "\nno header"), "one two no header"),
         (multipart(ALTERNATIVES, "\nthree"), "two one three"),  # unclosed, it ends with its parent
         (multipart(ATTACHED, ALTERNATIVES + "\n--i--"), "two one three"),  # as a reader sees them
-        (multipart(LIKE_ANOTHER, "\nthree"), "one two three"),
-        (TWICE, "one two"),
+        (multipart(LIKE_ANOTHER, "\nthree"), "one two three"), (TWICE, "one two"),
         (b"Content-Type: multipart/mixed; boundary=b\n\njust text", "just text"),
         (multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest"), "a one b two"),
         (multipart("Content-Type: message/delivery-status\n\nAction: failed\n"), "Action: failed"),
@@ -90,7 +89,7 @@ GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
         ("Content-Type: text/plain charset=koi8-r\n\nда".encode("koi8-r"), "да"),
         ("Content-Type: text/html\n\n<meta charset=koi8-r><p>да".encode("koi8-r"), "да"),
     ],
-)
+)  # fmt: skip
 def test_texts_of_a_message(raw: bytes, texts: str) -> None:
     assert words(parse(raw)) == texts
 
@@ -182,9 +181,7 @@ B64 = base64.b64encode
 @pytest.mark.parametrize(
     ("encoding", "body", "expected"),
     [
-        ("base64", b"aGVsbG8", b"hello"),
-        ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"),
-        ("base64", b"", b""),
+        ("base64", b"aGVsbG8", b"hello"), ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"), ("base64", b"", b""),
         ("base64", b"====", b""),
         *(("base64", body, PILLS) for body in (CODED.replace(b"\n", b"\n   "), CODED.replace(b"\n", b" \n\t"), *SPACED)),
         # lines of prose are left out, as readers do
@@ -198,11 +195,9 @@ B64 = base64.b64encode
         # prose that claims to be base64
         *(("base64", prose, prose) for prose in (
             b"See you at four, as agreed.\n", b"the minutes of the meeting are below\n" * 9, b"so I say: no!")),
-        ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()),
-        ("quoted-printable", b"=ZZ =", b"=ZZ "),
+        ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()), ("quoted-printable", b"=ZZ =", b"=ZZ "),
         ("quoted-printable", b"a cheap p= \nill and= \t\nmore=\n!", b"a cheap pill andmore!"),
-        ("x-uuencode", b"begin 644 x\n%:&5L;&\\\n`\nend\n", b"hello"),
-        ("x-uuencode", b"no file", b"no file"),
+        ("x-uuencode", b"begin 644 x\n%:&5L;&\\\n`\nend\n", b"hello"), ("x-uuencode", b"no file", b"no file"),
         ("no-such", b"as it is", b"as it is"),
     ],
 )  # fmt: skip
