@@ -34,7 +34,7 @@ _FORMS: dict[str, tuple[bytes, bytes]] = {
     "references": (HTML, b"&&nGt&amp&#x1"),
     "comments": (HTML, b"<!--"),
     "raw text": (HTML + b"<title>", b"</titl"),
-    "links": (HTML, b"".join(b"<a href=http://h%d.example/?u=http%%3a//i.example>http://b.example</a>" % i for i in range(999))),
+    "links": (HTML, b"".join(b"<a href=http://h%d.example/?u=http%%3a//i.de>c.example</a>" % i for i in range(99))),
     "an endless link": (HTML + b"<a href='http://a.example/?u=", b"=//%25http://"),
     "srcset": (HTML + b"<img srcset='", b"a.png 1x, "),
     # header sections

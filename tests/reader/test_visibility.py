@@ -94,7 +94,7 @@ SEEN = [
     "<table bgcolor=black><tr><td><p><font color=white>x<p>secret</table>",
     "<body bgcolor=black text=white><span style='background:white'><div>secret</div></span>",
     "<b><div style='background:#000'>x</b><span style='color:#fff'>secret</span></div>",
-    "<b style='background:black'><i style='color:white'>secret</i></b>",
+    "<span style='background:black'><span style='color:white'>secret</span></span>",
     "<b style='background:black;display:inline-block'><p style='color:white'>secret</b>",
     *(f"<div style='background:black;color:black'>{own}</div>" for own in (
         "<a href=x>secret</a>", "<mark>secret</mark>", "<button>secret</button>", "<dialog open>secret</dialog>")),
@@ -210,7 +210,7 @@ HIDDEN = [
     "<details><summary>more</summary>secret</details>",
     *(f"<{tag}>secret</{tag}>" for tag in ("dialog", "datalist", "video", "audio", "canvas")),
 ]  # fmt: skip
-NO_TEXT = [f"<{tag}>secret</{tag}>" for tag in ("template", "script", "style", "noframes", "iframe")] + ["<!--secret-->"]
+NO_TEXT = ["<!--secret-->", *(f"<{tag}>secret</{tag}>" for tag in "template script style noframes iframe".split())]
 
 
 def read(page: str) -> Message:
