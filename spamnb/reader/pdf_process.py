@@ -1,8 +1,8 @@
 """Text and links of PDF documents, page by page: run as a program by ``pdf.py``, which ends it at will.
 
-A document comes as its length (four bytes, big-endian) and its bytes. For each page a line of JSON goes back, ``{"text":
-…, "links": […]}``, and at the end ``{"is_whole": …}``: whether all of it was read. What a document costs beyond
-the bounds below ends the process; the pages that were answered stay.
+A document comes as its length (four bytes, big-endian) and its bytes. For each page a line of JSON goes back,
+``{"text": …, "links": […]}``, and at the end ``{"is_whole": …}``: whether all of it was read. What a document costs
+beyond the bounds below ends the process; the pages that were answered stay.
 """
 
 from __future__ import annotations

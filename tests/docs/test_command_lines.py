@@ -34,7 +34,6 @@ NOT_RUN = {
     "python scripts/soak_imap.py": "takes an hour; tests/serve/test_imap_sort.py does its work",
     "python scripts/soak_server.py": "takes minutes; tests/serve/test_workers.py kills workers, too",
     "python scripts/experiment_": "needs the public corpora, and hours",
-    "python tests/reader/fuzzing.py": "takes a minute, which .ci/run gives it",
     "python scripts/reproduce_": "tests/scripts runs them",
 }
 # Commands that go on until they are told to end.
