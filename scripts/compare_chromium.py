@@ -303,7 +303,8 @@ def compare(nodes: list[tuple[str, list[str], int]], page: Message) -> Agreement
         order = (0, 1) if by > HARDLY[1] or neither else (1, 0)
         which = next((i for i in order if texts[i].startswith(text, at[i])), None)
         if which is None:  # somewhat later, where the two differ on what is in between
-            places = {i: texts[i].find(text, at[i], at[i] + len(text) + 3000) for i in order}
+            ahead = min(3000, 100 + 40 * len(text))  # a short text stands in many places
+            places = {i: texts[i].find(text, at[i], at[i] + len(text) + ahead) for i in order}
             which = min((i for i in order if places[i] >= 0), key=lambda i: places[i] - at[i], default=None)
             if which is not None:
                 at[which] = places[which]
@@ -330,7 +331,8 @@ def compare(nodes: list[tuple[str, list[str], int]], page: Message) -> Agreement
 def messages(folders: list[str], count: int) -> list[Path]:
     """As many files as asked for, evenly from all of the folders."""
     paths = sorted(path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
-    return [paths[i * len(paths) // count] for i in range(min(count, len(paths)))] if paths else []
+    count = min(count, len(paths))
+    return [paths[i * len(paths) // count] for i in range(count)]
 
 
 def main() -> int:

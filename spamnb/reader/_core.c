@@ -679,22 +679,21 @@ static PyType_Spec reader_spec = {"spamnb.reader._core.Reader", sizeof(Reader), 
 
 /* ---- Tables and tokens ---- */
 
-/* set_tables(references, windows_1252, make_page, kinds, groups, secret): once, when the package is imported.
+/* set_tables(references, make_page, kinds, groups, secret): once, when the package is imported.
  * references: list of (name, text); kinds: list of (prefix, group); groups: those of text, pairs and headers. */
 static PyObject *set_tables(PyObject *module, PyObject *args) {
     PyObject *references, *page, *kinds;
-    const char *cp1252, *secret, *name, *text;
-    Py_ssize_t n_cp1252, n_secret, n_name, n_text;
+    const char *secret, *name, *text;
+    Py_ssize_t n_secret, n_name, n_text;
     int of_text, of_pairs, of_headers, group;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!y#OO!(iii)y#", &PyList_Type, &references, &cp1252, &n_cp1252, &page, &PyList_Type, &kinds,
-                          &of_text, &of_pairs, &of_headers, &secret, &n_secret))
+    if (!PyArg_ParseTuple(args, "O!OO!(iii)y#", &PyList_Type, &references, &page, &PyList_Type, &kinds, &of_text,
+                          &of_pairs, &of_headers, &secret, &n_secret))
         return NULL;
     if (make_page_of) /* readers may be at work: the tables stay */
         Py_RETURN_NONE;
-    if (n_cp1252 != sizeof tables.windows_1252 || n_secret != sizeof tables.secret)
+    if (n_secret != sizeof tables.secret)
         return other_shapes();
-    memcpy(tables.windows_1252, cp1252, sizeof tables.windows_1252);
     memcpy(tables.secret, secret, sizeof tables.secret);
     size_t n_kinds = (size_t)PyList_Size(kinds), n_references = (size_t)PyList_Size(references);
     groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, (uint8_t)of_text, (uint8_t)of_pairs,

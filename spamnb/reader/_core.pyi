@@ -26,7 +26,7 @@ class Reader:
     def digests(self, raw: bytes, /) -> tuple[bytes, bytes]: ...
 
 def set_tables(
-    references: list[tuple[bytes, bytes]], windows_1252: bytes, make_page: Callable[[int], bytes],
+    references: list[tuple[bytes, bytes]], make_page: Callable[[int], bytes],
     kinds: list[tuple[bytes, int]], groups: tuple[int, int, int], secret: bytes, /,
 ) -> None: ...  # fmt: skip
 def token_kinds() -> list[str]: ...

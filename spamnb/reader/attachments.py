@@ -91,9 +91,9 @@ class Program:
         """How to read a charset: see ``tables.find_codec``."""
         return find_codec(name.decode("utf-8", "replace"))
 
-    def decode(self, octets: bytes, charset: bytes) -> bytes:
-        """Text in a charset that the core does not read."""
-        return decode(octets, charset.decode("utf-8", "replace")).encode()
+    def decode(self, octets: bytes, charset: bytes | None) -> bytes:
+        """Text in a charset that the core does not read; None where none is claimed."""
+        return decode(octets, charset.decode("utf-8", "replace") if charset else None).encode()
 
     def compose(self, text: bytes) -> bytes:
         """Letters and the accents behind them as one character, where there is one."""

@@ -166,7 +166,5 @@ def hand_over() -> None:
     """Hand the core its tables; twice does nothing."""
     references = [(name.encode(), text.encode()) for name, text in html.entities.html5.items()]
     kinds = [(prefix.encode(), GROUPS.index(group)) for prefix, group in KINDS.items()]
-    windows_1252 = _single_bytes("cp1252")
-    assert windows_1252
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(references, windows_1252, make_page, kinds, groups, os.urandom(16))
+    _core.set_tables(references, make_page, kinds, groups, os.urandom(16))

@@ -57,12 +57,9 @@ def test_forms_that_are_met(text: str) -> None:
         b"Received: from a by b; %s\nReceived: by a; Fri, 1 Jan 1999 00:00:00 +0000\nDate: 1 Jan 2037 00:00:00 +0000\n",
         b"Date: 1 Jan 2037 00:00:00 +0000\nReceived: from a by b; %s\n",
         b"From a@example.org Fri Jan  1 00:00:00 1999\nRECEIVED: from a (x; y)\n\tby b with SMTP id 1;\n\t%s\n",
-        b"Date: %s\n",
-        b"Subject: x\r\ndate: %s\r\n",
-        b"Subject: x\rDate: %s\r",
-        b"X-Received: now\nDate: %s\n",
+        b"Date: %s\n", b"Subject: x\r\ndate: %s\r\n", b"Subject: x\rDate: %s\r", b"X-Received: now\nDate: %s\n",
     ],
-)
+)  # fmt: skip
 def test_the_topmost_received_field_tells_and_date_only_where_there_is_none(head: bytes) -> None:
     assert arrival(head % DAY + b"\nDate: Fri, 1 Jan 1999 00:00:00 +0000\n") == WHEN
     assert arrival(head % DAY) == WHEN, "a message of headers alone"

@@ -80,12 +80,6 @@ def test_text_and_links_of_an_attached_pdf_are_read(kind: str) -> None:
     assert {"invoice", "is overdue", "url:pay.example"} <= set(Reader().tokens(raw))
 
 
-def test_without_pypdf_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "is_available", lambda: False)
-    message = parse(bill(made([page(b"Your invoice")])))
-    assert not message.texts and not message.links and not message.cuts
-
-
 @needs_pypdf
 @pytest.mark.parametrize(
     "document",
@@ -122,26 +116,15 @@ def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_bef
     assert read(made([page(b"again")])) == "again"
 
 
-@needs_pypdf
-@pytest.mark.slow
-def test_a_document_that_takes_memory_is_no_harm() -> None:
-    bomb = zlib.compress(zlib.compress(b"\0" * (1 << 28), 9), 9)
-    stream = b"<</Filter[/FlateDecode/FlateDecode]/Length %d>>stream\n%s\nendstream" % (len(bomb), bomb)
-    document = made([page(b"x")], compress=False)
-    at, end = document.index(b"<</Length"), document.index(b"\nendobj", document.index(b"<</Length"))
-    found = pdf.read_pdf(document[:at] + stream + document[end:])
-    assert found.text == "" and not found.is_whole and read(made([page(b"again")])) == "again"
-
-
 def _read_in_child(queue: multiprocessing.Queue) -> None:
-    queue.put((read(made([page(b"child")])), pdf._running[0].owner == os.getpid()))
+    queue.put((read(made([page(b"child")])), pdf._running[0][0] == os.getpid()))
     pdf.end_process()
 
 
 @needs_pypdf
 def test_a_process_that_is_gone_is_started_anew_and_a_fork_has_its_own() -> None:
     assert read(made([page(b"here")])) == "here"
-    pdf._running[0]._popen.kill()
+    pdf._running[0][1].kill()
     assert read(made([page(b"parent")])) == "parent"
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -284,7 +267,8 @@ def test_signatures_within_signatures_are_read_to_a_depth() -> None:
 def test_what_is_no_signed_text_is_a_part_without_text() -> None:
     whole = signed(ENTITY)
     encrypted = whole.replace(OID_SIGNED, OID_SIGNED[:-1] + b"\3")
-    for octets in (b"", b"0", encrypted, *[whole[:n] for n in range(40)], b"\x30\x80" * 9000, b"\x30\x89" + b"\xff" * 99):
+    broken = [whole[:n] for n in range(40)]
+    for octets in (b"", b"0", encrypted, *broken, b"\x30\x80" * 9000, b"\x30\x89" + b"\xff" * 99):
         assert signed_content(octets) == b"" and not parse(smime(octets)).texts
     whole = signed(ENTITY, True)
     for i in range(len(whole)):

@@ -34,12 +34,8 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
 @pytest.mark.parametrize(
     ("raw", "names", "text"),
     [
-        (b"", [], ""),
-        (b"\n", [], ""),
-        (b"\nbody", [], "body"),
-        (b"body only", [], "body only"),
-        (b"Subject: no body", ["Subject"], ""),
-        (b"Subject: no body\n", ["Subject"], ""),
+        (b"", [], ""), (b"\n", [], ""), (b"\nbody", [], "body"), (b"body only", [], "body only"),
+        (b"Subject: no body", ["Subject"], ""), (b"Subject: no body\n", ["Subject"], ""),
         (b"Subject: x\nbody without a blank line\nmore", ["Subject"], "body without a blank line\nmore"),
         (b"Subject: x\nbody: with a colon is a field\nmore", ["Subject", "body"], "more"),
         (b"Subject: re : fwd : x\nto : be or not\n", ["Subject"], "to : be or not\n"),
@@ -50,11 +46,10 @@ def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
         (b">From a@b.example Thu Jan  1 00:00:00 2004\nTo: x\n\nbody", ["To"], "body"),
         (b"From someone\nTo: x\n\nbody", ["To"], "body"),
         (b"From now on, everything\nis free", [], "From now on, everything\nis free"),
-        (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"),
-        (b" continuation first\nTo: x\n\nbody", ["To"], "body"),
+        (b"\xef\xbb\xbfTo: x\n\nbody", ["To"], "body"), (b" continuation first\nTo: x\n\nbody", ["To"], "body"),
         (b"To: x\n: no name\nCc: y\n\nbody", ["To", "Cc"], "body"),
     ],
-)
+)  # fmt: skip
 def test_where_headers_end(raw: bytes, names: list[str], text: str) -> None:
     message = parse(raw)
     assert [name for name, _ in message.headers] == names and message.texts == (text,)
@@ -72,33 +67,23 @@ def test_encoded_subjects_are_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("=?iso-8859-1?Q?caf=E9?=", "café"),
-        ("=?utf-8?B?Y2Fmw6k=?= au lait", "café au lait"),
-        ("=?utf-8?Q?a?= =?utf-8?Q?b?=", "ab"),
-        ("=?utf-8?Q?a?= b =?utf-8?Q?c?=", "a b c"),
+        ("=?iso-8859-1?Q?caf=E9?=", "café"), ("=?utf-8?B?Y2Fmw6k=?= au lait", "café au lait"),
+        ("=?utf-8?Q?a?= =?utf-8?Q?b?=", "ab"), ("=?utf-8?Q?a?= b =?utf-8?Q?c?=", "a b c"),
         ("=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9?=", "café"),  # a character cut in two
-        ("=?koi8-r?B?8NLJ18XU?=", "Привет"),
-        ("=?utf-8*en?Q?x_y?=", "x y"),
-        ("=?no-such?Q?caf=C3=A9?=", "café"),
-        ("=?rot13?Q?abc?=", "abc"),
-        ("=?utf-8?Q?unclosed", "=?utf-8?Q?unclosed"),
-        ("=?utf-8?X?abc?=", "=?utf-8?X?abc?="),
-        ("(=?utf-8?Q?a?=)", "(a)"),
-        ("=?utf-8?Q?a=0Ab?=", "a b"),
+        ("=?koi8-r?B?8NLJ18XU?=", "Привет"), ("=?utf-8*en?Q?x_y?=", "x y"), ("=?no-such?Q?caf=C3=A9?=", "café"),
+        ("=?rot13?Q?abc?=", "abc"), ("=?utf-8?Q?unclosed", "=?utf-8?Q?unclosed"),
+        ("=?utf-8?X?abc?=", "=?utf-8?X?abc?="), ("(=?utf-8?Q?a?=)", "(a)"), ("=?utf-8?Q?a=0Ab?=", "a b"),
         ("=?utf-8?Q?a=00b?=", "ab"),
         ("=?utf-8?B?YWJjZA?=", "abcd"),  # padding left out
-        ("café", "café"),
-        ("V\0ia\0gra", "Viagra"),
-        ("=?utf-8?Q?Are_you_ready??=", "Are you ready?"),
+        ("café", "café"), ("V\0ia\0gra", "Viagra"), ("=?utf-8?Q?Are_you_ready??=", "Are you ready?"),
         ("=?utf-8?Q?Why?_Why_not??= =?utf-8?Q?_Now!?=", "Why? Why not? Now!"),
         ("=?utf-8?Q?=C3=A9t=C3=A9_??= =?utf-8?B?w6k=?=", "été ?é"),
-        ("=?utf-8?Q?never closed? =?utf-8?Q?a?=", "=?utf-8?Q?never closed? a"),
-        ("a =? b ?= c", "a =? b ?= c"),
+        ("=?utf-8?Q?never closed? =?utf-8?Q?a?=", "=?utf-8?Q?never closed? a"), ("a =? b ?= c", "a =? b ?= c"),
         (b"caf\xe9 \x93x\x94", "café “x”"),
         ("Déjà vu à Genève".encode() + b" \xff", "Déjà vu à Genève \ufffd"),  # one bad byte
         (b"=?iso-8859-1?B?" + base64.b64encode("Déjà vu à".encode() + b" \xff") + b"?=", "Déjà vu à \ufffd"),
     ],
-)
+)  # fmt: skip
 def test_encoded_words_and_raw_bytes(value: str | bytes, text: str) -> None:
     assert subject(value) == text
 

@@ -27,18 +27,13 @@ def letters(text: str) -> str:
 @pytest.mark.parametrize(
     ("body", "expected", "fact"),
     [
-        ("V<b></b>iagra", "Viagra", "tag-split"),
-        ("V<font size=1></font>iagra", "Viagra", "tag-split"),
-        ("V<!-- x -->iagra", "Viagra", "comment-split"),
-        ("V<!x>iagra", "Viagra", "comment-split"),
-        ("V<xyz>iagra", "Viagra", "tag:unknown"),
-        ("V<i>i</i>agra", "Viagra", "tag:i"),
-        ("V&#105;agra", "Viagra", "tag:p"),
-        ("V<span style='display:none'>xx</span>iagra", "Viagra", "hidden"),
-        ("V<br>iagra", "V iagra", "tag:br"),
-        ("<td>V</td><td>iagra</td>", "V iagra", "tag:td"),
+        ("V<b></b>iagra", "Viagra", "tag-split"), ("V<font size=1></font>iagra", "Viagra", "tag-split"),
+        ("V<!-- x -->iagra", "Viagra", "comment-split"), ("V<!x>iagra", "Viagra", "comment-split"),
+        ("V<xyz>iagra", "Viagra", "tag:unknown"), ("V<i>i</i>agra", "Viagra", "tag:i"),
+        ("V&#105;agra", "Viagra", "tag:p"), ("V<span style='display:none'>xx</span>iagra", "Viagra", "hidden"),
+        ("V<br>iagra", "V iagra", "tag:br"), ("<td>V</td><td>iagra</td>", "V iagra", "tag:td"),
     ],
-)
+)  # fmt: skip
 def test_what_stands_inside_a_word_does_not_split_it(body: str, expected: str, fact: str) -> None:
     assert shown(f"<p>buy {body} now</p>") == f"buy {expected} now"
     assert fact in read(f"<p>buy {body} now</p>").html
@@ -63,7 +58,7 @@ def test_all_references_are_those_of_the_standard_library() -> None:
 
 
 REFERENCES = st.lists(
-    st.sampled_from([*"&#;x1aA=z ", "&amp", "&amp;", "&copy", "&copy=", "&#x41", "&#128;", "&nosuch;", "&lt;", "&notit;",
+    st.sampled_from([*"&#;x1aA=z ", "&amp", "&amp;", "&copy=", "&#x41", "&#128;", "&nosuch;", "&lt;", "&notit;",
                      "&#39;", "&#xa0;", "&NBSP;", "&#x110000;", "&amp;lt;", "&#"])
 ).map("".join)  # fmt: skip
 

@@ -60,6 +60,7 @@ def test_parts_are_those_of_the_standard_library(parts: list[tuple[str, str]], k
 @given(PLAIN, st.sampled_from(["base64", "quoted-printable"]), st.sampled_from(["utf-8", "gb18030", "utf-16-le"]))
 def test_bodies_are_decoded(text: str, encoding: str, charset: str) -> None:
     octets = (text + ".").encode(charset)
+    encoding = "base64" if charset == "utf-16-le" else encoding  # whose line ends quoted-printable would change
     body = octets if encoding == "base64" else quopri.encodestring(octets)
     assert parse(coded(body, encoding, charset=charset)).texts[0].strip("\n") == (text + ".").strip("\n")
 
@@ -77,8 +78,7 @@ GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
         (multipart(TEXT, PAGE, "Content-Type: image/gif; name=a.gif\n\nGIF", "\nno header"), "one two no header"),
         (multipart(ALTERNATIVES, "\nthree"), "two one three"),  # unclosed, it ends with its parent
         (multipart(ATTACHED, ALTERNATIVES + "\n--i--"), "two one three"),  # as a reader sees them
-        (multipart(LIKE_ANOTHER, "\nthree"), "one two three"),
-        (TWICE, "one two"),
+        (multipart(LIKE_ANOTHER, "\nthree"), "one two three"), (TWICE, "one two"),
         (b"Content-Type: multipart/mixed; boundary=b\n\njust text", "just text"),
         (multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest"), "a one b two"),
         (multipart("Content-Type: message/delivery-status\n\nAction: failed\n"), "Action: failed"),
@@ -86,11 +86,11 @@ GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
         *((GUESSED.replace(b"boundary==_Next", other), "one two") for other in (b"boundary=other", b"", b"boundary=")),
         *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b"text", b"nonsense", b"text/plain/x", b"")),
         *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b";", b"/", b"text / plain")),
-        (b"Content-Type: text/html (comment)\n\n<b>x", "x"),
+        (b"Content-Type: text/html (comment)\n\n<b>x", "x"), (b"Content-Type : text/html\n\n<b>x", "x"),
         ("Content-Type: text/plain charset=koi8-r\n\nда".encode("koi8-r"), "да"),
         ("Content-Type: text/html\n\n<meta charset=koi8-r><p>да".encode("koi8-r"), "да"),
     ],
-)
+)  # fmt: skip
 def test_texts_of_a_message(raw: bytes, texts: str) -> None:
     assert words(parse(raw)) == texts
 
@@ -114,18 +114,16 @@ def test_a_boundary_line_separates_whatever_stands_before_it(gap: str) -> None:
 )  # fmt: skip
 def test_html_is_read_by_whatever_name(kind: str) -> None:
     assert is_read_as_html(f"{MIXED}\n--b\nContent-Type: {kind}\n\n{SHOP}\n--b--\n")
-    assert is_read_as_html(f"Content-Type : {kind}\n\n{SHOP}")
+    assert is_read_as_html(f"Content-Type: {kind}\n\n{SHOP}")
 
 
-@pytest.mark.parametrize("name", ["BASE64 (coded)", "base-64", '"base64"', "Base64;", "base 64"])
-def test_base64_is_decoded_by_whatever_name(name: str) -> None:
-    body = base64.encodebytes(SHOP.encode()).decode()
-    assert is_read_as_html(f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n{body}")
+QUOTED = ["quoted printable", "QUOTED-PRINTABLE (x)", "quotedprintable"]
 
 
-@pytest.mark.parametrize("name", ["quoted printable", "QUOTED-PRINTABLE (x)", "quotedprintable"])
-def test_quoted_printable_is_decoded_by_whatever_name(name: str) -> None:
-    body = SHOP.replace("=", "=3D").replace("pills:", "pil=\nls:")
+@pytest.mark.parametrize("name", ["BASE64 (coded)", "base-64", '"base64"', "Base64;", "base 64", *QUOTED])
+def test_encodings_are_known_by_whatever_name(name: str) -> None:
+    quoted = SHOP.replace("=", "=3D").replace("pills:", "pil=\nls:")
+    body = quoted if name in QUOTED else base64.encodebytes(SHOP.encode()).decode()
     assert is_read_as_html(f"Content-Type: text/html\nContent-Transfer-Encoding: {name}\n\n{body}")
 
 
@@ -176,17 +174,16 @@ def test_of_text_that_is_too_long_the_beginning_and_the_end_are_read() -> None:
 PILLS = b"<html><body>Cheap pills at <a href=http://pills.example/>our shop</a>, today only.</body></html>\n" * 3
 CODED = base64.encodebytes(PILLS)
 SPACED = [b" ".join([CODED[at : at + n] for at in range(0, len(CODED), n)]) for n in (4, 7)]
+SPACED += [CODED.replace(b"\n", b"\n   "), CODED.replace(b"\n", b" \n\t")]
 B64 = base64.b64encode
 
 
 @pytest.mark.parametrize(
     ("encoding", "body", "expected"),
     [
-        ("base64", b"aGVsbG8", b"hello"),
-        ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"),
-        ("base64", b"", b""),
+        ("base64", b"aGVsbG8", b"hello"), ("base64", b"aGVsbG8gYW!dhaW4=", b"hello again"), ("base64", b"", b""),
         ("base64", b"====", b""),
-        *(("base64", body, PILLS) for body in (CODED.replace(b"\n", b"\n   "), CODED.replace(b"\n", b" \n\t"), *SPACED)),
+        *(("base64", body, PILLS) for body in SPACED),
         # lines of prose are left out, as readers do
         ("base64", b"This is a message in parts:\n" + CODED, PILLS),
         ("base64", CODED + b"-- \nList: see http://list.example/\n", PILLS),
@@ -198,23 +195,15 @@ B64 = base64.b64encode
         # prose that claims to be base64
         *(("base64", prose, prose) for prose in (
             b"See you at four, as agreed.\n", b"the minutes of the meeting are below\n" * 9, b"so I say: no!")),
-        ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()),
-        ("quoted-printable", b"=ZZ =", b"=ZZ "),
+        ("quoted-printable", b"caf=C3=A9=\n!", "café!".encode()), ("quoted-printable", b"=ZZ =", b"=ZZ "),
         ("quoted-printable", b"a cheap p= \nill and= \t\nmore=\n!", b"a cheap pill andmore!"),
-        ("x-uuencode", b"begin 644 x\n%:&5L;&\\\n`\nend\n", b"hello"),
-        ("x-uuencode", b"no file", b"no file"),
+        ("x-uuencode", b"begin 644 x\n%:&5L;&\\\n`\nend\n", b"hello"), ("x-uuencode", b"no file", b"no file"),
         ("no-such", b"as it is", b"as it is"),
     ],
 )  # fmt: skip
 def test_transfer_encodings(encoding: str, body: bytes, expected: bytes) -> None:
     raw = f"Content-Transfer-Encoding: {encoding}\n\n".encode() + body
     assert parse(raw).texts == (expected.decode(),)
-
-
-@given(st.text(st.characters(max_codepoint=0x2000, exclude_characters="\0\r", exclude_categories=["Cs"]), min_size=1))
-def test_base64_is_what_the_standard_library_decodes(text: str) -> None:
-    octets = b"\n\n..." + text.encode()
-    assert parse(coded(octets, charset="utf-8")).texts == (octets.decode(),)
 
 
 def uuencoded(content: bytes, name: str = "a.txt") -> str:
@@ -295,10 +284,10 @@ def test_charsets_by_the_names_that_mail_uses(charset: str, codec: str, text: st
         assert parse(f"Subject: =?{charset}?B?{word}?=\n\n".encode()).header("subject") == text
 
 
-NO_CHARSETS = "rot13 zip bz2 hex base64 idna punycode unicode_escape undefined uu ../os é".split() + ["x" * 1000, "x-" * 9999]
+NO_CHARSETS = "rot13 zip bz2 hex base64 idna punycode unicode_escape undefined uu ../os é"
 
 
-@pytest.mark.parametrize("name", NO_CHARSETS)
+@pytest.mark.parametrize("name", [*NO_CHARSETS.split(), "x" * 1000, "x-" * 9999])
 def test_codecs_that_are_no_charset(name: str) -> None:
     assert text_of("café \\u0041".encode(), name) == "café \\u0041"
 

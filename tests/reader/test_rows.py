@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from spamnb.errors import SpamnbError
 from spamnb.reader import _core
-from spamnb.reader.attachments import Program
 from spamnb.reader.evidence import GROUPS, KINDS, header_rules
 from spamnb.reader.message import Reader, digest, fields_of, header_of, identity, parse
 from spamnb.reader.options import TokenOptions
@@ -185,8 +184,3 @@ def test_what_lies_outside_is_refused(offset: int, length: int) -> None:
             vocabulary.take(np.array([outside], np.uint32))
         with pytest.raises((IndexError, ValueError)):
             vocabulary.hashes(np.array([outside], np.uint32))
-
-
-def test_the_program_answers_in_bytes() -> None:
-    assert Program().decode("день".encode("utf-16"), b"utf-16").decode() == "день"
-    assert Program().compose("e\u0301".encode()).decode() == "é"

@@ -47,7 +47,8 @@ static span decode_utf8(struct reader *reader, span octets) {
         rest.at += sequence_size(rest, &is_valid);
     }
     span text = writer_close(&writer);
-    return n_spoilt < n_valid ? text : decode_single_bytes(&reader->arena, octets, reader->tables->windows_1252);
+    const struct codec *codec = n_spoilt < n_valid ? NULL : codec_of(reader, LITERAL("windows-1252"));
+    return codec && codec->points ? decode_single_bytes(&reader->arena, octets, codec->points) : text;
 }
 
 span decode_text(struct reader *reader, span octets, span charset) {

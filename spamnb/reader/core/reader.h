@@ -16,7 +16,6 @@
 struct tables {
     _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
     struct reference_table references;
-    uint16_t windows_1252[256];
     uint64_t secret[2]; /* of hash tables of one message */
 };
 
