@@ -120,8 +120,9 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
-        vocabulary, ids_of = self._merged()
-        parts = [counted for counted, _ in self._parts]
+        every, ids_of = self._merged()
+        parts, own_ids = [counted for counted, _ in self._parts], [ids_of[id(own)] for _, own in self._parts]
+        self._parts.clear()  # and with it the vocabularies, whose memory is wanted
         classes = tuple(sorted({label for part in parts for label in part.labels}))
         number = {name: c for c, name in enumerate(classes)}
         lengths = np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in parts)])
@@ -131,11 +132,11 @@ class Collection:
         ids = room(int(indptr[-1]), np.int32, self._folder, in_file=in_file)
         counts = room(int(indptr[-1]), counts_type, self._folder, in_file=in_file)
         end = 0
-        for part, own in self._parts:
+        for part, new_ids in zip(parts, own_ids):
             begin, end = end, end + len(part.ids)
-            ids[begin:end] = ids_of[id(own)][part.ids]
+            ids[begin:end] = new_ids[part.ids]
             counts[begin:end] = part.counts
-        tokens, columns = _renumber(vocabulary, ids)
+        tokens, columns = _renumber(every, ids)
         messages = Messages(
             indptr,
             ids,
@@ -147,24 +148,22 @@ class Collection:
             np.concatenate([np.zeros(0, np.int64), *(part.dates for part in parts)]),
             np.ones(len(indptr) - 1, bool),
         )
-        self._parts.clear()
         return TrainingSet(tokens, messages.class_counts(classes, len(tokens)), messages)
 
-    def _merged(self) -> tuple[Vocabulary, dict[int, np.ndarray]]:
-        """One vocabulary of all, and the ids in it of the tokens of each."""
+    def _merged(self) -> tuple[TokenArray, dict[int, np.ndarray]]:
+        """The tokens of all vocabularies, and where each vocabulary's tokens stand among them."""
         every = {id(own): own for _, own in self._parts} or {0: Vocabulary()}
         first, *others = every.values()
         ids_of = {id(first): np.arange(len(first), dtype=np.int32)}
         for own in others:
             ids_of[id(own)] = first.add(own)
-        return first, ids_of
+        return first.tokens(), ids_of
 
 
-def _renumber(vocabulary: Vocabulary, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
+def _renumber(every: TokenArray, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:
     """The tokens ascending by hash, and the columns of the new numbers that ``ids`` get in place: the commonest first.
 
     In this order columns are the same whoever counted what, and it is the order that the model file wants."""
-    every = vocabulary.tokens()
     by_hash = np.argsort(every.hashes)
     held = np.zeros(len(every), np.int64)
     for first in range(0, len(ids), CELLS_AT_ONCE):

@@ -18,8 +18,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import spamnb
 from spamnb import Classifier, MessageFolds, Settings, SpamClassifier, SpamnbError, TokenOptions
-from spamnb.library import cores, model
-from spamnb.library.given import entries_of
+from spamnb.engines import executor
+from spamnb.library import model
 from spamnb.sources.entries import message_of_text
 
 UNSEEN = ["cheap tea", "a prize to win", "report of the meeting", "", "пилюли 42"]
@@ -162,13 +162,14 @@ def test_searches_curves_clone_and_pickle(texts: list[str], labels: list[str], f
     assert fitted.predict_proba(UNSEEN).tolist() == expected
 
 
-def test_several_processes_and_threads_find_the_same(
+def test_several_threads_of_ours_and_of_others_find_the_same(
     fitted: SpamClassifier, texts: list[str], monkeypatch: Any
 ) -> None:
     own = copy.deepcopy(fitted).set_params(n_jobs=2)
     expected = fitted.set_params(n_jobs=1).predict_proba(texts).tolist()
     monkeypatch.setattr(model, "MAX_ALONE", 10)
-    monkeypatch.setattr(cores, "MAX_CHUNK", 9)
+    monkeypatch.setattr(executor, "MAX_ALONE", 10)
+    monkeypatch.setattr(executor, "MAX_CHUNK", 9)
     assert own.predict_proba(texts).tolist() == expected
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(fitted.predict_proba(texts).tolist())) for _ in range(3)]
@@ -177,13 +178,6 @@ def test_several_processes_and_threads_find_the_same(
     for thread in threads:
         thread.join()
     assert found == [expected] * 3
-
-
-def test_what_a_worker_is_given_can_be_sent_where_processes_are_not_forked(fitted: SpamClassifier) -> None:
-    with fitted.model_.lock:  # as it is while they start
-        judge_of = pickle.loads(pickle.dumps(partial(model._judge_of, fitted.model_)))  # noqa: S301
-    entries_ = list(entries_of(UNSEEN, "auto"))
-    assert judge_of()(entries_).probabilities.tolist() == fitted.predict_proba(UNSEEN).tolist()
 
 
 def test_explanations_words_and_evaluations(fitted: SpamClassifier, texts: list[str], labels: list[str]) -> None:

@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
+from spamnb.engines import executor
 from spamnb.library import cores, rows
 from spamnb.library.given import class_name
 from spamnb.reader.message import Reader
@@ -109,10 +110,9 @@ def test_what_a_str_is_says_input() -> None:
 
 
 @pytest.mark.parametrize("estimator", BOTH, ids=repr)
-def test_several_processes_find_the_same_as_one(estimator: Any, texts: list[str], monkeypatch: Any) -> None:
-    monkeypatch.setattr(rows, "MAX_ALONE", 10)
-    monkeypatch.setattr("spamnb.engines.counting.MAX_ALONE", 10)
-    monkeypatch.setattr(cores, "MAX_CHUNK", 7)
+def test_several_threads_find_the_same_as_one(estimator: Any, texts: list[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr(executor, "MAX_ALONE", 10)
+    monkeypatch.setattr(executor, "MAX_CHUNK", 7)
     given = [*texts, *MAIL]
     alone, shared = clone(estimator).set_params(n_jobs=1), clone(estimator).set_params(n_jobs=3)
     X, Y = alone.fit_transform(given), shared.fit_transform(given)
@@ -147,7 +147,7 @@ def test_collisions_are_what_chance_says() -> None:
 def test_a_stream_of_new_tokens_is_read_in_bounded_memory(monkeypatch: Any, texts: list[str]) -> None:
     expected = HashingMailVectorizer().transform(texts)
     monkeypatch.setattr(rows, "MAX_TOKENS", 50)
-    monkeypatch.setattr(cores, "MAX_CHUNK", 5)
+    monkeypatch.setattr(executor, "MAX_CHUNK", 5)
     assert (HashingMailVectorizer().transform(texts) != expected).nnz == 0
 
 
