@@ -344,7 +344,7 @@ static PyObject *vocabulary_tokens(Vocabulary *self, PyObject *unused) {
     size_t n = self->tokens.n_tokens;
     if (!is_free(self->is_busy))
         return NULL;
-    return Py_BuildValue("y#y#", n ? (const char *)self->tokens.text : "", (Py_ssize_t)(n ? self->tokens.ends[n - 1] : 0),
+    return Py_BuildValue("y#y#", self->tokens.text ? (const char *)self->tokens.text : "", (Py_ssize_t)(n ? self->tokens.ends[n - 1] : 0),
                          n ? (const char *)self->tokens.ends : "", (Py_ssize_t)(n * sizeof(size_t)));
 }
 

@@ -47,7 +47,7 @@ class Vocabulary:
         """All tokens, in the order of their ids."""
         text, ends = self.core.tokens()
         stops = np.frombuffer(ends, np.int64)
-        starts = np.concatenate([[0], stops[:-1]])
+        starts = np.concatenate([[0], stops])[:-1]
         every, lengths = np.arange(len(stops)), (stops - starts).astype(np.int32)
         return TokenArray(np.frombuffer(text, np.uint8), starts, lengths, self.hashes(every), self.groups(every))
 

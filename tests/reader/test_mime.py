@@ -69,7 +69,6 @@ ALTERNATIVES = f"Content-Type: multipart/alternative; boundary=i\n\n--i\n{TEXT}\
 LIKE_ANOTHER = "Content-Type: multipart/mixed; boundary=bc\n\n--bc\n\none\n--bc\n\ntwo\n--bc--"
 ATTACHED = "Content-Disposition: attachment\n\nthree"
 TWICE = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\none\n--b\n--b\n--b\n\ntwo\n--b--\n"
-GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,6 @@ GUESSED = multipart(TEXT, PAGE, boundary="=_Next", end="--=_Next--\n")
         (multipart("\nSubject: a\n\none", "\nSubject: b\n\ntwo", kind="digest"), "a one b two"),
         (multipart("Content-Type: message/delivery-status\n\nAction: failed\n"), "Action: failed"),
         *((multipart(TEXT, PAGE, end=end), "one two") for end in ("--b--\nepilogue", "--b--", "", "--b\n")),
-        *((GUESSED.replace(b"boundary==_Next", other), "one two") for other in (b"boundary=other", b"", b"boundary=")),
         *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b"text", b"nonsense", b"text/plain/x", b"")),
         *((b"Content-Type: " + kind + b"\n\n<b>x", "<b>x") for kind in (b";", b"/", b"text / plain")),
         (b"Content-Type: text/html (comment)\n\n<b>x", "x"), (b"Content-Type : text/html\n\n<b>x", "x"),
@@ -105,7 +103,7 @@ def test_a_boundary_line_separates_whatever_stands_before_it(gap: str) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        '"text/html"', "text/html,", "text / html", "text/html\0", "TEXT/HTML (page)", "text/htm", "text/xhtml",
+        '"text/html"', "text/html,", "text/html\0", "TEXT/HTML (page)", "text/htm", "text/xhtml",
         "application/xhtml+xml", "image/svg+xml", "'text/html'; charset=utf-8", "text/html charset=utf-8",
         "application/octet-stream; name=invoice.html", 'application/x-thing; name="Invoice.HTM"',
         "application/octet-stream\nContent-Disposition: attachment; filename=a.xhtml",

@@ -103,8 +103,8 @@ def test_punctuation_of_text() -> None:
     ("text", "expected"),
     [
         ("", {"line:0", "capitals:0"}), ("ABCD", {"line:3", "capitals:7"}),
-        ("ab\n\n\ncd\n", {"line:1", "capitals:0"}), ("ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}),
-        ("\n\n\n", {"line:0", "capitals:0"}), ("ЯЯ Ab", {"line:3", "capitals:5"}),
+        ("ab\n\n\ncd\n", {"line:2", "capitals:0"}), ("ABCDEFGH\r\n\r\n\r\n", {"line:4", "capitals:7"}),
+        ("\n\n\n", {"line:0", "capitals:0"}), ("ЯЯ Ab", {"line:3", "capitals:4"}),
     ],
 )  # fmt: skip
 def test_layout_is_told_by_two_tokens(text: str, expected: set[str]) -> None:

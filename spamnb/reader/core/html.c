@@ -142,7 +142,7 @@ static size_t find_open(const struct document *d, unsigned tag, span name) {
     bool is_part = kind >= TABLE && kind <= CELL, is_inline = TAGS[tag].flags & IS_INLINE;
     for (size_t at = d->depth - 1; at > 1; at--) {
         const struct element *element = &d->stack[at];
-        if (is_element(element, tag, name))
+        if (is_element(element, tag, name) || (kind == HEADING && TAGS[element->tag].kind == HEADING))
             return at;
         unsigned flags = TAGS[element->tag].flags;
         if (is_part ? element->tag == TAG_TABLE : flags & IS_BARRIER || (is_inline && !(flags & IS_INLINE)))
@@ -222,7 +222,7 @@ static void end_item(struct document *d, unsigned tag) {
             pop_to(d, at);
             return;
         }
-        if (!(TAGS[other].flags & IS_INLINE) && other != TAG_P)
+        if (!(TAGS[other].flags & IS_INLINE) && other != TAG_P && other != TAG_DIV && other != TAG_ADDRESS)
             return;
     }
 }
@@ -288,10 +288,12 @@ static void start_element(struct document *d, unsigned tag, span name, const str
     if (kind >= TABLE && kind <= CELL) {
         if (!make_place(d, kind))
             return;
-    } else if (kind == BLOCK || kind == ITEM) {
+    } else if (kind == BLOCK || kind == HEADING || kind == ITEM) {
         if (kind == ITEM)
             end_item(d, tag);
         pop_to(d, top_of(d)->paragraph);
+        if (kind == HEADING && TAGS[top_of(d)->tag].kind == HEADING)
+            pop(d);
     } else {
         if (tag == TAG_A && d->counts[tag])
             end_formatting(d, tag, name);
@@ -312,7 +314,7 @@ static void end_element(struct document *d, unsigned tag, span name) {
         end_formatting(d, tag, name);
     else if (tag == TAG_P)
         pop_to(d, top_of(d)->paragraph);
-    else if (kind != WHOLE_PAGE && kind != VOID && d->counts[tag])
+    else if (kind == HEADING || (kind != WHOLE_PAGE && kind != VOID && d->counts[tag]))
         pop_to(d, find_open(d, tag, name));
 }
 

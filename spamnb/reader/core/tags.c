@@ -23,8 +23,9 @@ static const struct {
     {"frame embed", VOID, NORMAL, IS_FACT},
     {"frameset", IGNORED, NORMAL, IS_FACT},
     {"mark", ORDINARY, NORMAL, IS_INLINE},
-    {"address article aside blockquote center details div dl fieldset footer form h1 h2 h3 h4 h5 h6 header main nav ol "
-     "pre section summary ul", BLOCK, NORMAL, ENDS_WORD | IS_FACT},
+    {"div address article aside blockquote center details dl fieldset footer form header main nav ol pre section summary ul",
+     BLOCK, NORMAL, ENDS_WORD | IS_FACT},
+    {"h1 h2 h3 h4 h5 h6", HEADING, NORMAL, ENDS_WORD | IS_FACT},
     {"dir figcaption figure hgroup listing menu search", BLOCK, NORMAL, ENDS_WORD},
     {"b big code em font i nobr s small strike strong tt u", FORMATTING, NORMAL, IS_INLINE | IS_FACT},
     {"abbr acronym bdo cite del dfn ins kbd label q samp span sub sup var", ORDINARY, NORMAL, IS_INLINE | IS_FACT},

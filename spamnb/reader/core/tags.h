@@ -19,7 +19,7 @@ void name_table_begin(struct name_table *table, const void *items, size_t size, 
 size_t number_of(const struct name_table *table, span name);
 
 /* How a start tag is treated, and its end tag. */
-enum tag_kind { ORDINARY, BLOCK, ITEM, FORMATTING, VOID, TABLE, ROWS, ROW, CELL, WHOLE_PAGE, IGNORED };
+enum tag_kind { ORDINARY, BLOCK, HEADING, ITEM, FORMATTING, VOID, TABLE, ROWS, ROW, CELL, WHOLE_PAGE, IGNORED };
 
 /* Where the text in an element goes. */
 enum tag_text { NORMAL, RAW, REFERENCES, NOWHERE, REST };
@@ -42,7 +42,7 @@ struct tag {
 enum {
     TAG_UNKNOWN, TAG_A, TAG_BODY, TAG_HTML, TAG_P, TAG_LI, TAG_DD, TAG_DT, TAG_TABLE, TAG_STYLE, TAG_TITLE,
     TAG_TEXTAREA, TAG_SCRIPT, TAG_XMP, TAG_META, TAG_AREA, TAG_BASE, TAG_IFRAME, TAG_FRAME, TAG_EMBED, TAG_FRAMESET,
-    TAG_MARK, N_NAMED_TAGS
+    TAG_MARK, TAG_DIV, TAG_ADDRESS
 };
 
 enum { N_TAGS = 160 };
