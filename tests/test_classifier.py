@@ -16,6 +16,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from spamnb.classifier import Classifier
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.snapshot import Snapshot, atomic_replace, read_snapshot, write_snapshot
@@ -233,9 +234,16 @@ def test_which_class_is_learned_first_does_not_matter(model_type: str) -> None:
         assert one == pytest.approx(other, abs=1e-9 if model_type == "boolean" else 0.05)
 
 
-def test_two_words_of_one_key_do_no_harm() -> None:
-    raw = b"Subject: x\n\nbbbbba1b6aa%0ad0bfcbbabb and l%c%g-1$_bc,0!%p!9!acaac\n"  # found by lattice reduction
+def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = b"Subject: x\n\nminutes bbbbba1b6aa\n"
     classifier = model_of(mail(3))
+    hashes_of = Vocabulary.hashes
+
+    def with_twins(self: Vocabulary, ids: np.ndarray) -> np.ndarray:
+        texts, one = self.take(ids), hashes_of(self, self.ids(["minutes"]))[0]
+        return np.where([text == "bbbbba1b6aa" for text in texts], one, hashes_of(self, ids))
+
+    monkeypatch.setattr(Vocabulary, "hashes", with_twins)
     before = exported(classifier)
     assert classifier.learn("spam", raw)
     assert parse_export(exported(classifier), "-").counts.documents.sum() == 7

@@ -48,8 +48,10 @@ class ReadMessage:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """The tokens with their occurrences."""
-        return dict(zip(self.vocabulary.take(self.row.ids), self.row.counts.tolist()))
+        """The tokens with their occurrences. Of two with one hash, which a sender may search for, the first alone: a
+        model could not tell the other's counts from its own."""
+        first = np.sort(np.unique(self.vocabulary.hashes(self.row.ids), return_index=True)[1])
+        return dict(zip(self.vocabulary.take(self.row.ids[first]), self.row.counts[first].tolist()))
 
     @property
     def identity(self) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import ipaddress
 import socket
 from urllib.parse import quote
 
@@ -148,7 +147,7 @@ def test_of_too_many_links_the_first_and_the_last_are_read(form: str) -> None:
     many = "".join([form % f"http://h{number}.example/" for number in range(3000)])
     tokens = READER.tokens(b"Content-Type: text/" + kind + b"\n\n" + many.encode())
     assert {"url:h0.example", "url:h2999.example"} <= set(tokens)
-    assert 100 < len([token for token in tokens if token.startswith("url:h")]) < 3001
+    assert form == "%s " or "cut:links" in tokens
 
 
 MISMATCHES = [

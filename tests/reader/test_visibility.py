@@ -159,7 +159,7 @@ HIDDEN = [
         "color:white", "color:#fefefe", "color:#fefefe01", "color:transparent", "color:rgb(255 255 255)",
         "color:rgb(255 255 255 / 100%)", "color:rgb(100%,100%,99%)", "color:rgba(0,0,0,0)", "color:rgba(0,0,0,.02)",
         "background:black", "background:black;color:#010101", "color:white;text-shadow:none",
-        
+
         "max-height:0px;overflow-y:hidden", "max-height:0;overflow:clip", "height:3px;overflow:hidden",
         "width:1px;height:1px;overflow:hidden", "max-width:0;overflow:hidden;white-space:nowrap",
         "position:absolute;left:-9999px", "position:relative;left:-9999px", "position:fixed;top:-999em",

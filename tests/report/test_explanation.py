@@ -7,6 +7,7 @@ from mail import mail, message, model_of, never
 
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
+from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.report.explanation import explanation
 from spamnb.settings import Settings

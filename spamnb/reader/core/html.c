@@ -445,7 +445,7 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
 
 static void keep_url(struct document *d, struct url_list *list, span url) {
     if (!is_empty(url) && !d->is_second_pass && url_add(d->arena, list, url))
-        note_cut(d);
+        d->reader->message.cuts |= CUT_LINKS;
 }
 
 /* The URLs that a style names: url(...). */
