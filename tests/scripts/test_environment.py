@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["ext-modules"]
-COMPILED = [name for module in MODULES for name in (*module["sources"], *module.get("depends", ()))]
+(MODULE,) = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["ext-modules"]
+CORE = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "spamnb/reader/core").glob("*.[ch]"))]
+COMPILED = ["spamnb/reader/_core.c", *CORE]
+
+
+def test_all_of_the_core_is_compiled() -> None:
+    assert MODULE["sources"] == [name for name in COMPILED if name.endswith(".c")]
+
 
 # Makes an environment of itself, and does nothing else.
 PYTHON = """#!/bin/sh
@@ -19,7 +25,7 @@ if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi
 
 @pytest.mark.parametrize("changed", ["pyproject.toml", *COMPILED])
 def test_what_is_compiled_is_built_again_when_it_has_changed(tmp_path: Path, changed: str) -> None:
-    for name in ("pyproject.toml", *COMPILED):
+    for name in ("pyproject.toml", "scripts/build_backend.py", *COMPILED):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     python = tmp_path / "python"
