@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import BinaryIO, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
@@ -102,21 +104,29 @@ class Collection:
         self._folder = folder
         self._parts: list[tuple[Counted, Vocabulary]] = []
         self._bytes = 0
+        self._cells: BinaryIO | None = None  # of parts whose own are empty, one behind the other
 
     def add(self, counted: Counted, vocabulary: Vocabulary) -> None:
         """Some more messages, behind those that are there, with ids of the ``vocabulary``."""
         self._bytes += counted.ids.nbytes + counted.counts.nbytes
         if self._bytes > MAX_IN_MEMORY:
-            ids, counts = (self._in_file(values) for values in (counted.ids, counted.counts))
-            counted = counted._replace(ids=ids, counts=counts)
+            if self._cells is None:
+                self._cells = TemporaryFile(dir=self._folder)  # noqa: SIM115
+                finalize(self, self._cells.close)
+            for values in (counted.ids, counted.counts):
+                self._cells.write(np.ascontiguousarray(values).data)
+            counted = counted._replace(ids=counted.ids[:0], counts=counted.counts[:0])
         self._parts.append((counted, vocabulary))
 
-    def _in_file(self, values: np.ndarray) -> np.ndarray:
-        if not len(values):
-            return values
-        kept = room(len(values), values.dtype, self._folder, in_file=True)
-        kept[:] = values
-        return kept
+    def _cells_of(self, part: Counted) -> tuple[np.ndarray, np.ndarray]:
+        """The ids and counts of the next part, in the order in which they were added."""
+        n = int(part.lengths.sum())
+        if len(part.ids) == n or self._cells is None:
+            return part.ids, part.counts
+        return (
+            np.frombuffer(self._cells.read(n * part.ids.itemsize), part.ids.dtype),
+            np.frombuffer(self._cells.read(n * part.counts.itemsize), part.counts.dtype),
+        )
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
@@ -132,10 +142,13 @@ class Collection:
         ids = room(int(indptr[-1]), np.int32, self._folder, in_file=in_file)
         counts = room(int(indptr[-1]), counts_type, self._folder, in_file=in_file)
         end = 0
+        if self._cells is not None:
+            self._cells.seek(0)
         for part, new_ids in zip(parts, own_ids):
-            begin, end = end, end + len(part.ids)
-            ids[begin:end] = new_ids[part.ids]
-            counts[begin:end] = part.counts
+            part_ids, part_counts = self._cells_of(part)
+            begin, end = end, end + len(part_ids)
+            ids[begin:end] = new_ids[part_ids]
+            counts[begin:end] = part_counts
         tokens, columns = _renumber(every, ids)
         messages = Messages(
             indptr,

@@ -725,6 +725,8 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         struct rule *rule = added;
         added = rule->next;
         rule->is_doubtful = rule->is_doubtful || is_doubtful;
+        if (rule->is_doubtful) /* it may be stronger than what is read of it */
+            rule->specificity = UINT32_MAX;
         span key = rule->id.at ? rule->id : rule->n_classes ? rule->classes[0] : rule->name;
         uint8_t kind = rule->id.at ? '#' : rule->n_classes ? '.' : 't';
         bool is_any = is_empty(key) || find_byte(key, ESCAPED);
