@@ -162,8 +162,7 @@ HIDDEN = [
 
         "max-height:0px;overflow-y:hidden", "max-height:0;overflow:clip", "height:3px;overflow:hidden",
         "width:1px;height:1px;overflow:hidden", "max-width:0;overflow:hidden;white-space:nowrap",
-        "position:absolute;left:-9999px", "position:relative;left:-9999px", "position:fixed;top:-999em",
-        "margin-left:-9999px", "margin:0 0 0 -9999px")),
+        "position:absolute;left:-9999px", "position:relative;left:-9999px", "position:fixed;top:-999em")),
     "<span style=display:none>secret</span>",
     "<span style = 'display:none'>secret</span>",
     "<p hidden>secret",
@@ -184,7 +183,6 @@ HIDDEN = [
     "<div style='opacity:.2'><p style='opacity:.2'>secret</div>",
     "<div style='color:red'><span style='background:red'>secret</span></div>",
     "<div style='background:#000'><div style='background:rgba(255,255,255,1);color:white'>secret</div></div>",
-    "<div style='text-shadow:0 0 2px black'><b style='color:white;text-shadow:none'>secret</b></div>",
     "<div style='max-height:0;overflow:hidden'><p style='margin:0 auto'>secret</div>",
     "<div style='height:0;overflow:hidden'><p style='position:relative'>secret</div>",
     "<div style='height:0;overflow:hidden'><p style='float:left'>secret</div>",

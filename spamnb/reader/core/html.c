@@ -21,7 +21,6 @@ struct element {
     span name;
     const struct attributes *attributes; /* of style; NULL where there are none */
     const struct style *style;
-    enum why_hidden why;
     uint16_t parent;    /* where in the stack what it inherits from is */
     uint16_t paragraph; /* the paragraph that a block ends here; 0: none */
     bool is_dropped;    /* its text is shown nowhere */
@@ -63,27 +62,16 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 /* Gives the element at this place of the stack its style, and says which paragraph it stands in. */
 static void inherit(struct document *d, size_t at) {
     struct element *element = &d->stack[at];
-    const struct element *above = at ? &d->stack[element->parent] : NULL;
-    const struct style *style = above ? above->style : &FIRST_STYLE;
+    const struct style *style = at ? d->stack[element->parent].style : &FIRST_STYLE;
     unsigned flags = TAGS[element->tag].flags;
     bool is_barrier = flags & IS_BARRIER || !at;
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
-    element->style = style;
-    element->why = above ? above->why : SEEN;
-    bool is_reset = element->tag == TAG_TABLE && at > 2; /* in old pages tables do not inherit letters */
-    bool is_split = style->is_under_inline && !(flags & IS_INLINE);
-    if (!(element->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || element->tag == TAG_MARK || is_reset || is_split))
-        return;
-    struct style from = *style;
-    if (is_reset) {
-        from.color = d->stack[1].style->color;
-        from.size = FIRST_STYLE.size;
-    }
-    struct style made = style_in(&d->sheet, &from, element->tag, element->name, element->attributes);
-    struct style *kept = arena_room(d->arena, 1, sizeof *kept);
-    *kept = made;
-    element->style = kept;
-    element->why = why_hidden(kept);
+    bool is_own = element->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) ||
+                  element->tag == TAG_MARK || element->tag == TAG_TABLE ||
+                  (style->flags & IS_UNDER_INLINE && !(flags & IS_INLINE));
+    element->style = is_own ? style_in(&d->sheet, style, element->tag, element->name, element->attributes) : style;
+    if (at == 1)
+        d->sheet.page = element->style;
     if (d->sheet.is_cut)
         note_cut(d);
 }
@@ -369,7 +357,7 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     /* Where not all rules or styles are known, nothing counts as hidden. */
     bool is_known = !d->sheet.is_cut && d->n_restyled <= MAX_RESTYLED;
     d->needs_second_pass = d->needs_second_pass || !is_known;
-    put_text(d, text, is_known ? top->why : SEEN);
+    put_text(d, text, is_known ? top->style->why : SEEN);
 }
 
 /* The text of a title or an input field, of which a window shows the beginning. */
@@ -380,7 +368,7 @@ static void add_window_text(struct document *d, span text) {
         shown.end = blank ? blank : shown.end;
     }
     const struct element *top = top_of(d);
-    enum why_hidden why = top->is_dropped ? HIDDEN_OTHERWISE : d->depth > 2 ? top->why : SEEN;
+    enum why_hidden why = top->is_dropped ? HIDDEN_OTHERWISE : d->depth > 2 ? top->style->why : SEEN;
     put_text(d, shown, why);
     if (shown.end < text.end)
         put_text(d, span_between(shown.end, text.end), HIDDEN_OTHERWISE);
