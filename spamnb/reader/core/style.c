@@ -342,7 +342,7 @@ static const struct switched {
     const char *words;
 } SWITCHES[N_PROPERTIES][2] = {
     [P_DISPLAY] = {{IS_GONE, begins_with, "none"},
-                   {IS_BLOCK, begins_with, "block inline-block flex inline-flex list-item flow-root"}},
+                   {IS_BLOCK, begins_with, "block inline-block flex inline-flex list-item flow-root none"}},
     [P_VISIBILITY] = {{IS_UNSEEN, begins_with, "hidden collapse"}},
     [P_EFFECT] = {{HAS_EFFECTS, is_other, "none 0 initial"}},
     [P_OVERFLOW] = {{CUTS, begins_with, "hidden clip scroll auto"}},
@@ -350,9 +350,9 @@ static const struct switched {
     [P_WIDTH] = {{IS_NARROW, is_small, ""}},
     [P_ROOM] = {{HAS_ROOM, has_number, ""}},
     [P_POSITION] = {{IS_PLACED, begins_with, "absolute fixed relative"}, {IS_OUTSIDE, begins_with, "absolute fixed"}},
-    [P_LEFT] = {{IS_LEFT, is_far_back, ""}, {IS_MOVED, is_great, "auto"}},
-    [P_TOP] = {{IS_ABOVE, is_far_back, ""}, {IS_MOVED, is_great, "auto"}},
-    [P_MARGIN] = {{IS_MOVED, is_great, "auto"}},
+    [P_LEFT] = {{IS_LEFT, is_far_back, ""}, {IS_MOVED, is_great, "auto unset initial inherit normal"}},
+    [P_TOP] = {{IS_ABOVE, is_far_back, ""}, {IS_MOVED, is_great, "auto unset initial inherit normal"}},
+    [P_MARGIN] = {{IS_MOVED, is_great, "auto unset initial inherit normal"}},
     [P_MOVED] = {{IS_MOVED, is_other, "none initial"}},
     [P_ALL] = {{IS_RESET, is_other, ""}},
 };
@@ -835,6 +835,8 @@ const struct style *style_in(struct sheet *sheet, const struct style *above, uns
     static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)};
     attributes = attributes ? attributes : &NONE;
     uint64_t hash = fast_hash(KEY, (uintptr_t)above ^ tag, value_of_attribute(attributes, A_STYLE));
+    if (sheet->n_rules)
+        hash = fast_hash(KEY, hash, value_of_attribute(attributes, A_CLASS));
     struct known_style *known = &sheet->known[hash % COUNT_OF(sheet->known)];
     if (known->style && known->above == above && known->tag == tag && tag != TAG_UNKNOWN &&
         is_styled_alike(sheet, known->attributes, attributes))

@@ -56,7 +56,7 @@ struct sheet {
     struct rule *buckets[256]; /* by the hash of an id, class or tag that an element must have */
     struct rule *of_any;
     size_t n_rules, n_bytes, steps_left;
-    struct known_style known[64];
+    struct known_style known[128];
 };
 
 void sheet_begin(struct sheet *sheet, struct arena *arena);
