@@ -841,10 +841,15 @@ const struct style *style_in(struct sheet *sheet, const struct style *above, uns
     if (known->style && known->above == above && known->tag == tag && tag != TAG_UNKNOWN &&
         is_styled_alike(sheet, known->attributes, attributes))
         return known->style;
-    struct style *made = arena_room(sheet->arena, 1, sizeof *made);
-    *made = make_style(sheet, above, tag, name, attributes);
-    made->why = why_hidden(made);
+    struct style made = make_style(sheet, above, tag, name, attributes);
+    bool is_inherited = is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
+                        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags;
+    struct style *kept = is_inherited ? NULL : arena_room(sheet->arena, 1, sizeof *kept);
+    if (kept) {
+        *kept = made;
+        kept->why = why_hidden(kept);
+    }
     if (tag != TAG_HTML && tag != TAG_BODY) /* whose attributes may become more */
-        *known = (struct known_style){above, made, attributes, tag};
-    return made;
+        *known = (struct known_style){above, kept ? kept : above, attributes, tag};
+    return kept ? kept : above;
 }
