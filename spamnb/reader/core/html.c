@@ -680,7 +680,11 @@ static void buffer_begin(struct document *d, struct buffer *buffer) {
 }
 
 struct html_text read_html(struct reader *reader, span html) {
-    struct document *d = arena_take(&reader->arena, 1, sizeof *d);
+    struct document *d = arena_room(&reader->arena, 1, sizeof *d);
+    d->is_second_pass = false;
+    d->n_restyled = 0;
+    d->linked = (span){0};
+    d->page_attributes[0].present = d->page_attributes[1].present = 0;
     d->reader = reader;
     d->arena = &reader->arena;
     d->html = html;
