@@ -207,7 +207,7 @@ static bool find_codec(struct host *host, span name, struct codec *codec) {
 }
 
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
-    static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode"};
+    static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode", "letters"};
     struct python_host *python = enter(host);
     PyObject *found = PyObject_CallMethod(python->program, METHODS[what], what == ASK_DECODE ? "y#y#" : "y#",
                                           AT_AND_SIZE(text), AT_AND_SIZE(other));

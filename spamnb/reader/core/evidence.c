@@ -22,9 +22,10 @@ const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
 
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
     const struct header_rule *found = &table->other;
+    uint8_t first = is_empty(name) ? 0 : to_lower(*name.at);
     for (const struct header_rule *rule = table->rules; rule < table->rules + table->n_rules; rule++) {
         bool is_of_size = size_of(name) == size_of(rule->name) || (rule->is_beginning && found == &table->other);
-        if (!is_of_size || !starts_with_any_case(name, rule->name))
+        if (!is_of_size || is_empty(rule->name) || first != *rule->name.at || !starts_with_any_case(name, rule->name))
             continue;
         if (!rule->is_beginning)
             return rule;

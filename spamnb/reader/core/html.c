@@ -376,7 +376,7 @@ static void add_window_text(struct document *d, span text) {
 
 /* ---- Tags ---- */
 
-static bool ends_name(uint8_t c) { return is_space(c) || c == '/' || c == '>'; }
+static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || is_space(c)); }
 
 static span resolved(struct document *d, span value) {
     if (!find_byte(value, '&'))
@@ -469,11 +469,17 @@ static void end_link(struct document *d) {
     d->linked = (span){0};
 }
 
+/* All attributes but those that hold no URL. */
+static const uint32_t HAVE_URLS = ~(UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID | UINT32_C(1) << A_COLOR |
+                                    UINT32_C(1) << A_BGCOLOR | UINT32_C(1) << A_TEXT | UINT32_C(1) << A_TYPE);
+
 /* The URLs of a tag, and where a link leads. */
 static void keep_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct message *message = &d->reader->message;
     bool is_frame = tag == TAG_IFRAME || tag == TAG_FRAME || tag == TAG_EMBED;
     bool leads = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
+    if (!(attributes->present & HAVE_URLS))
+        return;
     struct url_list *const list_of[N_ATTRIBUTES] = {
         [A_HREF] = leads ? &message->links : NULL,
         [A_SRC] = is_frame ? &message->links : tag == TAG_SCRIPT ? NULL : &message->images,
@@ -481,9 +487,9 @@ static void keep_urls(struct document *d, unsigned tag, const struct attributes 
         [A_BACKGROUND] = &message->images, [A_POSTER] = &message->images, [A_LOWSRC] = &message->images,
         [A_DYNSRC] = &message->images, [A_ACTION] = &message->forms, [A_FORMACTION] = &message->forms,
     };
-    for (int i = 0; i < N_ATTRIBUTES; i++)
-        if (list_of[i] && has(attributes, (enum attribute)i))
-            keep_url(d, list_of[i], attributes->values[i]);
+    for (uint32_t left = attributes->present; left; left &= left - 1)
+        if (list_of[__builtin_ctz(left)])
+            keep_url(d, list_of[__builtin_ctz(left)], attributes->values[__builtin_ctz(left)]);
     if (has(attributes, A_STYLE) && find_byte(attributes->values[A_STYLE], '('))
         keep_style_urls(d, attributes->values[A_STYLE]);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
