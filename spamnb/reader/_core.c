@@ -399,6 +399,7 @@ static bool read_rules(Reader *self, PyObject *list) {
             .how = (uint8_t)how, .extra = (uint8_t)extra, .prefix = span_of(prefix, (size_t)n_prefix)};
     }
     self->rules.n_rules = n;
+    rules_sort(&self->rules);
     self->rules.other = (struct header_rule){.how = HOW_NAMES};
     return !PyErr_Occurred();
 }
