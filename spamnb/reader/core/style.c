@@ -28,7 +28,8 @@ enum {
 #define CLEAR ((struct color){0, 0, 0, 0})
 #define UNKNOWN ((struct color){-1, -1, -1, 1})
 
-const struct style FIRST_STYLE = {.color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
+const struct style FIRST_STYLE = {
+    .color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
 
 /* What declarations switch on or off, beside the flags of a style: what hides text, and what may show it. */
 enum {
@@ -303,7 +304,7 @@ static float length_of(span value) {
     return is_share ? length * MEDIUM : length;
 }
 
-/* What a value may say; words: those that it is compared with. */
+/* Tests of a value. Some compare it with words. */
 
 static bool begins_with(span value, const char *words) { return is_one_of(before_first(value, ' '), words); }
 
@@ -368,8 +369,8 @@ static const struct {
     {NAME("-webkit-text-fill-color"), P_EFFECT}, {NAME("filter"), P_EFFECT}, {NAME("background-clip"), P_EFFECT},
     {NAME("-webkit-background-clip"), P_EFFECT}, {NAME("mix-blend-mode"), P_EFFECT}, {NAME("overflow"), P_OVERFLOW},
     {NAME("overflow-x"), P_OVERFLOW}, {NAME("overflow-y"), P_OVERFLOW}, {NAME("height"), P_HEIGHT},
-    {NAME("max-height"), P_HEIGHT}, {NAME("width"), P_WIDTH}, {NAME("max-width"), P_WIDTH}, {NAME("min-height"), P_ROOM},
-    {NAME("min-width"), P_ROOM}, {NAME("padding"), P_ROOM}, {NAME("padding-top"), P_ROOM},
+    {NAME("max-height"), P_HEIGHT}, {NAME("width"), P_WIDTH}, {NAME("max-width"), P_WIDTH},
+    {NAME("min-height"), P_ROOM}, {NAME("min-width"), P_ROOM}, {NAME("padding"), P_ROOM}, {NAME("padding-top"), P_ROOM},
     {NAME("padding-bottom"), P_ROOM}, {NAME("padding-left"), P_ROOM}, {NAME("padding-right"), P_ROOM},
     {NAME("position"), P_POSITION}, {NAME("left"), P_LEFT}, {NAME("top"), P_TOP}, {NAME("margin"), P_MARGIN},
     {NAME("margin-left"), P_MARGIN}, {NAME("margin-top"), P_MARGIN}, {NAME("margin-inline"), P_MARGIN},
@@ -408,7 +409,8 @@ static span size_in_font(span value) {
 }
 
 /* Applies a declaration in lower case. One that may apply or not can show text, and hide none. */
-static void apply(struct style *style, const struct style *above, enum property property, span value, bool is_doubtful) {
+static void apply(struct style *style, const struct style *above, enum property property, span value,
+                  bool is_doubtful) {
     float number = 1;
     double opacity;
     bool is_share;
@@ -486,7 +488,7 @@ static void apply_all(struct style *style, const struct style *above, span text,
 
 /* ---- Rules and the elements that they match ---- */
 
-/* Whether a name is the one that is asked for: perhaps where the case differs, since pages without a type ask for none. */
+/* Whether a name is the one that is asked for: perhaps where the case differs, which pages without a type ignore. */
 static enum answer is_named(span asked, span name) {
     if (size_of(asked) != size_of(name))
         return NO;
@@ -581,7 +583,9 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .steps_left = MAX_STEPS};
 }
 
-static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == ESCAPED; }
+static bool is_name_byte(uint8_t c) {
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == ESCAPED;
+}
 
 /* A name at the beginning of a selector; moves text behind it. */
 static span take_name(span *text) {
@@ -751,7 +755,8 @@ void sheet_add(struct sheet *sheet, span text, span media) {
 
 /* ---- What an element's children inherit ---- */
 
-static void apply_attributes(struct style *style, struct arena *arena, unsigned tag, const struct attributes *attributes) {
+static void apply_attributes(struct style *style, struct arena *arena, unsigned tag,
+                             const struct attributes *attributes) {
     if (TAGS[tag].flags & IS_CONTROL || tag == TAG_MARK || (tag == TAG_A && has(attributes, A_HREF)))
         style->color = UNKNOWN; /* browsers give them colors of their own */
     if (has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN)

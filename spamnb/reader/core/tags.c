@@ -69,8 +69,8 @@ static span name_in(const struct name_table *table, size_t number) {
 
 /* The slot where a name is, or would be. */
 static size_t slot_of(const struct name_table *table, span name) {
-    size_t n = size_of(name);
-    size_t slot = (n + 5 * (name.at[0] & 31) + 23 * (name.at[n - 1] & 31) + 97 * (name.at[n / 2] & 31)) % COUNT_OF(table->slots);
+    size_t n = size_of(name), first = name.at[0] & 31, last = name.at[n - 1] & 31, middle = name.at[n / 2] & 31;
+    size_t slot = (n + 5 * first + 23 * last + 97 * middle) % COUNT_OF(table->slots);
     while (table->slots[slot] && !is_same_any_case(name, name_in(table, table->slots[slot] - 1u)))
         slot = (slot + 1) % COUNT_OF(table->slots);
     return slot;
