@@ -85,6 +85,7 @@ SEEN = [
     "<div style='text-shadow:0 0 2px black'><b style='color:white'>secret</b></div>",
     "<font color=white><font color=black>secret</font></font>",
     "<div bgcolor=x style='background:black'><b style='color:lavenderblush'>secret</b></div>",
+    "<table><div style='display:none'><table>secret</table></div></table>",
     "<table bgcolor=chucknorris><td><font color=white>secret</font></table>",
     "<body bgcolor=black text=white><p>secret",
     "<p>secret<body bgcolor=black text=white>",

@@ -218,13 +218,13 @@ static void end_item(struct document *d, unsigned tag) {
 /* Closes what must be closed before a table or one of its parts begins; false where there is no place for it. */
 static bool make_place(struct document *d, unsigned kind) {
     if (kind == TABLE) {
-        if (is_row(top_of(d)))
-            while (top_of(d)->tag != TAG_TABLE && d->depth > 2)
-                pop(d);
-        if (top_of(d)->tag == TAG_TABLE)
-            pop(d);
-        else
-            pop_to(d, top_of(d)->paragraph);
+        size_t at = d->depth - 1; /* the part of a table that is around */
+        while (at > 1 && (TAGS[d->stack[at].tag].kind < TABLE || TAGS[d->stack[at].tag].kind > CELL))
+            at--;
+        bool is_between = at > 1 && is_row(&d->stack[at]); /* the cells of a table: that one ends */
+        while (is_between && at > 2 && d->stack[at].tag != TAG_TABLE)
+            at--;
+        pop_to(d, is_between ? at : top_of(d)->paragraph);
         return true;
     }
     if (!d->counts[TAG_TABLE])
