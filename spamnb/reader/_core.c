@@ -207,7 +207,7 @@ static bool find_codec(struct host *host, span name, struct codec *codec) {
 }
 
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
-    static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode"};
+    static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode", "letters"};
     struct python_host *python = enter(host);
     PyObject *found = PyObject_CallMethod(python->program, METHODS[what], what == ASK_DECODE ? "y#y#" : "y#",
                                           AT_AND_SIZE(text), AT_AND_SIZE(other));
@@ -399,6 +399,7 @@ static bool read_rules(Reader *self, PyObject *list) {
             .how = (uint8_t)how, .extra = (uint8_t)extra, .prefix = span_of(prefix, (size_t)n_prefix)};
     }
     self->rules.n_rules = n;
+    rules_sort(&self->rules);
     self->rules.other = (struct header_rule){.how = HOW_NAMES};
     return !PyErr_Occurred();
 }

@@ -13,6 +13,7 @@ from spamnb.reader.uuencode import UuFile, take_files, uudecode
 AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF = range(9)
 TEXT, SAME_TEXT, PART, LINK, CUT = range(5)
 NO_PART = (b"", b"", b"", b"", b"", 0)
+MAX_LABEL = 63  # bytes of a part of a host name
 
 # What a file that is no part of its own is opened as, by the end of its name.
 FILE_TYPES = {
@@ -75,6 +76,16 @@ def _read_text(text: bytes, most: int) -> list[Opened]:
     return [(SAME_TEXT, AS_TEXT, rest.encode(), b"", NO_PART), *_read_files(files, b"x-uuencode")]
 
 
+def _letters(label: bytes) -> bytes:
+    """What a label of punycode stands for; another label, or one that is spoilt, as it is."""
+    if not label.startswith(b"xn--") or len(label) > MAX_LABEL:
+        return label
+    try:
+        return label[4:].decode("punycode").encode() or label
+    except UnicodeError:
+        return label
+
+
 class Program:
     """Answers the core. ``split`` finds the words of a text and ``stem`` stems one; without them neither is asked for.
 
@@ -119,6 +130,14 @@ class Program:
     def uudecode(self, body: bytes) -> bytes:
         """A body that is uuencoded as a whole."""
         return uudecode(body)
+
+    def letters(self, host: bytes) -> bytes:
+        """A host whose labels of punycode are the letters that they stand for.
+
+        >>> Program().letters(b"www.xn--bcher-kva.example").decode()
+        'www.bücher.example'
+        """
+        return b".".join(map(_letters, host.split(b".")))
 
     def open(self, shown_as: int, octets: bytes, most_parts: int) -> list[Opened]:
         """What stands in a document, or in a text with files in it."""

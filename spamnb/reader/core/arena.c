@@ -108,8 +108,15 @@ span writer_close(struct writer *writer) {
 }
 
 span lower_copy(struct arena *arena, span text) {
+    typedef uint8_t sixteen __attribute__((vector_size(16)));
     uint8_t *copy = take(arena, size_of(text));
-    for (size_t i = 0; i < size_of(text); i++)
+    size_t i = 0;
+    for (sixteen bytes; i + sizeof bytes <= size_of(text); i += sizeof bytes) {
+        memcpy(&bytes, text.at + i, sizeof bytes);
+        bytes |= (sixteen)(bytes - 'A' <= (uint8_t)('Z' - 'A')) & 32;
+        memcpy(copy + i, &bytes, sizeof bytes);
+    }
+    for (; i < size_of(text); i++)
         copy[i] = to_lower(text.at[i]);
     return span_of(copy, size_of(text));
 }

@@ -20,11 +20,26 @@ const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
 
 /* ---- Rules ---- */
 
+/* Rules are found by this much of the first letter, which is 1 at least. */
+static size_t letter_of(span name) { return 1 + (is_empty(name) ? 0 : *name.at & 31); }
+
+void rules_sort(struct rule_table *table) {
+    for (size_t i = 0; i < table->n_rules; i++) {
+        struct header_rule rule = table->rules[i];
+        size_t letter = letter_of(rule.name), at = table->ends[letter];
+        memmove(table->rules + at + 1, table->rules + at, (i - at) * sizeof rule);
+        table->rules[at] = rule;
+        for (; letter < COUNT_OF(table->ends); letter++)
+            table->ends[letter]++;
+    }
+}
+
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
     const struct header_rule *found = &table->other;
-    uint8_t first = is_empty(name) ? 0 : to_lower(*name.at);
-    for (const struct header_rule *rule = table->rules; rule < table->rules + table->n_rules; rule++) {
-        if (is_empty(rule->name) || *rule->name.at != first || !starts_with_any_case(name, rule->name))
+    size_t letter = letter_of(name);
+    for (const struct header_rule *rule = table->rules + table->ends[letter - 1];
+         rule < table->rules + table->ends[letter]; rule++) {
+        if (!starts_with_any_case(name, rule->name))
             continue;
         if (!rule->is_beginning && size_of(name) == size_of(rule->name))
             return rule;

@@ -29,8 +29,11 @@ struct header_rule {
 
 struct rule_table {
     struct header_rule *rules, other; /* other: how all that have no rule are read */
-    size_t n_rules;
+    size_t n_rules, ends[33]; /* ends: behind the rules of names with each first letter, after rules_sort */
 };
+
+/* Sorts rules by first letters, so that they are found. Of two that fit, the one that came first stays it. */
+void rules_sort(struct rule_table *table);
 
 /* The rule of a name in any case: that of the whole name, else the first beginning that fits. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);

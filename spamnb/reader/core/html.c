@@ -21,7 +21,6 @@ struct element {
     span name;
     const struct attributes *attributes; /* of style; NULL where there are none */
     const struct style *style;
-    enum why_hidden why;
     uint16_t parent;    /* where in the stack what it inherits from is */
     uint16_t paragraph; /* the paragraph that a block ends here; 0: none */
     bool is_dropped;    /* its text is shown nowhere */
@@ -63,27 +62,16 @@ static struct element *top_of(struct document *d) { return &d->stack[d->depth - 
 /* Gives the element at this place of the stack its style, and says which paragraph it stands in. */
 static void inherit(struct document *d, size_t at) {
     struct element *element = &d->stack[at];
-    const struct element *above = at ? &d->stack[element->parent] : NULL;
-    const struct style *style = above ? above->style : &FIRST_STYLE;
+    const struct style *style = at ? d->stack[element->parent].style : &FIRST_STYLE;
     unsigned flags = TAGS[element->tag].flags;
     bool is_barrier = flags & IS_BARRIER || !at;
     element->paragraph = element->tag == TAG_P ? (uint16_t)at : is_barrier ? 0 : d->stack[at - 1].paragraph;
-    element->style = style;
-    element->why = above ? above->why : SEEN;
-    bool is_reset = element->tag == TAG_TABLE && at > 2; /* in old pages tables do not inherit letters */
-    bool is_split = style->is_under_inline && !(flags & IS_INLINE);
-    if (!(element->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) || element->tag == TAG_MARK || is_reset || is_split))
-        return;
-    struct style from = *style;
-    if (is_reset) {
-        from.color = d->stack[1].style->color;
-        from.size = FIRST_STYLE.size;
-    }
-    struct style made = style_in(&d->sheet, &from, element->tag, element->name, element->attributes);
-    struct style *kept = arena_room(d->arena, 1, sizeof *kept);
-    *kept = made;
-    element->style = kept;
-    element->why = why_hidden(kept);
+    bool is_own = element->attributes || d->sheet.n_rules || flags & (IS_CONTROL | IS_UNSHOWN) ||
+                  element->tag == TAG_MARK || element->tag == TAG_TABLE ||
+                  (style->flags & IS_UNDER_INLINE && !(flags & IS_INLINE));
+    element->style = is_own ? style_in(&d->sheet, style, element->tag, element->name, element->attributes) : style;
+    if (at == 1)
+        d->sheet.page = element->style;
     if (d->sheet.is_cut)
         note_cut(d);
 }
@@ -230,13 +218,13 @@ static void end_item(struct document *d, unsigned tag) {
 /* Closes what must be closed before a table or one of its parts begins; false where there is no place for it. */
 static bool make_place(struct document *d, unsigned kind) {
     if (kind == TABLE) {
-        if (is_row(top_of(d)))
-            while (top_of(d)->tag != TAG_TABLE && d->depth > 2)
-                pop(d);
-        if (top_of(d)->tag == TAG_TABLE)
-            pop(d);
-        else
-            pop_to(d, top_of(d)->paragraph);
+        size_t at = d->depth - 1; /* the part of a table that is around */
+        while (at > 1 && (TAGS[d->stack[at].tag].kind < TABLE || TAGS[d->stack[at].tag].kind > CELL))
+            at--;
+        bool is_between = at > 1 && is_row(&d->stack[at]); /* the cells of a table: that one ends */
+        while (is_between && at > 2 && d->stack[at].tag != TAG_TABLE)
+            at--;
+        pop_to(d, is_between ? at : top_of(d)->paragraph);
         return true;
     }
     if (!d->counts[TAG_TABLE])
@@ -369,7 +357,7 @@ static void add_text(struct document *d, const uint8_t *begin, const uint8_t *en
     /* Where not all rules or styles are known, nothing counts as hidden. */
     bool is_known = !d->sheet.is_cut && d->n_restyled <= MAX_RESTYLED;
     d->needs_second_pass = d->needs_second_pass || !is_known;
-    put_text(d, text, is_known ? top->why : SEEN);
+    put_text(d, text, is_known ? top->style->why : SEEN);
 }
 
 /* The text of a title or an input field, of which a window shows the beginning. */
@@ -380,7 +368,7 @@ static void add_window_text(struct document *d, span text) {
         shown.end = blank ? blank : shown.end;
     }
     const struct element *top = top_of(d);
-    enum why_hidden why = top->is_dropped ? HIDDEN_OTHERWISE : d->depth > 2 ? top->why : SEEN;
+    enum why_hidden why = top->is_dropped ? HIDDEN_OTHERWISE : d->depth > 2 ? top->style->why : SEEN;
     put_text(d, shown, why);
     if (shown.end < text.end)
         put_text(d, span_between(shown.end, text.end), HIDDEN_OTHERWISE);
@@ -388,7 +376,7 @@ static void add_window_text(struct document *d, span text) {
 
 /* ---- Tags ---- */
 
-static bool ends_name(uint8_t c) { return is_space(c) || c == '/' || c == '>'; }
+static bool ends_name(uint8_t c) { return c <= '>' && (c == '>' || c == '/' || is_space(c)); }
 
 static span resolved(struct document *d, span value) {
     if (!find_byte(value, '&'))
@@ -481,11 +469,17 @@ static void end_link(struct document *d) {
     d->linked = (span){0};
 }
 
+/* All attributes but those that hold no URL. */
+static const uint32_t HAVE_URLS = ~(UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID | UINT32_C(1) << A_COLOR |
+                                    UINT32_C(1) << A_BGCOLOR | UINT32_C(1) << A_TEXT | UINT32_C(1) << A_TYPE);
+
 /* The URLs of a tag, and where a link leads. */
 static void keep_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct message *message = &d->reader->message;
     bool is_frame = tag == TAG_IFRAME || tag == TAG_FRAME || tag == TAG_EMBED;
     bool leads = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
+    if (!(attributes->present & HAVE_URLS))
+        return;
     struct url_list *const list_of[N_ATTRIBUTES] = {
         [A_HREF] = leads ? &message->links : NULL,
         [A_SRC] = is_frame ? &message->links : tag == TAG_SCRIPT ? NULL : &message->images,
@@ -493,9 +487,9 @@ static void keep_urls(struct document *d, unsigned tag, const struct attributes 
         [A_BACKGROUND] = &message->images, [A_POSTER] = &message->images, [A_LOWSRC] = &message->images,
         [A_DYNSRC] = &message->images, [A_ACTION] = &message->forms, [A_FORMACTION] = &message->forms,
     };
-    for (int i = 0; i < N_ATTRIBUTES; i++)
-        if (list_of[i] && has(attributes, (enum attribute)i))
-            keep_url(d, list_of[i], attributes->values[i]);
+    for (uint32_t left = attributes->present; left; left &= left - 1)
+        if (list_of[__builtin_ctz(left)])
+            keep_url(d, list_of[__builtin_ctz(left)], attributes->values[__builtin_ctz(left)]);
     if (has(attributes, A_STYLE) && find_byte(attributes->values[A_STYLE], '('))
         keep_style_urls(d, attributes->values[A_STYLE]);
     if (tag == TAG_META && is_same_any_case(value_of_attribute(attributes, A_HTTP_EQUIV), LITERAL("refresh")))
@@ -692,7 +686,11 @@ static void buffer_begin(struct document *d, struct buffer *buffer) {
 }
 
 struct html_text read_html(struct reader *reader, span html) {
-    struct document *d = arena_take(&reader->arena, 1, sizeof *d);
+    struct document *d = arena_room(&reader->arena, 1, sizeof *d);
+    d->is_second_pass = false;
+    d->n_restyled = 0;
+    d->linked = (span){0};
+    d->page_attributes[0].present = d->page_attributes[1].present = 0;
     d->reader = reader;
     d->arena = &reader->arena;
     d->html = html;

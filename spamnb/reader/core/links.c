@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-enum { MAX_LABEL = 63, MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
+enum { MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 
 static span last_label(span host) {
     const uint8_t *dot = find_last(host, '.');
@@ -23,81 +23,7 @@ static span percent_decoded(struct arena *arena, span text) {
     return writer_close(&writer);
 }
 
-/* ---- Names in other scripts ---- */
-
-/* The numbers of punycode (RFC 3492). */
-enum { BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38, DAMP = 700, FIRST_BIAS = 72, FIRST_POINT = 128 };
-
-static uint32_t adapted(uint32_t delta, uint32_t n_points, bool is_first) {
-    uint32_t k = 0;
-    delta = is_first ? delta / DAMP : delta / 2;
-    delta += delta / n_points;
-    for (; delta > (BASE - T_MIN) * T_MAX / 2; k += BASE)
-        delta /= BASE - T_MIN;
-    return k + (BASE - T_MIN + 1) * delta / (delta + SKEW);
-}
-
-/* The characters of a label behind "xn--"; how many, 0 where it is no punycode. */
-static size_t read_punycode(span label, uint32_t points[MAX_LABEL]) {
-    size_t count = 0;
-    const uint8_t *dash = find_last(label, '-');
-    if (size_of(label) > MAX_HOST_NAME || (dash && dash - label.at > MAX_LABEL - 1))
-        return 0;
-    for (const uint8_t *at = label.at; dash && at < dash; at++)
-        points[count++] = *at;
-    if (dash)
-        label.at = dash + 1;
-    uint64_t n = FIRST_POINT, i = 0;
-    uint32_t bias = FIRST_BIAS;
-    while (label.at < label.end) {
-        uint64_t before = i, weight = 1;
-        for (uint32_t k = BASE;; k += BASE) {
-            if (label.at == label.end)
-                return 0;
-            uint8_t c = *label.at++;
-            uint32_t digit = is_letter(c) ? (uint32_t)((c | 32) - 'a') : is_digit(c) ? (uint32_t)(c - '0') + 26 : BASE;
-            if (digit == BASE)
-                return 0;
-            i += digit * weight;
-            uint32_t t = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
-            if (digit < t)
-                break;
-            weight *= BASE - t;
-            if (weight > UINT32_MAX || i > UINT32_MAX)
-                return 0;
-        }
-        if (i > UINT32_MAX || count == MAX_LABEL)
-            return 0;
-        bias = adapted((uint32_t)(i - before), (uint32_t)count + 1, before == 0);
-        n += i / (count + 1);
-        i %= count + 1;
-        if (n > 0x10FFFF)
-            return 0;
-        memmove(points + i + 1, points + i, (count - i) * sizeof *points);
-        points[i++] = (uint32_t)n;
-        count++;
-    }
-    return count;
-}
-
-/* A host whose labels of punycode are the letters that they stand for. */
-static span with_letters(struct arena *arena, span host) {
-    struct writer writer = writer_open(arena, 2 * size_of(host));
-    while (!is_empty(host)) {
-        uint32_t points[MAX_LABEL];
-        span label = before_first(host, '.');
-        size_t count = starts_with(label, LITERAL("xn--")) ? read_punycode(skip_bytes(label, 4), points) : 0;
-        for (size_t i = 0; i < count; i++) {
-            writer_reserve(&writer, 4);
-            writer.at += write_point(writer.at, points[i]);
-        }
-        put_span(&writer, count ? span_of(label.end, 0) : label);
-        if (label.end < host.end)
-            put_byte(&writer, '.');
-        host = skip_bytes(host, size_of(label) + 1);
-    }
-    return writer_close(&writer);
-}
+/* ---- Hosts ---- */
 
 /* Whether a label mixes scripts that no language mixes, as Latin and Cyrillic; those of East Asia may. */
 static bool mixes_scripts(struct reader *reader, span host) {
@@ -115,8 +41,6 @@ static bool mixes_scripts(struct reader *reader, span host) {
     }
     return false;
 }
-
-/* ---- Hosts ---- */
 
 /* A host whose last label is a number -> dotted, as "0x7f.1" too; as it is where it is no address. */
 static span dotted_address(struct arena *arena, span host) {
@@ -158,7 +82,7 @@ static span canonical_host(struct reader *reader, span written, bool *is_disguis
     if (is_empty(host))
         return host;
     if (find(host, LITERAL("xn--")))
-        return with_letters(arena, host);
+        return ask_host(reader, ASK_LETTERS, host, (span){0});
     if (!is_digit(*last_label(host).at)) /* "0x7f" begins with a digit, too */
         return host;
     span address = dotted_address(arena, host);

@@ -25,7 +25,8 @@ enum ask {
     ASK_COMPOSE, /* UTF-8 -> UTF-8 with composed letters */
     ASK_STEM,    /* a word -> its stem */
     ASK_SIGNED,  /* S/MIME -> the entity that was signed; empty where there is none */
-    ASK_UUDECODE /* a uuencoded body -> octets */
+    ASK_UUDECODE, /* a uuencoded body -> octets */
+    ASK_LETTERS  /* a host -> the same with the letters that its labels of punycode stand for */
 };
 
 /* What was found in an attachment, or in a text that has files in it. */

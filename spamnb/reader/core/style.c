@@ -1,5 +1,7 @@
 #include "style.h"
 
+#include "hash.h"
+
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,
@@ -10,7 +12,7 @@ enum {
     MAX_MATCHES = 100, /* rules of one element */
     MAX_CLASSES = 4, /* of one rule */
     MAX_OWN_CLASSES = 32, /* of one element */
-    MAX_VALUE = 2000, MAX_COLOR = 100,
+    MAX_MEDIA = 2000, MAX_COLOR = 100,
 };
 
 #define MEDIUM 16.0f    /* pixels */
@@ -25,14 +27,20 @@ enum {
 
 #define CLEAR ((struct color){0, 0, 0, 0})
 #define UNKNOWN ((struct color){-1, -1, -1, 1})
-#define BLACK ((struct color){0, 0, 0, 1})
 
-const struct style FIRST_STYLE = {.color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
+const struct style FIRST_STYLE = {
+    .color = {0, 0, 0, 1}, .background = {255, 255, 255, 1}, .size = MEDIUM, .opacity = 1};
 
-enum property {
-    P_DISPLAY, P_VISIBILITY, P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_EFFECT, P_POSITION, P_OVERFLOW,
-    P_HEIGHT, P_WIDTH, P_ROOM, P_OFFSET, P_MARGIN, P_MOVED,
-    P_ALL /* resets what is read and more: then nothing counts as hidden */
+/* What declarations switch on or off, beside the flags of a style: what hides text, and what may show it. */
+enum {
+    IS_BLOCK = 1 << 8, CUTS = 1 << 9, IS_LOW = 1 << 10, IS_NARROW = 1 << 11, IS_PLACED = 1 << 12, IS_LEFT = 1 << 13,
+    IS_ABOVE = 1 << 14,
+    HAS_ROOM = 1 << 15,  /* padding or the like */
+    IS_MOVED = 1 << 16,  /* perhaps back from beyond the edges */
+    IS_OUTSIDE = 1 << 17, /* of the box around it, which does not cut it off */
+    IS_RESET = 1 << 18,  /* what is read, and more */
+    MAY_SHOW = HAS_EFFECTS | HAS_ROOM | IS_MOVED | IS_OUTSIDE | IS_RESET,
+    INHERITED = IS_UNSEEN | HAS_EFFECTS | IS_UNDER_INLINE,
 };
 
 /* One selector: a compound of a tag, an id and classes, with the declarations of its rule. */
@@ -45,13 +53,7 @@ struct rule {
     span declarations;
 };
 
-/* An element while its declarations are applied, the weakest first. */
-struct box {
-    struct style style;
-    const struct style *above;
-    bool is_block, is_hidden, cuts, has_room, is_placed, is_moved, is_cut;
-    float height, width, offset, margin;
-};
+enum answer { NO, PERHAPS, YES };
 
 #define IS(text) is_same(value, LITERAL(text))
 
@@ -165,39 +167,26 @@ static bool read_number(span *text, double *number) {
 }
 
 /* Of the colors with names those that hide text on white or on black, and the sixteen that HTML 4 has. */
-static const struct {
-    struct name name;
-    uint32_t rgb;
-} COLORS[] = {
-    {NAME("white"), 0xFFFFFF}, {NAME("black"), 0}, {NAME("snow"), 0xFFFAFA}, {NAME("ivory"), 0xFFFFF0},
-    {NAME("ghostwhite"), 0xF8F8FF}, {NAME("whitesmoke"), 0xF5F5F5}, {NAME("floralwhite"), 0xFFFAF0},
-    {NAME("azure"), 0xF0FFFF}, {NAME("mintcream"), 0xF5FFFA}, {NAME("seashell"), 0xFFF5EE},
-    {NAME("honeydew"), 0xF0FFF0}, {NAME("aliceblue"), 0xF0F8FF}, {NAME("lavenderblush"), 0xFFF0F5},
-    {NAME("lightyellow"), 0xFFFFE0}, {NAME("gainsboro"), 0xDCDCDC}, {NAME("lightgrey"), 0xD3D3D3},
-    {NAME("lightgray"), 0xD3D3D3}, {NAME("silver"), 0xC0C0C0}, {NAME("gray"), 0x808080}, {NAME("grey"), 0x808080},
-    {NAME("red"), 0xFF0000}, {NAME("maroon"), 0x800000}, {NAME("yellow"), 0xFFFF00}, {NAME("olive"), 0x808000},
-    {NAME("lime"), 0x00FF00}, {NAME("green"), 0x008000}, {NAME("aqua"), 0x00FFFF}, {NAME("cyan"), 0x00FFFF},
-    {NAME("teal"), 0x008080}, {NAME("blue"), 0x0000FF}, {NAME("navy"), 0x000080}, {NAME("fuchsia"), 0xFF00FF},
-    {NAME("magenta"), 0xFF00FF}, {NAME("purple"), 0x800080}, {NAME("orange"), 0xFFA500},
-};
-
-static struct color color_of(uint32_t rgb, float alpha) {
-    return (struct color){(int16_t)(rgb >> 16 & 255), (int16_t)(rgb >> 8 & 255), (int16_t)(rgb & 255), alpha};
-}
+static const char COLORS[] =
+    "white#fff black#000 red#f00 blue#00f gray#808080 grey#808080 silver#c0c0c0 navy#000080 green#008000 yellow#ff0 "
+    "maroon#800000 olive#808000 lime#0f0 aqua#0ff cyan#0ff teal#008080 fuchsia#f0f magenta#f0f purple#800080 "
+    "orange#ffa500 snow#fffafa ivory#fffff0 ghostwhite#f8f8ff whitesmoke#f5f5f5 floralwhite#fffaf0 azure#f0ffff "
+    "mintcream#f5fffa seashell#fff5ee honeydew#f0fff0 aliceblue#f0f8ff lavenderblush#fff0f5 lightyellow#ffffe0 "
+    "gainsboro#dcdcdc lightgrey#d3d3d3 lightgray#d3d3d3 transparent#0000";
 
 /* #rgb, #rgba, #rrggbb, #rrggbbaa, without the sign. */
 static struct color color_of_digits(span digits) {
     size_t n = size_of(digits), step = n < 6 ? 1 : 2;
-    uint32_t channels[4] = {0, 0, 0, 255};
+    int16_t channels[4] = {0, 0, 0, 255};
     if (n != 3 && n != 4 && n != 6 && n != 8)
         return UNKNOWN;
     for (size_t i = 0; i < n / step; i++) {
         int high = hex_value(digits.at[i * step]), low = hex_value(digits.at[i * step + step - 1]);
         if (high < 0 || low < 0)
             return UNKNOWN;
-        channels[i] = (uint32_t)(16 * high + low);
+        channels[i] = (int16_t)(16 * high + low);
     }
-    return color_of(channels[0] << 16 | channels[1] << 8 | channels[2], (float)channels[3] / 255);
+    return (struct color){channels[0], channels[1], channels[2], (float)channels[3] / 255};
 }
 
 /* rgb(1 2 3 / 50%) and its older forms; behind the parenthesis. */
@@ -221,8 +210,8 @@ static struct color color_of_function(span text) {
     }
     if (n < 3)
         return UNKNOWN;
-    uint32_t rgb = (uint32_t)(channels[0] + .5) << 16 | (uint32_t)(channels[1] + .5) << 8 | (uint32_t)(channels[2] + .5);
-    return color_of(rgb, (float)channels[3]);
+    return (struct color){(int16_t)(channels[0] + .5), (int16_t)(channels[1] + .5), (int16_t)(channels[2] + .5),
+                          (float)channels[3]};
 }
 
 /* A color in lower case; one that is not understood is unknown. */
@@ -230,13 +219,13 @@ static struct color read_color(span value) {
     value = strip(value);
     if (starts_with(value, LITERAL("#")))
         return color_of_digits(skip_bytes(value, 1));
-    for (size_t i = 0; i < COUNT_OF(COLORS); i++)
-        if (is_same(value, span_of_name(COLORS[i].name)))
-            return color_of(COLORS[i].rgb, 1);
-    const uint8_t *open = find_byte(value, '(');
-    if (open && starts_with(value, LITERAL("rgb")))
-        return color_of_function(span_between(open + 1, value.end));
-    return IS("transparent") ? CLEAR : UNKNOWN;
+    if (starts_with(value, LITERAL("rgb")) && find_byte(value, '('))
+        return color_of_function(span_between(find_byte(value, '(') + 1, value.end));
+    span names = LITERAL(COLORS);
+    for (span item = next_word(&names); !is_empty(item); item = next_word(&names))
+        if (starts_with(item, value) && item.end > item.at + size_of(value) && item.at[size_of(value)] == '#')
+            return color_of_digits(skip_bytes(item, size_of(value) + 1));
+    return UNKNOWN;
 }
 
 /* The color of an attribute such as bgcolor, where the sign may be missing. */
@@ -290,23 +279,20 @@ static bool read_length(span value, float *pixels, bool *is_share) {
     } UNITS[] = {
         {NAME("px"), 1, false}, {NAME("pt"), 4 / 3.f, false}, {NAME("em"), 1, true}, {NAME("rem"), 16, false},
         {NAME("%"), .01f, true}, {NAME("in"), 96, false}, {NAME("cm"), 37.8f, false}, {NAME("mm"), 3.78f, false},
-        {NAME("pc"), 16, false}, {NAME("ex"), .5f, true}, {NAME("ch"), .5f, true}, {NAME("vw"), 12, false},
-        {NAME("vh"), 8, false},
+        {NAME("ex"), .5f, true}, {NAME("vw"), 12, false}, {NAME("vh"), 8, false},
     };
     double number;
     *is_share = false;
     if (!read_number(&value, &number))
         return false;
     *pixels = (float)number;
-    if (is_empty(value))
-        return number == 0;
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (is_same(value, span_of_name(UNITS[i].unit))) {
             *pixels = (float)number * UNITS[i].pixels;
             *is_share = UNITS[i].is_share;
             return true;
         }
-    return false;
+    return is_empty(value) && number == 0;
 }
 
 /* A length in pixels; NO_LENGTH for auto and the like, and for shares of what is not known. */
@@ -318,36 +304,81 @@ static float length_of(span value) {
     return is_share ? length * MEDIUM : length;
 }
 
-/* Whether any number in a value is more than 0. */
-static bool has_number(span value) {
-    bool any = false;
-    for (const uint8_t *at = value.at; at < value.end; at++)
-        any = any || (is_digit(*at) && *at != '0') || *at == '(';
-    return any;
+/* Tests of a value. Some compare it with words. */
+
+static bool begins_with(span value, const char *words) { return is_one_of(before_first(value, ' '), words); }
+
+static bool is_other(span value, const char *words) { return !is_one_of(value, words); }
+
+static bool is_small(span value, const char *words) { return (void)words, length_of(value) <= SMALL_BOX; }
+
+static bool is_far_back(span value, const char *words) { return (void)words, length_of(value) <= -FAR_AWAY; }
+
+/* Whether any of several lengths is not one of these words, and may be great. */
+static bool is_great(span value, const char *words) {
+    for (span word = next_word(&value); !is_empty(word); word = next_word(&value))
+        if (length_of(word) >= FAR_AWAY && !is_one_of(word, words))
+            return true;
+    return false;
 }
 
-/* The names of declarations that are read. Those of P_MOVED may bring back text from beyond the edges, or move it. */
+/* Whether any number in a value is more than 0. */
+static bool has_number(span value, const char *words) {
+    (void)words;
+    for (; !is_empty(value); value.at++)
+        if ((is_digit(*value.at) && *value.at != '0') || *value.at == '(')
+            return true;
+    return false;
+}
+
+/* What is read of a declaration: a flag that it switches on or off, or a value. */
+enum property {
+    P_COLOR, P_BACKGROUND, P_SIZE, P_FONT, P_OPACITY, P_DISPLAY, P_VISIBILITY, P_EFFECT, P_OVERFLOW, P_HEIGHT, P_WIDTH,
+    P_ROOM, P_POSITION, P_LEFT, P_TOP, P_MARGIN, P_MOVED, P_ALL, N_PROPERTIES
+};
+
+static const struct switched {
+    uint32_t flag;
+    bool (*is_on)(span value, const char *words);
+    const char *words;
+} SWITCHES[N_PROPERTIES][2] = {
+    [P_DISPLAY] = {{IS_GONE, begins_with, "none"},
+                   {IS_BLOCK, begins_with, "block inline-block flex inline-flex list-item flow-root none"}},
+    [P_VISIBILITY] = {{IS_UNSEEN, begins_with, "hidden collapse"}},
+    [P_EFFECT] = {{HAS_EFFECTS, is_other, "none 0 initial"}},
+    [P_OVERFLOW] = {{CUTS, begins_with, "hidden clip scroll auto"}},
+    [P_HEIGHT] = {{IS_LOW, is_small, ""}},
+    [P_WIDTH] = {{IS_NARROW, is_small, ""}},
+    [P_ROOM] = {{HAS_ROOM, has_number, ""}},
+    [P_POSITION] = {{IS_PLACED, begins_with, "absolute fixed relative"}, {IS_OUTSIDE, begins_with, "absolute fixed"}},
+    [P_LEFT] = {{IS_LEFT, is_far_back, ""}, {IS_MOVED, is_great, "auto unset initial inherit normal"}},
+    [P_TOP] = {{IS_ABOVE, is_far_back, ""}, {IS_MOVED, is_great, "auto unset initial inherit normal"}},
+    [P_MARGIN] = {{IS_MOVED, is_great, "auto unset initial inherit normal"}},
+    [P_MOVED] = {{IS_MOVED, is_other, "none initial"}},
+    [P_ALL] = {{IS_RESET, is_other, ""}},
+};
+
 static const struct {
     struct name name;
     uint8_t property;
 } PROPERTIES[] = {
-    {NAME("display"), P_DISPLAY}, {NAME("visibility"), P_VISIBILITY}, {NAME("color"), P_COLOR},
-    {NAME("background-color"), P_BACKGROUND}, {NAME("background"), P_BACKGROUND}, {NAME("background-image"), P_BACKGROUND},
-    {NAME("font-size"), P_SIZE}, {NAME("font"), P_FONT}, {NAME("opacity"), P_OPACITY}, {NAME("text-shadow"), P_EFFECT},
-    {NAME("-webkit-text-stroke"), P_EFFECT}, {NAME("-webkit-text-fill-color"), P_EFFECT}, {NAME("filter"), P_EFFECT},
-    {NAME("background-clip"), P_EFFECT}, {NAME("-webkit-background-clip"), P_EFFECT}, {NAME("mix-blend-mode"), P_EFFECT},
-    {NAME("position"), P_POSITION}, {NAME("overflow"), P_OVERFLOW}, {NAME("overflow-x"), P_OVERFLOW},
-    {NAME("overflow-y"), P_OVERFLOW}, {NAME("height"), P_HEIGHT}, {NAME("max-height"), P_HEIGHT},
-    {NAME("width"), P_WIDTH}, {NAME("max-width"), P_WIDTH}, {NAME("min-height"), P_ROOM}, {NAME("min-width"), P_ROOM},
-    {NAME("padding"), P_ROOM}, {NAME("padding-top"), P_ROOM}, {NAME("padding-bottom"), P_ROOM},
-    {NAME("padding-left"), P_ROOM}, {NAME("padding-right"), P_ROOM}, {NAME("left"), P_OFFSET}, {NAME("top"), P_OFFSET},
-    {NAME("margin-left"), P_MARGIN}, {NAME("margin-top"), P_MARGIN}, {NAME("margin"), P_MARGIN},
-    {NAME("transform"), P_MOVED}, {NAME("-webkit-transform"), P_MOVED}, {NAME("translate"), P_MOVED},
-    {NAME("inset"), P_MOVED}, {NAME("inset-inline"), P_MOVED}, {NAME("inset-inline-start"), P_MOVED},
-    {NAME("inset-block"), P_MOVED}, {NAME("inset-block-start"), P_MOVED}, {NAME("margin-inline"), P_MOVED},
-    {NAME("margin-inline-start"), P_MOVED}, {NAME("margin-block"), P_MOVED}, {NAME("margin-block-start"), P_MOVED},
-    {NAME("right"), P_MOVED}, {NAME("bottom"), P_MOVED}, {NAME("text-indent"), P_MOVED}, {NAME("all"), P_ALL},
-    {NAME("float"), P_DISPLAY},
+    {NAME("color"), P_COLOR}, {NAME("background-color"), P_BACKGROUND}, {NAME("background"), P_BACKGROUND},
+    {NAME("background-image"), P_BACKGROUND}, {NAME("font-size"), P_SIZE}, {NAME("font"), P_FONT},
+    {NAME("opacity"), P_OPACITY}, {NAME("display"), P_DISPLAY}, {NAME("visibility"), P_VISIBILITY},
+    {NAME("text-shadow"), P_EFFECT}, {NAME("-webkit-text-stroke"), P_EFFECT},
+    {NAME("-webkit-text-fill-color"), P_EFFECT}, {NAME("filter"), P_EFFECT}, {NAME("background-clip"), P_EFFECT},
+    {NAME("-webkit-background-clip"), P_EFFECT}, {NAME("mix-blend-mode"), P_EFFECT}, {NAME("overflow"), P_OVERFLOW},
+    {NAME("overflow-x"), P_OVERFLOW}, {NAME("overflow-y"), P_OVERFLOW}, {NAME("height"), P_HEIGHT},
+    {NAME("max-height"), P_HEIGHT}, {NAME("width"), P_WIDTH}, {NAME("max-width"), P_WIDTH},
+    {NAME("min-height"), P_ROOM}, {NAME("min-width"), P_ROOM}, {NAME("padding"), P_ROOM}, {NAME("padding-top"), P_ROOM},
+    {NAME("padding-bottom"), P_ROOM}, {NAME("padding-left"), P_ROOM}, {NAME("padding-right"), P_ROOM},
+    {NAME("position"), P_POSITION}, {NAME("left"), P_LEFT}, {NAME("top"), P_TOP}, {NAME("margin"), P_MARGIN},
+    {NAME("margin-left"), P_MARGIN}, {NAME("margin-top"), P_MARGIN}, {NAME("margin-inline"), P_MARGIN},
+    {NAME("margin-inline-start"), P_MARGIN}, {NAME("margin-block"), P_MARGIN}, {NAME("margin-block-start"), P_MARGIN},
+    {NAME("text-indent"), P_MARGIN}, {NAME("transform"), P_MOVED}, {NAME("-webkit-transform"), P_MOVED},
+    {NAME("translate"), P_MOVED}, {NAME("inset"), P_MOVED}, {NAME("inset-inline"), P_MOVED},
+    {NAME("inset-inline-start"), P_MOVED}, {NAME("inset-block"), P_MOVED}, {NAME("inset-block-start"), P_MOVED},
+    {NAME("right"), P_MOVED}, {NAME("bottom"), P_MOVED}, {NAME("all"), P_ALL},
 };
 
 /* The color of a background; one with a picture, or with a word that is not understood, is unknown. */
@@ -371,47 +402,19 @@ static struct color read_background(span value) {
 static span size_in_font(span value) {
     float length;
     bool is_share;
-    for (span word = next_word(&value); !is_empty(word); word = next_word(&value))
-        if (read_length(before_first(word, '/'), &length, &is_share))
-            return before_first(word, '/');
-    return LITERAL("medium");
+    span word = next_word(&value);
+    while (!is_empty(word) && !read_length(before_first(word, '/'), &length, &is_share))
+        word = next_word(&value);
+    return before_first(word, '/');
 }
-
-/* The least of the lengths in a value. */
-static float least_length(span value) {
-    float least = NO_LENGTH;
-    for (span word = next_word(&value); !is_empty(word); word = next_word(&value)) {
-        float length = length_of(word);
-        least = length < least ? length : least;
-    }
-    return least;
-}
-
-/* A length of a box; of several the least counts, as of height and max-height. */
-static void limit(float *length, float wanted, bool is_doubtful) {
-    *length = is_doubtful ? NO_LENGTH : wanted < *length || wanted > SMALL_BOX ? wanted : *length;
-}
-
-/* Values of display and float that make a box with a height. */
-#define BLOCKS " block inline-block flex inline-flex list-item flow-root left right "
 
 /* Applies a declaration in lower case. One that may apply or not can show text, and hide none. */
-static void apply(struct box *box, enum property property, span value, bool is_doubtful) {
-    struct style *style = &box->style;
-    const struct style *above = box->above;
+static void apply(struct style *style, const struct style *above, enum property property, span value,
+                  bool is_doubtful) {
     float number = 1;
     double opacity;
-    bool is_share, is_on;
+    bool is_share;
     switch (property) {
-    case P_DISPLAY:
-        is_on = IS("none");
-        box->is_hidden = is_on && (!is_doubtful || box->is_hidden);
-        box->is_block = !IS("inline") && !IS("contents") && (box->is_block || is_one_of(value, BLOCKS));
-        break;
-    case P_VISIBILITY:
-        is_on = IS("hidden") || IS("collapse");
-        style->is_unseen = is_on && (!is_doubtful || style->is_unseen);
-        break;
     case P_COLOR:
         style->color = is_doubtful ? UNKNOWN : read_color(value);
         break;
@@ -433,44 +436,12 @@ static void apply(struct box *box, enum property property, span value, bool is_d
         number = above->opacity * (number > 1 ? 1 : number);
         style->opacity = !is_doubtful || number > style->opacity ? number : style->opacity;
         break;
-    case P_EFFECT:
-        style->has_effects = !(IS("none") || IS("0") || IS("initial")) || (is_doubtful && style->has_effects);
-        break;
-    case P_POSITION:
-        is_on = starts_with(value, LITERAL("absolute")) || starts_with(value, LITERAL("fixed"));
-        box->is_placed = (is_on || starts_with(value, LITERAL("relative"))) && !is_doubtful;
-        box->is_block = box->is_block || is_on;
-        style->is_away = style->is_away && !is_on;
-        break;
-    case P_OVERFLOW:
-        is_on = is_one_of(before_first(value, ' '), " hidden clip scroll auto ");
-        box->cuts = is_on && (!is_doubtful || box->cuts);
-        break;
-    case P_HEIGHT:
-        limit(&box->height, length_of(value), is_doubtful);
-        break;
-    case P_WIDTH:
-        limit(&box->width, length_of(value), is_doubtful);
-        break;
-    case P_ROOM:
-        box->has_room = box->has_room || has_number(value);
-        break;
-    case P_OFFSET: case P_MARGIN:
-        number = least_length(value);
-        if (property == P_OFFSET)
-            box->offset = is_doubtful ? 0 : number < box->offset ? number : box->offset;
-        else
-            box->margin = is_doubtful ? 0 : number;
-        style->is_away = style->is_away && !(number >= FAR_AWAY && number < NO_LENGTH);
-        break;
-    case P_MOVED:
-        is_on = !(IS("none") || IS("initial"));
-        box->is_moved = box->is_moved || is_on;
-        style->is_away = style->is_away && !is_on;
-        break;
-    case P_ALL:
-        box->is_cut = true;
-        break;
+    default:
+        for (const struct switched *one = SWITCHES[property]; one < SWITCHES[property] + 2 && one->flag; one++)
+            if (one->is_on(value, one->words))
+                style->flags |= is_doubtful && !(one->flag & MAY_SHOW) ? 0 : one->flag;
+            else
+                style->flags &= ~one->flag | MAY_SHOW;
     }
 }
 
@@ -506,16 +477,57 @@ static bool next_declaration(span *text, struct declaration *found) {
 }
 
 /* Applies declarations: those alone that are important, or those that are not. */
-static void apply_all(struct box *box, span text, bool important, bool is_doubtful) {
+static void apply_all(struct style *style, const struct style *above, span text, bool important, bool is_doubtful) {
     struct declaration found;
     if (important && !find_byte(text, '!'))
         return;
     while (next_declaration(&text, &found))
         if (found.is_important == important)
-            apply(box, found.property, found.value, is_doubtful);
+            apply(style, above, found.property, found.value, is_doubtful);
 }
 
 /* ---- Rules and the elements that they match ---- */
+
+/* Whether a name is the one that is asked for: perhaps where the case differs, which pages without a type ignore. */
+static enum answer is_named(span asked, span name) {
+    if (size_of(asked) != size_of(name))
+        return NO;
+    for (size_t i = 0; i < size_of(asked); i++)
+        if (to_lower(asked.at[i]) != to_lower(name.at[i]) && asked.at[i] != ESCAPED)
+            return NO;
+    return is_same(asked, name) ? YES : PERHAPS;
+}
+
+static enum answer has_class(span classes, span asked) {
+    enum answer answer = NO;
+    for (span class = next_word(&classes); answer < YES && !is_empty(class); class = next_word(&classes)) {
+        enum answer one = is_named(asked, class);
+        answer = one > answer ? one : answer;
+    }
+    return answer;
+}
+
+static enum answer matches(const struct rule *rule, span name, const struct attributes *attributes) {
+    enum answer answer = rule->is_doubtful ? PERHAPS : YES, one = YES;
+    if (!is_empty(rule->name) && !is_named(rule->name, name))
+        return NO;
+    if (rule->id.at)
+        answer = (one = is_named(rule->id, value_of_attribute(attributes, A_ID))) < answer ? one : answer;
+    for (size_t i = 0; i < rule->n_classes && answer; i++)
+        answer = (one = has_class(value_of_attribute(attributes, A_CLASS), rule->classes[i])) < answer ? one : answer;
+    return answer;
+}
+
+struct match {
+    const struct rule *rule;
+    bool is_doubtful;
+};
+
+/* The rules that match an element, the strongest last. */
+struct matches {
+    struct match items[MAX_MATCHES];
+    size_t count;
+};
 
 /* The bucket of a key, in any case. */
 static uint8_t bucket_of(uint8_t kind, span key) {
@@ -525,98 +537,44 @@ static uint8_t bucket_of(uint8_t kind, span key) {
     return (uint8_t)(hash ^ hash >> 8 ^ hash >> 16);
 }
 
-/* What selectors ask of an element. */
-struct element_names {
-    span name, id, classes[MAX_OWN_CLASSES];
-    size_t n_classes;
-    bool has_more_classes;
-};
-
-static bool is_same_in_any_case(span asked, span name) {
-    bool is_so = size_of(asked) == size_of(name);
-    for (size_t i = 0; is_so && i < size_of(asked); i++)
-        is_so = to_lower(asked.at[i]) == to_lower(name.at[i]) || asked.at[i] == ESCAPED;
-    return is_so;
-}
-
-/* Whether one of these names is the one asked for; in doubt where the case differs: pages without a type ask for none. */
-static bool is_among(span asked, const span *names, size_t n, bool *is_doubtful) {
-    bool found = false, is_exact = false;
-    for (size_t i = 0; i < n && !is_exact; i++)
-        if (is_same_in_any_case(asked, names[i])) {
-            found = true;
-            is_exact = is_same(asked, names[i]);
-        }
-    *is_doubtful = *is_doubtful || (found && !is_exact);
-    return found;
-}
-
-static bool matches(const struct rule *rule, const struct element_names *element, bool *is_doubtful) {
-    *is_doubtful = rule->is_doubtful;
-    if (!is_empty(rule->name) && !is_same_in_any_case(rule->name, element->name))
-        return false;
-    if (rule->id.at && !is_among(rule->id, &element->id, 1, is_doubtful))
-        return false;
-    for (size_t i = 0; i < rule->n_classes; i++)
-        if (!is_among(rule->classes[i], element->classes, element->n_classes, is_doubtful))
-            return false;
-    return true;
-}
-
-struct match {
-    const struct rule *rule;
-    bool is_doubtful;
-};
-
-/* Adds the rules of a bucket that match to those that do, the strongest last. */
-static size_t add_matches(struct sheet *sheet, const struct rule *rule, const struct element_names *element,
-                          struct match *found, size_t n) {
+/* Adds the rules of a bucket that match. */
+static void add_matches(struct sheet *sheet, const struct rule *rule, span name, const struct attributes *attributes,
+                        struct matches *found) {
     for (; rule; rule = rule->next) {
-        bool is_doubtful;
         size_t steps = 1 + size_of(rule->declarations) / 8;
-        if (sheet->steps_left < steps || n == MAX_MATCHES) {
+        if (sheet->steps_left < steps || found->count == MAX_MATCHES) {
             sheet->is_cut = true;
-            return n;
+            return;
         }
         sheet->steps_left -= steps;
-        if (!matches(rule, element, &is_doubtful))
+        enum answer answer = matches(rule, name, attributes);
+        if (answer == NO)
             continue;
-        size_t at = n++;
+        size_t at = found->count++;
         for (; at > 0; at--) {
-            const struct rule *other = found[at - 1].rule;
+            const struct rule *other = found->items[at - 1].rule;
             if (other->specificity < rule->specificity ||
                 (other->specificity == rule->specificity && other->order <= rule->order))
                 break;
-            found[at] = found[at - 1];
+            found->items[at] = found->items[at - 1];
         }
-        found[at] = (struct match){rule, is_doubtful};
+        found->items[at] = (struct match){rule, answer == PERHAPS};
     }
-    return n;
 }
 
-static size_t matching_rules(struct sheet *sheet, span name, const struct attributes *attributes, struct match *found) {
-    struct element_names element = {.name = name, .id = value_of_attribute(attributes, A_ID)};
-    uint8_t seen[256 / 8] = {0}, keys[MAX_OWN_CLASSES + 2];
-    size_t n_keys = 0, n = add_matches(sheet, sheet->of_any, &element, found, 0);
-    span classes = value_of_attribute(attributes, A_CLASS);
+static void find_matches(struct sheet *sheet, span name, const struct attributes *attributes, struct matches *found) {
+    span classes = value_of_attribute(attributes, A_CLASS), id = value_of_attribute(attributes, A_ID);
+    size_t n_classes = 0;
+    add_matches(sheet, sheet->of_any, name, attributes, found);
+    add_matches(sheet, sheet->buckets[bucket_of('t', name)], name, attributes, found);
+    if (id.at)
+        add_matches(sheet, sheet->buckets[bucket_of('#', id)], name, attributes, found);
     for (span class = next_word(&classes); !is_empty(class); class = next_word(&classes)) {
-        if (element.n_classes == MAX_OWN_CLASSES) {
-            sheet->is_cut = true;
-            break;
-        }
-        element.classes[element.n_classes++] = class;
-        keys[n_keys++] = bucket_of('.', class);
+        sheet->is_cut = sheet->is_cut || n_classes++ == MAX_OWN_CLASSES;
+        if (sheet->is_cut)
+            return;
+        add_matches(sheet, sheet->buckets[bucket_of('.', class)], name, attributes, found);
     }
-    keys[n_keys++] = bucket_of('t', name);
-    if (element.id.at)
-        keys[n_keys++] = bucket_of('#', element.id);
-    for (size_t i = 0; i < n_keys; i++) {
-        if (seen[keys[i] / 8] >> keys[i] % 8 & 1)
-            continue;
-        seen[keys[i] / 8] |= (uint8_t)(1 << keys[i] % 8);
-        n = add_matches(sheet, sheet->buckets[keys[i]], &element, found, n);
-    }
-    return n;
 }
 
 /* ---- Sheets ---- */
@@ -625,7 +583,9 @@ void sheet_begin(struct sheet *sheet, struct arena *arena) {
     *sheet = (struct sheet){.arena = arena, .steps_left = MAX_STEPS};
 }
 
-static bool is_name_byte(uint8_t c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == ESCAPED; }
+static bool is_name_byte(uint8_t c) {
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c >= 0x80 || c == ESCAPED;
+}
 
 /* A name at the beginning of a selector; moves text behind it. */
 static span take_name(span *text) {
@@ -736,8 +696,6 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
     }
 }
 
-enum answer { NO, PERHAPS, YES };
-
 /* Whether a sheet for these media, in a list, is one for a screen. */
 static enum answer is_for_screen(struct arena *arena, span list) {
     enum answer answer = is_empty(strip(list)) ? YES : NO;
@@ -787,22 +745,24 @@ static void add_rules(struct sheet *sheet, span text, bool is_doubtful, int dept
 }
 
 void sheet_add(struct sheet *sheet, span text, span media) {
-    enum answer holds = is_for_screen(sheet->arena, first_bytes(media, MAX_VALUE));
+    enum answer holds = is_for_screen(sheet->arena, first_bytes(media, MAX_MEDIA));
     size_t left = MAX_SHEET_BYTES - sheet->n_bytes;
     sheet->is_cut = sheet->is_cut || size_of(text) > left;
     text = first_bytes(text, left);
     sheet->n_bytes += size_of(text);
     if (holds != NO)
         add_rules(sheet, clean(sheet->arena, text), holds == PERHAPS, 0);
+    memset(sheet->known, 0, sizeof sheet->known);
 }
 
 /* ---- What an element's children inherit ---- */
 
-static void apply_attributes(struct box *box, struct arena *arena, unsigned tag, const struct attributes *attributes) {
-    struct style *style = &box->style;
+static void apply_attributes(struct style *style, struct arena *arena, unsigned tag,
+                             const struct attributes *attributes) {
     if (TAGS[tag].flags & IS_CONTROL || tag == TAG_MARK || (tag == TAG_A && has(attributes, A_HREF)))
         style->color = UNKNOWN; /* browsers give them colors of their own */
-    box->is_hidden = has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN;
+    if (has(attributes, A_HIDDEN) || TAGS[tag].flags & IS_UNSHOWN)
+        style->flags |= IS_GONE;
     enum attribute color = tag == TAG_BODY ? A_TEXT : A_COLOR;
     if (has(attributes, color))
         style->color = read_attribute_color(arena, attributes->values[color]);
@@ -812,49 +772,91 @@ static void apply_attributes(struct box *box, struct arena *arena, unsigned tag,
         style->background = UNKNOWN;
 }
 
-struct style style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
-                      const struct attributes *attributes) {
-    static const struct attributes NONE;
-    struct box box = {.style = *above, .above = above, .height = NO_LENGTH, .width = NO_LENGTH};
-    struct style *style = &box.style;
-    bool is_inline = TAGS[tag].flags & IS_INLINE, is_cell = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL;
-    box.is_block = !is_inline && !is_cell;
-    attributes = attributes ? attributes : &NONE;
-    if (!is_inline && style->is_under_inline) {
-        style->background = UNKNOWN;
-        style->is_under_inline = false;
-    }
-    apply_attributes(&box, sheet->arena, tag, attributes);
-    struct match matches[MAX_MATCHES];
-    size_t n = sheet->n_rules ? matching_rules(sheet, name, attributes, matches) : 0;
-    span own = value_of_attribute(attributes, A_STYLE);
-    box.is_cut = size_of(own) > MAX_DECLARATIONS;
-    own = clean(sheet->arena, lower_copy(sheet->arena, first_bytes(own, MAX_DECLARATIONS)));
-    for (int important = 0; important < 2; important++) {
-        for (size_t i = 0; i < n; i++)
-            apply_all(&box, matches[i].rule->declarations, important, matches[i].is_doubtful);
-        apply_all(&box, own, important, false);
-    }
-    if (box.is_cut)
-        return FIRST_STYLE;
-    bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
-    bool is_small = box.is_block && box.cuts && !box.has_room && (box.height <= SMALL_BOX || box.width <= SMALL_BOX);
-    bool is_far = (box.is_block && box.margin <= -FAR_AWAY) || (box.is_placed && box.offset <= -FAR_AWAY);
-    style->is_away = style->is_away || (!is_page && (is_small || (is_far && !box.is_moved)));
-    if (is_inline && !box.is_block)
-        style->is_under_inline = style->is_under_inline || !is_same_color(style->background, above->background);
-    style->is_gone = style->is_gone || box.is_hidden;
-    return *style;
-}
-
-enum why_hidden why_hidden(const struct style *style) {
-    if (style->is_gone)
+static enum why_hidden why_hidden(const struct style *style) {
+    if (style->flags & IS_GONE)
         return HIDDEN_DISPLAY;
-    if (style->is_away)
+    if (style->flags & IS_AWAY)
         return HIDDEN_OFF_SCREEN;
     if (style->size < TINY)
         return HIDDEN_TINY;
-    if (style->is_unseen || style->opacity < MIN_SEEN)
+    if (style->flags & IS_UNSEEN || style->opacity < MIN_SEEN)
         return HIDDEN_OTHERWISE;
-    return !style->has_effects && is_unreadable(style->color, style->background, style->opacity) ? HIDDEN_COLOR : SEEN;
+    bool is_unread = !(style->flags & HAS_EFFECTS) && is_unreadable(style->color, style->background, style->opacity);
+    return is_unread ? HIDDEN_COLOR : SEEN;
+}
+
+static struct style make_style(struct sheet *sheet, const struct style *above, unsigned tag, span name,
+                               const struct attributes *attributes) {
+    struct style style = *above;
+    bool is_inline = TAGS[tag].flags & IS_INLINE, is_cell = TAGS[tag].kind >= TABLE && TAGS[tag].kind <= CELL;
+    style.flags = (above->flags & INHERITED) | (is_inline || is_cell ? 0 : IS_BLOCK);
+    if (!is_inline && style.flags & IS_UNDER_INLINE) {
+        style.background = UNKNOWN;
+        style.flags &= ~(uint32_t)IS_UNDER_INLINE;
+    }
+    if (tag == TAG_TABLE) { /* in old pages tables do not inherit letters */
+        style.color = sheet->page->color;
+        style.size = MEDIUM;
+    }
+    apply_attributes(&style, sheet->arena, tag, attributes);
+    struct matches found;
+    found.count = 0;
+    if (sheet->n_rules)
+        find_matches(sheet, name, attributes, &found);
+    span own = value_of_attribute(attributes, A_STYLE);
+    bool is_cut = size_of(own) > MAX_DECLARATIONS;
+    own = clean(sheet->arena, lower_copy(sheet->arena, first_bytes(own, MAX_DECLARATIONS)));
+    for (int important = 0; important < 2; important++) {
+        for (size_t i = 0; i < found.count; i++)
+            apply_all(&style, above, found.items[i].rule->declarations, important, found.items[i].is_doubtful);
+        apply_all(&style, above, own, important, false);
+    }
+    uint32_t flags = style.flags;
+    if (is_cut || flags & IS_RESET)
+        return FIRST_STYLE;
+    bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
+    bool is_cut_off = flags & IS_BLOCK && flags & CUTS && flags & (IS_LOW | IS_NARROW) && !(flags & HAS_ROOM);
+    bool is_far = flags & IS_PLACED && flags & (IS_LEFT | IS_ABOVE) && !(flags & IS_MOVED);
+    bool is_in_it = above->flags & IS_AWAY && !(flags & (IS_OUTSIDE | IS_MOVED));
+    style.flags = (flags & (INHERITED | IS_GONE)) | (above->flags & IS_GONE) |
+                  (is_in_it || (!is_page && (is_cut_off || is_far)) ? IS_AWAY : 0);
+    if (is_inline && !(flags & IS_BLOCK) && !is_same_color(style.background, above->background))
+        style.flags |= IS_UNDER_INLINE;
+    return style;
+}
+
+/* Whether two elements in the same place have the same style. Of a link's URL it matters that there is one. */
+static bool is_styled_alike(const struct sheet *sheet, const struct attributes *one, const struct attributes *other) {
+    uint32_t read = ~(sheet->n_rules ? 0 : UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID);
+    if ((one->present ^ other->present) & read)
+        return false;
+    for (unsigned i = 0; i < A_HREF; i++)
+        if ((one->present & read) >> i & 1 && !is_same(one->values[i], other->values[i]))
+            return false;
+    return true;
+}
+
+const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
+                             const struct attributes *attributes) {
+    static const struct attributes NONE;
+    static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)};
+    attributes = attributes ? attributes : &NONE;
+    uint64_t hash = fast_hash(KEY, (uintptr_t)above ^ tag, value_of_attribute(attributes, A_STYLE));
+    if (sheet->n_rules)
+        hash = fast_hash(KEY, hash, value_of_attribute(attributes, A_CLASS));
+    struct known_style *known = &sheet->known[hash % COUNT_OF(sheet->known)];
+    if (known->style && known->above == above && known->tag == tag && tag != TAG_UNKNOWN &&
+        is_styled_alike(sheet, known->attributes, attributes))
+        return known->style;
+    struct style made = make_style(sheet, above, tag, name, attributes);
+    bool is_inherited = is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
+                        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags;
+    struct style *kept = is_inherited ? NULL : arena_room(sheet->arena, 1, sizeof *kept);
+    if (kept) {
+        *kept = made;
+        kept->why = why_hidden(kept);
+    }
+    if (tag != TAG_HTML && tag != TAG_BODY) /* whose attributes may become more */
+        *known = (struct known_style){above, kept ? kept : above, attributes, tag};
+    return kept ? kept : above;
 }

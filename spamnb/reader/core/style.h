@@ -15,44 +15,56 @@ struct color {
     float alpha;
 };
 
+/* Why text is not seen. */
+enum why_hidden { SEEN, HIDDEN_DISPLAY, HIDDEN_TINY, HIDDEN_COLOR, HIDDEN_OFF_SCREEN, HIDDEN_OTHERWISE };
+
+enum {
+    IS_GONE = 1 << 0,         /* display: none */
+    IS_UNSEEN = 1 << 1,       /* visibility: hidden */
+    IS_AWAY = 1 << 2,         /* cut off, or beyond the edges of the page */
+    HAS_EFFECTS = 1 << 3,     /* a shadow or the like, which may make any color readable */
+    IS_UNDER_INLINE = 1 << 4, /* the background is that of an inline element, and not painted behind blocks */
+};
+
 /* What the text in an element inherits. */
 struct style {
     struct color color, background;
-    float size, opacity;  /* pixels; a share */
-    bool is_gone;         /* display: none */
-    bool is_unseen;       /* visibility: hidden */
-    bool is_away;         /* cut off, or beyond the edges of the page */
-    bool has_effects;     /* a shadow or the like, which may make any color readable */
-    bool is_under_inline; /* the background is that of an inline element, and not painted behind blocks */
+    float size, opacity; /* pixels; a share */
+    uint32_t flags;
+    enum why_hidden why;
 };
 
 extern const struct style FIRST_STYLE;
-
-/* Why text is not seen. */
-enum why_hidden { SEEN, HIDDEN_DISPLAY, HIDDEN_TINY, HIDDEN_COLOR, HIDDEN_OFF_SCREEN, HIDDEN_OTHERWISE };
 
 /* Makes the table of properties; once, before anything is read. */
 void style_begin(void);
 
 struct rule;
 
+/* The style of an element that was met: pages repeat theirs. */
+struct known_style {
+    const struct style *above, *style;
+    const struct attributes *attributes;
+    unsigned tag;
+};
+
 /* The rules of a document. */
 struct sheet {
     struct arena *arena;
+    const struct style *page; /* that of body */
     bool is_cut; /* not all rules are known: then nothing counts as hidden */
     struct rule *buckets[256]; /* by the hash of an id, class or tag that an element must have */
     struct rule *of_any;
     size_t n_rules, n_bytes, steps_left;
+    struct known_style known[128];
 };
 
 void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
-/* The style that is inherited from an element; name: its tag as written. */
-struct style style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
-                      const struct attributes *attributes);
-
-enum why_hidden why_hidden(const struct style *style);
+/* The style that is inherited from an element; name: its tag as written. The attributes must stay where they are. */
+const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
+                             const struct attributes *attributes);
 
 #endif

@@ -69,10 +69,8 @@ static span name_in(const struct name_table *table, size_t number) {
 
 /* The slot where a name is, or would be. */
 static size_t slot_of(const struct name_table *table, span name) {
-    size_t n = size_of(name), hash = n;
-    if (n)
-        hash += 5 * to_lower(name.at[0]) + 23 * to_lower(name.at[n - 1]) + 97 * to_lower(name.at[n / 2]);
-    size_t slot = hash % COUNT_OF(table->slots);
+    size_t n = size_of(name), first = name.at[0] & 31, last = name.at[n - 1] & 31, middle = name.at[n / 2] & 31;
+    size_t slot = (n + 5 * first + 23 * last + 97 * middle) % COUNT_OF(table->slots);
     while (table->slots[slot] && !is_same_any_case(name, name_in(table, table->slots[slot] - 1u)))
         slot = (slot + 1) % COUNT_OF(table->slots);
     return slot;
@@ -80,12 +78,17 @@ static size_t slot_of(const struct name_table *table, span name) {
 
 void name_table_begin(struct name_table *table, const void *items, size_t size, size_t count) {
     *table = (struct name_table){.items = items, .size = size, .count = count};
-    for (size_t i = 0; i < count; i++)
-        table->slots[slot_of(table, name_in(table, i))] = (uint8_t)(i + 1);
+    for (size_t i = 0; i < count; i++) {
+        span name = name_in(table, i);
+        table->slots[slot_of(table, name)] = (uint8_t)(i + 1);
+        table->sizes[*name.at & 31] |= UINT32_C(1) << size_of(name);
+    }
 }
 
 size_t number_of(const struct name_table *table, span name) {
-    uint8_t slot = size_of(name) > MAX_NAME ? 0 : table->slots[slot_of(table, name)];
+    if (is_empty(name) || size_of(name) > MAX_NAME || !(table->sizes[*name.at & 31] >> size_of(name) & 1))
+        return table->count;
+    uint8_t slot = table->slots[slot_of(table, name)];
     return slot ? slot - 1u : table->count;
 }
 

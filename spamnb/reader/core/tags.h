@@ -11,6 +11,7 @@
 struct name_table {
     const void *items;
     size_t size, count; /* of an item, of items */
+    uint32_t sizes[32]; /* of the names by their first letters, a bit each */
     uint8_t slots[512]; /* number + 1; a name may be in the slot of its hash, or in those behind it */
 };
 

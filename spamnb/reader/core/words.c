@@ -98,18 +98,13 @@ enum { IN_WORD = 1, LETTER = 2, DIGIT = 4, MARK = 8, NOT_ASCII = 16, CUTS = 32, 
 static uint8_t KIND[256];
 
 void words_begin(void) {
-    uint8_t every[256], low[256];
-    uint64_t masks[4][4];
-    struct text text = {.in_word = masks[0], .letter = masks[1], .upper = masks[2], .mark = masks[3]};
-    for (int c = 0; c < 256; c++)
-        every[c] = (uint8_t)c;
-    for (size_t block = 0; block < 4; block++)
-        read_block(&text, block, every + BLOCK * block, low + BLOCK * block);
-    for (int c = 0; c < 256; c++) {
-        unsigned in_word = text.in_word[c / BLOCK] >> c % BLOCK & 1, mark = text.mark[c / BLOCK] >> c % BLOCK & 1;
-        KIND[c] = (uint8_t)((in_word ? IN_WORD : 0) | (mark ? MARK : 0) | (c > 127 ? NOT_ASCII : 0) |
-                            (is_letter((uint8_t)c) ? LETTER : 0) | (is_digit((uint8_t)c) ? DIGIT : 0) |
-                            (c && strchr("-.,!_", c) ? CUTS : 0) | (c && strchr("'-.,_$", c) ? ENDS : 0));
+    for (int c = 1; c < 256; c++) {
+        bool is_plain = is_letter((uint8_t)c) || is_digit((uint8_t)c), is_other = c > 127;
+        bool is_mark = is_other || (c > ' ' && c < 127 && !is_plain);
+        KIND[c] = (uint8_t)((is_plain || is_other || strchr("!$%',-._", c) ? IN_WORD : 0) | (is_mark ? MARK : 0) |
+                            (is_other ? NOT_ASCII : 0) | (is_letter((uint8_t)c) ? LETTER : 0) |
+                            (is_digit((uint8_t)c) ? DIGIT : 0) | (strchr("-.,!_", c) ? CUTS : 0) |
+                            (strchr("'-.,_$", c) ? ENDS : 0));
     }
 }
 
@@ -194,9 +189,9 @@ struct scan {
     bool only_once;
     LIST(struct token) opened;
     /* Letters that stood apart with one sign between each two: all blanks, or none. */
-    struct form spelt;
+    span spelt;
     size_t n_spelt;
-    span last_letter;
+    const uint8_t *last_letter;
     bool is_spaced;
 };
 
@@ -344,28 +339,29 @@ static void end_spelt(struct scan *scan) {
     bool opens = scan->opens;
     scan->opens = false;
     if (scan->n_spelt >= MIN_SPACED) {
-        span word = arena_copy(&scan->reader->arena, span_of(scan->spelt.bytes, scan->spelt.size));
+        struct writer writer = writer_open(&scan->reader->arena, size_of(scan->spelt));
+        for (span rest = scan->spelt; !is_empty(rest); rest = skip_bytes(rest, point_size(*rest.at) + 1u))
+            put_span(&writer, first_points(rest, 1));
+        span word = writer_close(&writer);
         put_piece(scan, word, kinds_of(word));
         put(scan, LITERAL("spaced-letters"));
     }
     scan->opens = opens;
-    scan->n_spelt = scan->spelt.size = 0;
+    scan->n_spelt = 0;
 }
 
 static void add_spelt(struct scan *scan, span letter) {
-    span last = scan->last_letter;
-    bool is_near = scan->n_spelt && letter.at == last.end + 1 && *last.end != '\n';
-    bool is_spaced = is_near && *last.end == ' ';
+    const uint8_t *sign = scan->spelt.end;
+    bool is_near = scan->n_spelt && letter.at == sign + 1 && *sign != '\n', is_spaced = is_near && *sign == ' ';
     if (!is_near || (scan->n_spelt > 1 && is_spaced != scan->is_spaced)) {
         end_spelt(scan);
-        if (is_near) /* the last one may begin another word */
-            form_add(&scan->spelt, last);
+        scan->spelt.at = is_near ? scan->last_letter : letter.at; /* the last one may begin another word */
         scan->n_spelt = is_near;
     }
-    form_add(&scan->spelt, letter);
-    scan->n_spelt++;
-    scan->last_letter = letter;
+    scan->spelt.end = letter.end;
+    scan->last_letter = letter.at;
     scan->is_spaced = is_spaced;
+    scan->n_spelt++;
 }
 
 /* A word cut at its inner punctuation. */
