@@ -141,7 +141,7 @@ class Classifier:
             if message.reader is self._reader or isinstance(message, RecalledMessage):
                 return message
             message = message.raw
-        return ReadMessage.read(raw_message(message), self._reader, self.store.vocabulary)
+        return ReadMessage.read(raw_message(message), self._reader, self.store.roomy_vocabulary())
 
     def classify(
         self,
@@ -166,7 +166,7 @@ class Classifier:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            vocabulary, totals = self.store.vocabulary, self.store.totals()
+            vocabulary, totals = self.store.roomy_vocabulary(), self.store.totals()
             ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
             tokens = TokenIds(vocabulary, ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
@@ -177,7 +177,7 @@ class Classifier:
         """``classify`` for many raw messages at once."""
         with self.store.reading():
             self._follow()
-            vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
+            vocabulary, messages = self.store.roomy_vocabulary(), list(map(raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
             found = TokensOf(vocabulary, read.rows, list(map(is_empty, messages)), cuts)
