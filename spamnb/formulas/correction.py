@@ -132,7 +132,7 @@ def ascend(
     """Visit the messages in ``order`` (m,), at most ``passes`` times; returns how many passes there were.
 
     A share ``noise`` of labels is wrong. ``brought`` (n, C - 1), what each message brings to the weight of each of its
-    tokens, and ``weights`` (V, C - 1), the sums of that, are int64 multiples of UNIT, of all classes but the first; they
+    tokens, and ``weights`` (V, C - 1), the sums of that, are int64 multiples of UNIT of all classes but the first; both
     are changed in place. The other arrays are those of a ``Problem``.
     """
     least = NEGLIGIBLE if offsets.shape[1] > 2 else 0.0

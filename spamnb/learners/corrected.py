@@ -330,10 +330,9 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         ascend(*problem, order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
 
-    filled = np.unique(fold).tolist()
-    at_once = min(os.cpu_count() or 1, len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
+    at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solved.weights.nbytes, 1))
     with ThreadPoolExecutor(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
-        list(executor.map(leave_out, filled))
+        list(executor.map(leave_out, range(folds)))
     return scores
 
 
