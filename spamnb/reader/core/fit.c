@@ -25,8 +25,11 @@ double omega(double x) {
     if (x < -30.0)
         return exp(x);
     double w = x < 1.0 ? exp(x) / (1 + exp(x)) : x - log(x) * x / (1 + x);
-    for (int i = 0; i < 4; i++) /* Newton's method on log w; convex, so that it does not overshoot twice */
-        w *= exp((x - w - log(w)) / (1 + w));
+    double step = 2.0;
+    for (int i = 0; i < 4 && fabs(step - 1) > 1e-9; i++) { /* Newton's method on log w; it does not overshoot twice */
+        step = exp((x - w - log(w)) / (1 + w));
+        w *= step;
+    }
     return w;
 }
 
