@@ -200,19 +200,22 @@ class Classifier:
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         n = len(probabilities)
         of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        p, log_odds = probabilities[np.arange(n), of_interest], np.zeros(n)
+        if len(classes) > 1:
+            log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
         out = []
-        for i, (is_blank, cuts) in enumerate(zip(found.are_empty, found.cuts)):
-            p = probabilities[i, of_interest[i]]
-            log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
+        for i, (is_blank, cuts, each, odds) in enumerate(
+            zip(found.are_empty, found.cuts, probabilities.tolist(), log_odds.tolist())
+        ):
             of = int(of_interest[i]) if of_spam else None
             heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not is_blank else []
             parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
             out.append(
                 Judgement(
                     UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
-                    dict(zip(classes, probabilities[i].tolist())),
+                    dict(zip(classes, each)),
                     dict(zip(classes, own[i])),
-                    log_odds,
+                    odds,
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,
