@@ -28,6 +28,7 @@ _LOOK_ALIKE_PAIRS = """
 _LOOK_ALIKE = {ord(pair[0]): pair[1] for pair in _LOOK_ALIKE_PAIRS.split()}
 _MARKS_OUT: dict[int, str | None] = {point: None for point in range(0x300, 0x370)}  # combining accents
 _MARKS_OUT |= {0x131: "i", 0x237: "j"}  # letters without their dot
+_CHANGED = _MARKS_OUT.keys() | _LOOK_ALIKE.keys()
 # Letters in another guise that NFKC leaves: small capitals, and white ones on black discs and squares.
 _SMALL_CAPITALS = """
 ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ꞯq ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz
@@ -79,6 +80,8 @@ def _in_host(char: str) -> str:
 
 def _forms(char: str) -> list[str]:
     """What a character becomes in words, in lower case, without accents, where it poses as Latin, and in hosts."""
+    if char.casefold() == char and unicodedata.is_normalized("NFKD", char) and ord(char) not in _CHANGED:
+        return [_in_words(char), char, char, char, "." if char in _DOTS else "" if _is_invisible(char) else char]
     word = "".join(map(_in_words, unicodedata.normalize("NFKC", char)))
     low = unicodedata.normalize("NFC", char.casefold())
     bare = unicodedata.normalize("NFKD", low).translate(_MARKS_OUT)
