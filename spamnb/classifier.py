@@ -141,7 +141,7 @@ class Classifier:
             if message.reader is self._reader or isinstance(message, RecalledMessage):
                 return message
             message = message.raw
-        return ReadMessage.read(raw_message(message), self._reader, self.store.vocabulary)
+        return ReadMessage.read(raw_message(message), self._reader, self.store.roomy_vocabulary())
 
     def classify(
         self,
@@ -166,7 +166,7 @@ class Classifier:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            vocabulary, totals = self.store.vocabulary, self.store.totals()
+            vocabulary, totals = self.store.roomy_vocabulary(), self.store.totals()
             ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
             tokens = TokenIds(vocabulary, ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
@@ -177,7 +177,7 @@ class Classifier:
         """``classify`` for many raw messages at once."""
         with self.store.reading():
             self._follow()
-            vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
+            vocabulary, messages = self.store.roomy_vocabulary(), list(map(raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
             found = TokensOf(vocabulary, read.rows, list(map(is_empty, messages)), cuts)
@@ -200,19 +200,22 @@ class Classifier:
         verdicts = self.settings.loss.verdicts(classes, probabilities, spam, enough)
         n = len(probabilities)
         of_interest = np.full(n, classes.index(spam)) if spam in classes else probabilities.argmax(axis=1)
+        p, log_odds = probabilities[np.arange(n), of_interest], np.zeros(n)
+        if len(classes) > 1:
+            log_odds = np.log(p) - np.log(probabilities.sum(axis=1) - p)
         out = []
-        for i, (is_blank, cuts) in enumerate(zip(found.are_empty, found.cuts)):
-            p = probabilities[i, of_interest[i]]
-            log_odds = float(np.log(p) - np.log(probabilities[i].sum() - p)) if len(classes) > 1 else 0.0
+        for i, (is_blank, cuts, each, odds) in enumerate(
+            zip(found.are_empty, found.cuts, probabilities.tolist(), log_odds.tolist())
+        ):
             of = int(of_interest[i]) if of_spam else None
             heaviest = scored.heaviest(i, probabilities[i], tokens, of) if tokens != 0 and not is_blank else []
             parts = scored.corrections(i, probabilities[i], [token for token, _ in heaviest], of)
             out.append(
                 Judgement(
                     UNSURE if is_blank and verdicts[i] == spam else verdicts[i],
-                    dict(zip(classes, probabilities[i].tolist())),
+                    dict(zip(classes, each)),
                     dict(zip(classes, own[i])),
-                    log_odds,
+                    odds,
                     list(map(Evidence._make, heaviest)),
                     scored.scores[i],
                     enough,

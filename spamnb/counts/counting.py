@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple
@@ -130,7 +131,7 @@ class Collection:
 
     def training_set(self) -> TrainingSet:
         """The training set of all messages; the collection is empty afterwards."""
-        every, ids_of = self._merged()
+        merged, ids_of = self._merged()
         parts, own_ids = [counted for counted, _ in self._parts], [ids_of[id(own)] for _, own in self._parts]
         self._parts.clear()  # and with it the vocabularies, whose memory is wanted
         classes = tuple(sorted({label for part in parts for label in part.labels}))
@@ -144,12 +145,14 @@ class Collection:
         end = 0
         if self._cells is not None:
             self._cells.seek(0)
-        for part, new_ids in zip(parts, own_ids):
-            part_ids, part_counts = self._cells_of(part)
-            begin, end = end, end + len(part_ids)
-            ids[begin:end] = new_ids[part_ids]
-            counts[begin:end] = part_counts
-        tokens, columns = _renumber(every, ids)
+        with ThreadPoolExecutor(1) as executor:
+            every = executor.submit(merged.tokens)  # most of it is hashes, without Python's lock
+            for part, new_ids in zip(parts, own_ids):
+                part_ids, part_counts = self._cells_of(part)
+                begin, end = end, end + len(part_ids)
+                ids[begin:end] = new_ids[part_ids]
+                counts[begin:end] = part_counts
+            tokens, columns = _renumber(every.result(), ids)
         messages = Messages(
             indptr,
             ids,
@@ -163,14 +166,14 @@ class Collection:
         )
         return TrainingSet(tokens, messages.class_counts(classes, len(tokens)), messages)
 
-    def _merged(self) -> tuple[TokenArray, dict[int, np.ndarray]]:
-        """The tokens of all vocabularies, and where each vocabulary's tokens stand among them."""
+    def _merged(self) -> tuple[Vocabulary, dict[int, np.ndarray]]:
+        """All vocabularies as one, and the ids there of each one's tokens."""
         every = {id(own): own for _, own in self._parts} or {0: Vocabulary()}
         first, *others = every.values()
         ids_of = {id(first): np.arange(len(first), dtype=np.int32)}
         for own in others:
             ids_of[id(own)] = first.add(own)
-        return first.tokens(), ids_of
+        return first, ids_of
 
 
 def _renumber(every: TokenArray, ids: np.ndarray) -> tuple[TokenArray, np.ndarray]:

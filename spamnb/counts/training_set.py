@@ -30,11 +30,13 @@ class TrainingSet(NamedTuple):
 
     def batches(self, messages: int = 256) -> Iterator[LabelledRows]:
         """The included messages, so many at a time: few enough that their figures fit the processor's cache."""
+        included = np.flatnonzero(self.messages.included)
+        return (self.rows(included[first : first + messages]) for first in range(0, len(included), messages))
+
+    def rows(self, numbers: np.ndarray) -> LabelledRows:
+        """The messages with these numbers, ascending, one or more."""
         every = self.messages
-        included = np.flatnonzero(every.included)
-        for first in range(0, len(included), messages):
-            part = included[first : first + messages]
-            yield LabelledRows(every.rows(part), every.labels[part], every.positions[part])
+        return LabelledRows(every.rows(numbers), every.labels[numbers], every.positions[numbers])
 
     def included_positions(self) -> np.ndarray:
         """The places in the mail of the included messages (n,), in the order of the batches."""

@@ -54,9 +54,18 @@ class Problem(NamedTuple):
     labels: np.ndarray  # (n,) int64, class numbers
 
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Scores (m, C) of these messages by ``weights`` (V, C), in nats."""
-        sums = sum_columns(self.indptr, self.columns, messages, weights)
+        """Scores (m, C) of these messages by ``weights`` (V, C - 1), in nats."""
+        sums = with_first(sum_columns(self.indptr, self.columns, messages, weights))
         return self.offsets[messages] + sums * (self.values[messages] * UNIT)[:, None]
+
+
+def with_first(units: np.ndarray) -> np.ndarray:
+    """(k, C) units of all classes, which sum to 0, of those (k, C - 1) of all but the first.
+
+    >>> with_first(np.array([[2, -5]]))
+    array([[ 3,  2, -5]])
+    """
+    return np.concatenate([-units.sum(axis=1, keepdims=True), units], axis=1)
 
 
 def value_of(n_tokens: int) -> float:
@@ -122,9 +131,9 @@ def ascend(
 ) -> int:
     """Visit the messages in ``order`` (m,), at most ``passes`` times; returns how many passes there were.
 
-    A share ``noise`` of labels is wrong. ``brought`` (n, C), what each message brings to the weight of each of its
-    tokens, and ``weights`` (V, C), the sums of that, are int64 multiples of UNIT; both are changed in place. The other
-    arrays are those of a ``Problem``.
+    A share ``noise`` of labels is wrong. ``brought`` (n, C - 1), what each message brings to the weight of each of its
+    tokens, and ``weights`` (V, C - 1), the sums of that, are int64 multiples of UNIT of all classes but the first; both
+    are changed in place. The other arrays are those of a ``Problem``.
     """
     least = NEGLIGIBLE if offsets.shape[1] > 2 else 0.0
     numbers = penalty, noise, UNIT, TOLERANCE, least
@@ -139,7 +148,7 @@ def take_out(
 
 
 def sum_columns(indptr: np.ndarray, columns: np.ndarray, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The sums (m, C) of the weights of these messages' columns."""
+    """The sums (m, C - 1) of the weights of these messages' columns."""
     sums = np.zeros((len(messages), weights.shape[1]), np.int64)
     _core.sum_columns(indptr, columns, messages, weights, sums)
     return sums

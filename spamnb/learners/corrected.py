@@ -27,6 +27,7 @@ from spamnb.formulas.correction import (
     take_out,
     units_of,
     value_of,
+    with_first,
 )
 from spamnb.learners.learner import (
     BatchScores,
@@ -112,8 +113,7 @@ class Corrected(Learner):
         lengths = asked.messages.lengths[asked.messages.included]  # with the tokens that no other holds
         cells = _cells(asked, every)._replace(lengths=lengths)
         problem = cells.problem(np.zeros(len(found), np.int64), offset_of(classes) * found)
-        weights = _whole(solved).weights.astype(np.int64)
-        return problem.scores(np.arange(len(found)), weights)
+        return problem.scores(np.arange(len(found)), _all_weights(solved))
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -258,8 +258,8 @@ class _Solved(NamedTuple):
     cells: _Cells
     columns: np.ndarray  # (V,) int32, where each of the training set's columns is among them; -1: one message's alone
     order: np.ndarray  # (n,) of the visits
-    brought: np.ndarray  # (n, C) in units
-    weights: np.ndarray  # (columns, C) in units
+    brought: np.ndarray  # (n, C - 1) in units, of all classes but the first
+    weights: np.ndarray  # (columns, C - 1) in units
     noise: float  # share of wrong labels
 
 
@@ -277,8 +277,8 @@ def _solve(
     problem = cells.problem(labels, fitted_offset_of(classes) * scores)
     digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
-    brought = np.zeros((len(labels), classes), np.int64)
-    weights = np.zeros((len(shared), classes), np.int64)
+    brought = np.zeros((len(labels), classes - 1), np.int64)
+    weights = np.zeros((len(shared), classes - 1), np.int64)
     ascend(*problem, order, PENALTY, noise, passes, brought, weights)
     return _Solved(problem, cells, columns, order, brought, weights, noise)
 
@@ -330,20 +330,24 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         ascend(*problem, order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
 
-    filled = np.unique(fold).tolist()
-    at_once = min(os.cpu_count() or 1, len(filled), MAX_COPIED // max(solved.weights.nbytes, 1))
+    at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solved.weights.nbytes, 1))
     with ThreadPoolExecutor(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
-        list(executor.map(leave_out, filled))
+        list(executor.map(leave_out, range(folds)))
     return scores
 
 
 def _whole(solved: _Solved) -> Correction:
-    """The correction over all columns (V,): also those that one message alone holds."""
+    """The correction of all classes, over all columns (V,)."""
+    return Correction(*(_narrow(with_first(units)) for units in (solved.brought, _all_weights(solved))))
+
+
+def _all_weights(solved: _Solved) -> np.ndarray:
+    """The weights (V, C - 1) of all columns: also of those that one message alone holds."""
     units = np.zeros((len(solved.columns), solved.weights.shape[1]), np.int64)
     shared = solved.columns >= 0
     units[shared] = solved.weights[solved.columns[shared]]
     units[solved.cells.alone] = solved.brought[solved.cells.holders]
-    return Correction(_narrow(solved.brought), _narrow(units))
+    return units
 
 
 def _narrow(units: np.ndarray) -> np.ndarray:

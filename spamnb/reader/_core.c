@@ -302,40 +302,63 @@ static PyObject *vocabulary_add(Vocabulary *self, PyObject *object) {
     return is_free(self->is_busy || other->is_busy) ? ids_of(self, other->tokens.n_tokens, NULL, &other->tokens) : NULL;
 }
 
-/* What is asked of tokens. */
-enum told { TOLD_TEXTS, TOLD_HASHES, TOLD_GROUPS };
-
-static PyObject *tell_of(Vocabulary *self, PyObject *object, enum told told) {
-    Py_buffer buffer;
-    if (!is_free(self->is_busy) || PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0)
-        return NULL;
-    size_t n = (size_t)buffer.len / sizeof(uint32_t);
-    uint8_t *out = NULL;
-    PyObject *answer = told == TOLD_TEXTS ? PyList_New(0) : new_bytes(n, told == TOLD_HASHES ? 8 : 1, &out);
-    for (size_t i = 0; answer && i < n; i++) {
-        uint32_t id;
-        memcpy(&id, (const uint8_t *)buffer.buf + i * sizeof id, sizeof id);
-        if (id >= self->tokens.n_tokens) {
-            PyErr_SetString(PyExc_IndexError, "no token has this id");
-            Py_CLEAR(answer);
-            break;
-        }
-        span token = vocabulary_text(&self->tokens, id);
-        uint64_t hash = told == TOLD_HASHES ? file_hash(token) : 0;
-        if (told == TOLD_TEXTS)
-            append(&answer, text_of(token));
-        else if (told == TOLD_HASHES)
-            memcpy(out + i * sizeof hash, &hash, sizeof hash);
-        else
-            out[i] = group_of(&groups, token);
-    }
-    PyBuffer_Release(&buffer);
-    return answer;
+/* The ids of tokens, of which all are there. */
+static bool open_ids(Vocabulary *self, PyObject *object, Py_buffer *buffer, const uint32_t **ids, size_t *n) {
+    if (!is_free(self->is_busy) || PyObject_GetBuffer(object, buffer, PyBUF_FORMAT) < 0)
+        return false;
+    bool fits = buffer->itemsize == sizeof **ids, are_there = true;
+    *ids = buffer->buf;
+    *n = (size_t)buffer->len / sizeof **ids;
+    for (size_t i = 0; fits && are_there && i < *n; i++)
+        are_there = (*ids)[i] < self->tokens.n_tokens;
+    if (fits && are_there)
+        return true;
+    PyBuffer_Release(buffer);
+    PyErr_SetString(fits ? PyExc_IndexError : PyExc_ValueError, fits ? "no token has this id" : "ids are of 32 bits");
+    return false;
 }
 
-static PyObject *vocabulary_texts(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_TEXTS); }
-static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_HASHES); }
-static PyObject *vocabulary_groups(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_GROUPS); }
+static PyObject *vocabulary_texts(Vocabulary *self, PyObject *object) {
+    Py_buffer buffer;
+    const uint32_t *ids;
+    size_t n;
+    if (!open_ids(self, object, &buffer, &ids, &n))
+        return NULL;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < n; i++)
+        append(&list, text_of(vocabulary_text(&self->tokens, ids[i])));
+    PyBuffer_Release(&buffer);
+    return list;
+}
+
+/* A number for each token, which file_hash or group_of finds. */
+static PyObject *number_of_each(Vocabulary *self, PyObject *object, bool are_hashes) {
+    Py_buffer buffer;
+    const uint32_t *ids;
+    size_t n;
+    void *out;
+    if (!open_ids(self, object, &buffer, &ids, &n))
+        return NULL;
+    PyObject *numbers = new_bytes(n, are_hashes ? sizeof(uint64_t) : 1, &out);
+    if (numbers) {
+        self->is_busy = true;
+        Py_BEGIN_ALLOW_THREADS;
+        for (size_t i = 0; i < n; i++) {
+            span token = vocabulary_text(&self->tokens, ids[i]);
+            if (are_hashes)
+                ((uint64_t *)out)[i] = file_hash(token);
+            else
+                ((uint8_t *)out)[i] = group_of(&groups, token);
+        }
+        Py_END_ALLOW_THREADS;
+        self->is_busy = false;
+    }
+    PyBuffer_Release(&buffer);
+    return numbers;
+}
+
+static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *ids) { return number_of_each(self, ids, true); }
+static PyObject *vocabulary_groups(Vocabulary *self, PyObject *ids) { return number_of_each(self, ids, false); }
 
 /* tokens() -> (text of all, bytes of uint64: where each ends in it) */
 static PyObject *vocabulary_tokens(Vocabulary *self, PyObject *unused) {
@@ -795,9 +818,9 @@ static PyObject *fit_ascend(PyObject *module, PyObject *args) {
     fit.order = visits_of(&arrays.buffers[5]);
     fit.brought = units_of(&arrays.buffers[6]);
     fit.weights = units_of(&arrays.buffers[7]);
-    size_t n = fit.rows.n, classes = fit.weights.columns;
+    size_t n = fit.rows.n, classes = fit.weights.columns + 1;
     bool fits = length_of(values) == n && length_of(labels) == n && length_of(offsets) == n &&
-                (size_t)offsets->shape[1] == classes && fit.brought.rows == n && fit.brought.columns == classes;
+                (size_t)offsets->shape[1] == classes && fit.brought.rows == n && fit.brought.columns == classes - 1;
     long done = -1;
     Py_BEGIN_ALLOW_THREADS
     for (size_t i = 0; fits && i < n; i++)

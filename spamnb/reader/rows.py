@@ -47,8 +47,13 @@ class CsrRows(NamedTuple):
 
     def renumbered(self) -> tuple[np.ndarray, CsrRows]:
         """The k distinct ids that occur, ascending, and the same rows with indices among them for ids."""
-        distinct, ids = np.unique(self.ids, return_inverse=True)
-        return distinct, self._replace(ids=ids)
+        size = int(self.ids.max(initial=-1)) + 1
+        if size > 16 * len(self.ids):  # a message of a large vocabulary
+            distinct, ids = np.unique(self.ids, return_inverse=True)
+            return distinct, self._replace(ids=ids)
+        occurs = np.zeros(size, bool)
+        occurs[self.ids] = True
+        return np.flatnonzero(occurs), self._replace(ids=(np.cumsum(occurs) - 1)[self.ids])
 
     def sorted(self) -> CsrRows:
         """The same messages, the ids of each ascending."""

@@ -65,11 +65,12 @@ def _items(folder: str, on_unreadable: Report) -> Iterator[tuple[str, bool, int]
                 yield item.name, False, 0
                 continue
             try:
-                if item.is_dir():
+                if item.is_dir(follow_symlinks=False):
                     yield item.name, True, 0
                     continue
                 status = item.stat()  # 1 µs, and raises where a symbolic link leads nowhere
-                yield item.name, False, status.st_size if stat.S_ISREG(status.st_mode) else 0
+                is_folder = stat.S_ISDIR(status.st_mode)
+                yield item.name, is_folder, status.st_size if stat.S_ISREG(status.st_mode) else 0
             except OSError as error:
                 on_unreadable(escape(item.path), error)
 
@@ -96,8 +97,9 @@ def tree(label: str | None, root: str, on_unreadable: Report, recursive: bool = 
         if special := {name for name in found.files if name.endswith(_SPECIAL)}:
             yield from _with_special(label, folder, found.files, special, on_unreadable)
         else:
+            before = os.path.join(folder, "")
             for name in found.files:
-                path = os.path.join(folder, name)
+                path = before + name
                 yield Entry(label, escape(path), path)
         read, _ = _inside(label, folder, found, recursive)
         waiting.extend(os.path.join(folder, name) for name in reversed(read))

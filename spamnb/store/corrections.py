@@ -116,7 +116,6 @@ class CorrectionTables(BroughtTable):
         ids = cache.columns(tokens)
         missing = ids[~cache.loaded[ids]]
         if len(missing):
-            missing = np.unique(missing)
             keys = TokenIds(cache.vocabulary, missing).hashes
             order = np.argsort(keys)  # looking up from left to right is quicker
             missing, keys = missing[order], keys[order]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # looking tokens up does not need them
     Sums = tuple[TokenArray, ClassCounts]
 
 # Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
-# however many new words hostile mail brings.
+# however many new words hostile mail brings; four times as many beside a model that is whole in memory.
 MAX_CACHED_TOKENS = 100_000
 MAX_CACHED_COUNTS = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
 
@@ -116,9 +116,14 @@ class Store(ModelTables):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The numbers of tokens under which their rows are kept in memory; others when there are too many."""
+        """The numbers of tokens under which their rows are kept in memory."""
+        return self.roomy_vocabulary() if self._vocabulary is None else self._vocabulary
+
+    def roomy_vocabulary(self) -> Vocabulary:
+        """The same for messages that are about to be read: others, where there are too many."""
         most = MAX_CACHED_COUNTS if self._cache is None else MAX_CACHED_COUNTS // max(len(self._cache.table), 1)
-        if self._vocabulary is None or len(self._vocabulary) > min(most, MAX_CACHED_TOKENS):
+        bound = MAX_CACHED_TOKENS * (4 if self._is_whole() else 1)
+        if self._vocabulary is None or len(self._vocabulary) > min(most, bound):
             self._before_commit()
             self._vocabulary, self._cache = Vocabulary(), None
         return self._vocabulary
@@ -170,7 +175,8 @@ class Store(ModelTables):
     def _load_counts(self, tokens: Sequence[str]) -> tuple[CountCache, np.ndarray]:
         """The counts in memory, those of ``tokens`` (k,) among them, and the columns where these are."""
         self._catch_up()
-        vocabulary = self.vocabulary
+        is_read = isinstance(tokens, TokenIds) and tokens.vocabulary is self._vocabulary
+        vocabulary = self.vocabulary if is_read else self.roomy_vocabulary()
         if self._cache is None:
             self._cache = CountCache(self._width(), vocabulary, self.meta().get("top_words") is not None)
         columns = self._cache.columns(tokens)

@@ -25,8 +25,11 @@ double omega(double x) {
     if (x < -30.0)
         return exp(x);
     double w = x < 1.0 ? exp(x) / (1 + exp(x)) : x - log(x) * x / (1 + x);
-    for (int i = 0; i < 4; i++) /* Newton's method on log w; convex, so that it does not overshoot twice */
-        w *= exp((x - w - log(w)) / (1 + w));
+    double step = 2.0;
+    for (int i = 0; i < 4 && fabs(step - 1) > 1e-9; i++) { /* Newton's method on log w; it does not overshoot twice */
+        step = exp((x - w - log(w)) / (1 + w));
+        w *= step;
+    }
     return w;
 }
 
@@ -83,38 +86,40 @@ void solve(const double *scores, size_t classes, size_t y, double penalty, doubl
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* What a message may change. */
+/* What a message may change: numbers of all classes, and units of all but the first. */
 struct visit {
     double *scores, *found;
-    int64_t *sums, *change;
+    int64_t *units;
 };
 
 /* The scores of message i by all other messages. */
 static void score(const struct fit *fit, size_t i, struct visit *visit) {
-    size_t classes = fit->weights.columns;
-    int64_t begin = fit->rows.indptr[i], end = fit->rows.indptr[i + 1], *sums = visit->sums;
-    const int64_t *brought = fit->brought.at + i * classes;
-    for (size_t k = 0; k < classes; k++)
-        sums[k] = (begin - end) * brought[k];
-    if (classes == 2) { /* units of both sum to 0: half of the work, and no loop within the loop */
-        int64_t first = 0;
+    size_t others = fit->weights.columns;
+    int64_t begin = fit->rows.indptr[i], end = fit->rows.indptr[i + 1], *sums = visit->units, of_first = 0;
+    for (size_t k = 0; k < others; k++)
+        sums[k] = (begin - end) * fit->brought.at[i * others + k];
+    if (others == 1) { /* no loop within the loop */
+        int64_t sum = 0;
         for (int64_t j = begin; j < end; j++)
-            first += fit->weights.at[2 * (size_t)fit->rows.columns[j]];
-        sums[0] += first;
-        sums[1] -= first;
+            sum += fit->weights.at[fit->rows.columns[j]];
+        sums[0] += sum;
     } else
         for (int64_t j = begin; j < end; j++)
-            for (size_t k = 0; k < classes; k++)
-                sums[k] += fit->weights.at[(size_t)fit->rows.columns[j] * classes + k];
+            for (size_t k = 0; k < others; k++)
+                sums[k] += fit->weights.at[(size_t)fit->rows.columns[j] * others + k];
     double scale = fit->values[i] * fit->unit;
-    for (size_t k = 0; k < classes; k++)
-        visit->scores[k] = fit->offsets[i * classes + k] + scale * (double)sums[k];
+    const double *offsets = fit->offsets + i * (others + 1);
+    for (size_t k = 0; k < others; k++) {
+        visit->scores[k + 1] = offsets[k + 1] + scale * (double)sums[k];
+        of_first -= sums[k];
+    }
+    visit->scores[0] = offsets[0] + scale * (double)of_first;
 }
 
 /* Solves for message i; by how much its largest coefficient moved. */
 static double visit_message(const struct fit *fit, size_t i, struct visit *visit) {
-    size_t classes = fit->weights.columns, y = (size_t)fit->labels[i];
-    int64_t *brought = fit->brought.at + i * classes, *change = visit->change, rest = 0, largest = 0;
+    size_t others = fit->weights.columns, classes = others + 1, y = (size_t)fit->labels[i];
+    int64_t *brought = fit->brought.at + i * others, *change = visit->units, of_label = 0, of_first = 0, largest = 0;
     score(fit, i, visit);
     solve(visit->scores, classes, y, fit->penalty * trust(visit->scores, classes, y, fit->noise), visit->found);
     double scale = fit->values[i] / fit->unit;
@@ -122,31 +127,35 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
         if (k != y) {
             double units = floor(visit->found[k] * scale + 0.5);
             int64_t moved = visit->found[k] <= -fit->least && units > -0x1p62 ? (int64_t)units : 0;
-            rest -= moved;
-            change[k] = moved - brought[k];
-            brought[k] = moved;
-            largest = larger(largest, larger(change[k], -change[k]));
+            of_label -= moved;
+            if (k)
+                change[k - 1] = moved - brought[k - 1];
         }
-    change[y] = rest - brought[y];
-    brought[y] = rest;
-    largest = larger(largest, larger(change[y], -change[y]));
+    if (y)
+        change[y - 1] = of_label - brought[y - 1];
+    for (size_t k = 0; k < others; k++) {
+        brought[k] += change[k];
+        of_first -= change[k];
+        largest = larger(largest, larger(change[k], -change[k]));
+    }
+    largest = larger(largest, larger(of_first, -of_first));
     if (!largest)
         return 0.0;
     for (int64_t j = fit->rows.indptr[i]; j < fit->rows.indptr[i + 1]; j++) { /* a message has a column once */
-        int64_t *weights = fit->weights.at + (size_t)fit->rows.columns[j] * classes;
-        for (size_t k = 0; k < classes; k++)
+        int64_t *weights = fit->weights.at + (size_t)fit->rows.columns[j] * others;
+        for (size_t k = 0; k < others; k++)
             weights[k] += change[k];
     }
     return (double)largest / scale;
 }
 
 long ascend(const struct fit *fit) {
-    size_t classes = fit->weights.columns;
+    size_t classes = fit->weights.columns + 1;
     double *numbers = calloc(classes, 2 * sizeof *numbers);
-    int64_t *units = calloc(classes, 2 * sizeof *units);
+    int64_t *units = calloc(classes, sizeof *units);
     long done = -1;
     if (numbers && units) {
-        struct visit visit = {numbers, numbers + classes, units, units + classes};
+        struct visit visit = {numbers, numbers + classes, units};
         double worst = fit->tolerance;
         for (done = 0; done < fit->passes && worst >= fit->tolerance; done++) {
             worst = 0.0;
@@ -160,21 +169,21 @@ long ascend(const struct fit *fit) {
 }
 
 void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights) {
-    size_t classes = weights->columns;
+    size_t others = weights->columns;
     for (size_t n = 0; n < order->n; n++) {
         int64_t i = order->messages[n];
         for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
-            for (size_t k = 0; k < classes; k++)
-                weights->at[(size_t)rows->columns[j] * classes + k] -= brought->at[(size_t)i * classes + k];
+            for (size_t k = 0; k < others; k++)
+                weights->at[(size_t)rows->columns[j] * others + k] -= brought->at[(size_t)i * others + k];
     }
 }
 
 void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums) {
-    size_t classes = weights->columns;
+    size_t others = weights->columns;
     for (size_t n = 0; n < order->n; n++) {
         int64_t i = order->messages[n];
         for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
-            for (size_t k = 0; k < classes; k++)
-                sums->at[n * classes + k] += weights->at[(size_t)rows->columns[j] * classes + k];
+            for (size_t k = 0; k < others; k++)
+                sums->at[n * others + k] += weights->at[(size_t)rows->columns[j] * others + k];
     }
 }

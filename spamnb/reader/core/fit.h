@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A matrix of whole numbers, row by row. */
+/* A matrix of whole numbers, row by row. Units of all classes sum to 0: those of the first are not kept. */
 struct units {
     int64_t *at;
     size_t rows, columns;
