@@ -28,8 +28,8 @@ from spamnb.reader.rows import CsrRows, TokenIds
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
-from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
+from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
 CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
@@ -267,7 +267,7 @@ class Classifier:
             known = self.store.learned(read.digest)
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
-                    self.store.delete_message(read.digest)
+                    self.store.drop_autolearned(read.digest)
                     self.store.add_messages([(read.digest, known._replace(taught=True))])
                     keep(self.store, read.digest, label, read.raw)
                 return False
@@ -285,9 +285,9 @@ class Classifier:
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
+            self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             new = Lesson(read.digest, label, read.counts, scores, contradicted)
             self.learner.learn(self.store, self.store.totals(), new)
-            self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             if taught:
                 keep(self.store, read.digest, label, read.raw)
         return True

@@ -43,10 +43,6 @@ def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
     first: list, then: list, messages: int, log: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.store.MAX_LOG", log)
-        patch.setattr("spamnb.store.compaction._STEPS", 2)
-        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
         store = trained(first)
         for label, tokens in then:
             store.add(label, tokens)
@@ -62,7 +58,6 @@ def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
 
 
 def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.store.MAX_LOG", 0)
     store = trained([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})])
     now = compaction.this_month()
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
@@ -129,11 +124,6 @@ def weights_of(store: Store) -> dict[int, list[int]]:
 def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list, log: int) -> None:
     """What stays is as it was, what is forgotten afterwards leaves, and after the last message nothing is left."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.correction_log.MAX_LOG", log)
-        patch.setattr("spamnb.store.correction_log.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.correction_sums.PAGE_BYTES", 60)
-        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
         classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
         store, known = classifier.store, {}
         for label, words in first:

@@ -68,9 +68,6 @@ def test_trained_and_learned_sums_add_up(
     messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], ahead: bool, log: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.store.MAX_LOG", log)  # the log is added to the sums every so many cells
-        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1 if log else 1000)
-        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
         check_that_sums_add_up(messages, first, forgotten, ahead)
 
 
@@ -97,7 +94,6 @@ def check_that_sums_add_up(
 def test_what_is_learned_and_forgotten_leaves_the_sums_as_training_wrote_them(
     tmp_path: Path, log: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spamnb.store.store.MAX_LOG", log)
     path = tmp_path / "m"
     with Store.create(path, {}) as store:
         write_snapshot(store, read_snapshot(filled([("ham", {"a": 1}), ("spam", {"b": 2})])))
@@ -121,7 +117,7 @@ def test_what_was_never_added_cannot_be_taken_away() -> None:
 
 
 def test_classes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.tables.MAX_CLASSES", 2)
+    monkeypatch.setattr("spamnb.store.store.MAX_CLASSES", 2)
     store = filled([("ham", {"a": 1}), ("spam", {"b": 1})])
     before = list(export(store))
     with pytest.raises(SpamnbError, match="more than 2 classes; was a folder of folders given"):
@@ -312,7 +308,7 @@ def test_one_change_of_many_messages_is_many_changes_of_one(
     together, apart = empty(), empty()
     forgotten = data.draw(st.lists(st.sampled_from(range(len(messages))), unique=True)) if messages else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.store.MAX_CACHED_TOKENS", data.draw(st.sampled_from([1, 6, 1000])))
+        patch.setattr("spamnb.store.store.MAX_VOCABULARY", data.draw(st.sampled_from([1, 6, 1000])))
         with together.writing():
             for label, tokens in messages:
                 together.add(label, tokens)
