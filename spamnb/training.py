@@ -129,7 +129,6 @@ def _fit(training_set: TrainingSet, learned: Screened, settings: Settings) -> Fi
             continue
         learner = learner_for(settings)
         with _in_memory(others, learner.train(Screened(others, learned.noise)), settings) as store:
-            store.preload()
             totals = store.totals()
             for batch in training_set.select(in_fold).batches():
                 columns, rows = batch.rows.renumbered()

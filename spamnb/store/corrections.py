@@ -168,7 +168,6 @@ class CorrectionTables:
     def whole(self) -> CorrectionSums:
         """The whole correction."""
         with self._store.reading():
-            self._store._before_commit()
             rows = self._store.all_rows()
             units = rows.dense(WEIGHT, len(self._store.view.class_ids), np.arange(len(rows))).T
             some = units.any(axis=1)

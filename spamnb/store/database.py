@@ -168,6 +168,7 @@ class Database:
         # left both beside the model.
         try:
             connection = _opened(name, f"mode={'rwc' if writable else 'rw'}")
+            connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
             if not writable:
                 connection.execute("PRAGMA query_only = ON")
             else:  # a lesson writes some 350 pages: the write-ahead log is emptied after about ten

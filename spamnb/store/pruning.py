@@ -67,7 +67,6 @@ def survey(store: Store, rule: Rule) -> Survey:
 
 def _taken_out(store: Store, rule: Rule) -> TokenRows:
     """The rows of the tokens to take out."""
-    store._before_commit()
     rows = store.all_rows()
     held = np.zeros(len(rows), np.int64)
     np.add.at(held, rows.token, rows.figures[DOCUMENTS])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import sqlite3
@@ -18,7 +17,7 @@ from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.token_array import TokenArray
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.records import VECTOR, LearnedMessage, dense_vectors
+from spamnb.store.records import LearnedMessage, dense_vectors
 from spamnb.store.rows import DOCUMENTS, OCCURRENCES, WEIGHT, TokenRows, texts, tokens_of
 from spamnb.store.store import Store, refuse_server
 
@@ -118,7 +117,10 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
             used = correction.weights.units.any(axis=0) | correction.brought.units.any(axis=0)
             for name in [name for name, use in zip(correction.classes, used.tolist()) if use]:
                 store.class_id(name)
-        store.executemany("INSERT INTO tokens VALUES (?, ?, NULL, ?, ?)", _token_rows(store, snapshot))
+        store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", _token_rows(store, snapshot))
+        if snapshot.vectors is not None:
+            some = np.flatnonzero(snapshot.vectors.any(axis=1))
+            store.put_vectors(snapshot.tokens.take(some), snapshot.vectors[some])
         store.add_messages(sorted(snapshot.messages))
         if correction is not None:
             store.corrections.put_all_brought(_of_store(store, correction).brought)
@@ -141,8 +143,8 @@ def _of_store(store: Store, correction: CorrectionSums) -> CorrectionSums:
     ).of_classes(names)
 
 
-def _token_rows(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, str, bytes, bytes | None]]:
-    """Rows of table ``tokens``."""
+def _token_rows(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, str, bytes]]:
+    """Hash, text and cells of rows of table ``tokens``."""
     tokens, counts = snapshot.tokens, snapshot.counts
     numbers = [store.class_ids()[name] for name in counts.classes]
     columns = [row.columns for row in counts.rows]
@@ -158,12 +160,7 @@ def _token_rows(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, str, by
         cells = np.zeros((3, len(place)), np.int64)
         cells[WEIGHT] = weights.units[place, number]
         rows = rows.plus(rows.places(weights.keys[place]), number, cells)
-    vectors: Iterator[bytes | None] = itertools.repeat(None)
-    if snapshot.vectors is not None:
-        some = snapshot.vectors.any(axis=1).tolist()
-        told = np.ascontiguousarray(snapshot.vectors, VECTOR)
-        vectors = (vector.tobytes() if has else None for vector, has in zip(told, some))
-    return zip(tokens.hashes.tolist(), texts(tokens), rows.blobs(store.path), vectors)
+    return zip(tokens.hashes.tolist(), texts(tokens), rows.blobs(store.path))
 
 
 def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
@@ -172,9 +169,8 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
     Whoever reads everything can check that it adds up: SpamnbError where it does not.
     """
     with store.reading():
-        store._before_commit()
-        found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
         rows, sums = store.all_rows(), store.class_sums()
+        found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
         tokens = tokens_of([text for (text,) in found], rows.hashes)
         by_class = np.argsort(rows.label, kind="stable")
         bounds = np.searchsorted(rows.label[by_class], np.arange(len(sums) + 1))

@@ -222,7 +222,6 @@ class Store(Database):
     def _drop_cache(self) -> None:
         self._view: View | None = None
         self._rows = TokenRows.absent(np.zeros(0, np.int64))
-        self._every: TokenRows | None = None
         self._texts: dict[int, str] = {}  # of the tokens among these rows that are new to the file, by hash
 
     @property
@@ -349,15 +348,9 @@ class Store(Database):
 
         return CorrectionTables(self)
 
-    def preload(self) -> None:
-        """Keep the rows of all tokens in memory until one changes, to look up those of thousands of messages."""
-        with self.reading():
-            if self._every is None:
-                self._before_commit()
-                self._every = self.all_rows()
-
     def all_rows(self) -> TokenRows:
-        """The rows of all tokens."""
+        """The rows of all tokens; inside a transaction."""
+        self._before_commit()
         return TokenRows.read(self.execute(ALL_ROWS).fetchall(), None, len(self.view.class_ids))
 
     def rows_of(self, hashes: np.ndarray) -> tuple[TokenRows, np.ndarray]:
@@ -374,10 +367,6 @@ class Store(Database):
         return self._rows, place
 
     def _read_rows(self, asked: np.ndarray) -> TokenRows:
-        if self._every is not None:
-            place = self._every.places(asked)
-            here = self._every.take(place[place >= 0])
-            return here if len(here) == len(asked) else here.merge(TokenRows.absent(asked[place < 0]))
         found = self.execute(ROWS_OF, (json.dumps(asked.tolist()),)).fetchall()
         rows, most = TokenRows.read(found, asked, len(self.view.class_ids)), self.view.sums[:, 0]
         if (rows.figures[DOCUMENTS] > most[rows.label]).any():
@@ -413,9 +402,11 @@ class Store(Database):
         with self.reading():
             totals, view = self.totals(), self.view
             if view.frequencies is None:
-                self._before_commit()
                 rows, classes = self.all_rows(), range(len(view.class_ids))
                 held = [np.bincount(rows.figures[DOCUMENTS, rows.label == c]) for c in classes]
+                held_by = [int(of @ np.arange(len(of))) for of in held]
+                if held_by != view.sums[:, 1].tolist():
+                    raise Damaged("sums of tokens that are not those of classes")
                 view.frequencies = [{n: int(of[n]) for n in np.flatnonzero(of).tolist() if n} for of in held]
             found = [{n: k for n, k in view.frequencies[c].items() if n and k} for c in self.present().tolist()]
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
@@ -451,7 +442,7 @@ class Store(Database):
     def _change(self, rows: TokenRows, taught: np.ndarray) -> None:
         """Rows in memory that are to be written; those at the places ``taught`` were held by a lesson."""
         rows.taught[taught] = True
-        self._rows, self._every = rows, None
+        self._rows = rows
 
     def change_weights(self, tokens: Sequence[str], at: np.ndarray, label: np.ndarray, weights: np.ndarray) -> None:
         """Add to weights of ``tokens``, whose places among the rows in memory are ``at`` (k,): in class ``label[i]`` to
