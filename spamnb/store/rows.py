@@ -62,12 +62,13 @@ class TokenRows:
         were found where that is None."""
         keys, blobs = zip(*found) if found else ((), ())
         try:
-            cells = np.frombuffer(b"".join(blobs), CELL)
-            lengths = np.fromiter(map(len, blobs), np.intp, len(blobs))
-        except (TypeError, ValueError):
+            packed = b"".join(blobs)
+        except TypeError:
             raise Damaged("cells in table tokens that are no cells") from None
+        lengths = np.fromiter(map(len, blobs), np.intp, len(blobs))
         if (lengths % CELL.itemsize).any():
             raise Damaged("cells in table tokens that were cut short")
+        cells = np.frombuffer(packed, CELL)
         hashes, held = np.array(keys, np.int64), lengths // CELL.itemsize
         if asked is None:
             asked = hashes
@@ -182,7 +183,7 @@ class TokenRows:
         return list(map(packed.__getitem__, starmap(slice, zip(ends, ends[1:]))))
 
 
-def tokens_of(texts: Iterable[bytes], hashes: np.ndarray) -> TokenArray:
+def tokens_of(texts: Iterable[bytes]) -> TokenArray:
     """The tokens of rows, from their text. Damaged where that is none."""
     try:
         read = list(texts)
@@ -194,7 +195,7 @@ def tokens_of(texts: Iterable[bytes], hashes: np.ndarray) -> TokenArray:
     text, offsets = np.frombuffer(joined, np.uint8), np.cumsum(lengths, dtype=np.int64) - lengths
     if (text[offsets[offsets < len(text)]] & 0xC0 == 0x80).any():
         raise Damaged("tokens in table tokens that begin inside a character")
-    return TokenArray(text, offsets, lengths, hashes)
+    return TokenArray(text, offsets, lengths)
 
 
 def texts(tokens: TokenArray) -> Iterator[str]:

@@ -171,7 +171,9 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
     with store.reading():
         rows, sums = store.all_rows(), store.class_sums()
         found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
-        tokens = tokens_of([text for (text,) in found], rows.hashes)
+        tokens = tokens_of([text for (text,) in found])
+        if not np.array_equal(tokens.hashes, rows.hashes):
+            raise Damaged("tokens in table tokens that have another hash")
         by_class = np.argsort(rows.label, kind="stable")
         bounds = np.searchsorted(rows.label[by_class], np.arange(len(sums) + 1))
         of_cell = rows.token
