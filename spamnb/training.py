@@ -247,9 +247,9 @@ def train_file(
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate, and how the newest
     messages are judged by a model of the older ones.
 
-    Where there is an ``executor`` the learner works in it on all and on the older messages at the same time. ``finish`` writes what else
-    the file shall hold, before it takes its place, and is told the places of the messages that were not learned since
-    their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
+    Where there is an ``executor`` the learner works in it on all and on the older messages at the same time. ``finish``
+    writes what else the file shall hold, before it takes its place, and is told the places of the messages that were
+    not learned since their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
     there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
     ``force`` is not given.
     """

@@ -1,9 +1,10 @@
 """The correction of a corrected model (formulas/correction.py): weights of tokens, what each message brought to them,
 and the last lessons that were hard to tell.
 
-A token's weights are part of its cells (rows.py). Table ``messages`` holds what a message brought to each of its tokens,
-a whole number of units a class, and in ``changed`` as JSON what learning it moved elsewhere: of a hard message, by its
-number, or of some of its own tokens alone, by their hashes. So forgetting a message takes exactly that back.
+A token's weights are part of its cells (rows.py). In table ``messages`` column ``brought`` holds what a message brought
+to each of its tokens, a whole number of units a class. Column ``changed`` holds, as JSON, what learning it moved
+elsewhere: in a hard message, by its number, or in some of its own tokens alone, by their hashes. Forgetting a message
+takes exactly that back.
 """
 
 from __future__ import annotations

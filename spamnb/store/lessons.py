@@ -156,8 +156,8 @@ def holding(store: Store) -> Holding:
     """How many lessons are kept, how large they are, and how large they may be."""
     with store.reading():
         statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
-        found = store.execute(statement, (ROW_BYTES,)).fetchone()
-        return Holding(*found, bound(store))
+        lessons, size = store.execute(statement, (ROW_BYTES,)).fetchone()
+        return Holding(lessons, size, bound(store))
 
 
 def learned_and_not_kept(store: Store) -> int:

@@ -87,7 +87,7 @@ def months_taught(store: Store) -> dict[int, int]:
 def remember_months(store: Store, months: dict[int, int]) -> None:
     """Note in a new model when the one before it was taught which tokens."""
     with store.writing():
-        store._before_commit()
+        store.write_changes()
         put = "UPDATE tokens SET month = max(coalesce(month, 0), ?) WHERE hash = ?"
         store.executemany(put, ((month, hash_) for hash_, month in sorted(months.items())))
 
@@ -102,7 +102,8 @@ def prune(store: Store, rule: Rule) -> int:
             asked = json.dumps(gone.hashes.tolist())
             store.execute("DELETE FROM tokens WHERE hash IN (SELECT value FROM json_each(?))", (asked,))
             sums = np.zeros((2, len(store.class_ids())), np.int64)
-            np.add.at(sums, (slice(None), gone.label), gone.figures[[DOCUMENTS, OCCURRENCES]])
+            for of_figure, figure in zip(sums, (DOCUMENTS, OCCURRENCES)):
+                np.add.at(of_figure, gone.label, gone.figures[figure])
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.T.tolist())],

@@ -7,7 +7,6 @@ token, how often it occurs in them, and its weight in a corrected model. ``numpy
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import starmap
 
 import numpy as np
 
@@ -180,7 +179,7 @@ class TokenRows:
         cells["class"] = self.label
         cells["documents"], cells["occurrences"], cells["weight"] = self.figures
         packed, ends = cells.tobytes(), (CELL.itemsize * self.starts).tolist()
-        return list(map(packed.__getitem__, starmap(slice, zip(ends, ends[1:]))))
+        return list(map(packed.__getitem__, map(slice, ends, ends[1:])))
 
 
 def tokens_of(texts: Iterable[bytes]) -> TokenArray:
@@ -201,4 +200,4 @@ def tokens_of(texts: Iterable[bytes]) -> TokenArray:
 def texts(tokens: TokenArray) -> Iterator[str]:
     """The tokens as strings, as quickly as can be."""
     packed, ends = tokens.packed().tobytes(), np.append(0, np.cumsum(tokens.lengths, dtype=np.int64)).tolist()
-    return map(bytes.decode, map(packed.__getitem__, starmap(slice, zip(ends, ends[1:]))))
+    return map(bytes.decode, map(packed.__getitem__, map(slice, ends, ends[1:])))

@@ -114,9 +114,11 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         store.executemany("UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?", sums)
         store.read_anew()
         if correction is not None:
-            used = correction.weights.units.any(axis=0) | correction.brought.units.any(axis=0)
-            for name in [name for name, use in zip(correction.classes, used.tolist()) if use]:
-                store.class_id(name)
+            for name, weights, brought in zip(
+                correction.classes, correction.weights.units.T, correction.brought.units.T
+            ):
+                if weights.any() or brought.any():
+                    store.class_id(name)
         store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", _token_rows(store, snapshot))
         if snapshot.vectors is not None:
             some = np.flatnonzero(snapshot.vectors.any(axis=1))
@@ -130,6 +132,8 @@ def write_snapshot(store: Store, snapshot: Snapshot) -> None:
         store.put_arrays(snapshot.arrays)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(snapshot.tokens)})
         add_lessons(store, snapshot.kept)
+        store.write_changes()
+        store.read_anew()  # what is read again is what the file holds
 
 
 def _of_store(store: Store, correction: CorrectionSums) -> CorrectionSums:

@@ -28,7 +28,7 @@ from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
-from spamnb.reader.rows import TokenIds, take_tokens
+from spamnb.reader.rows import take_tokens
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.store.database import (
     APPLICATION_ID,
@@ -52,7 +52,7 @@ from spamnb.store.records import (
     read_messages,
     vectors_of,
 )
-from spamnb.store.rows import CELL, DOCUMENTS, MAX_COUNT, OCCURRENCES, TokenRows, described
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, OCCURRENCES, WEIGHT, TokenRows, described
 
 if TYPE_CHECKING:
     from spamnb.store.corrections import CorrectionTables
@@ -301,7 +301,9 @@ class Store(Database):
                     raise Damaged("figures in table classes that do not fit together")
                 present = self.present()
                 names = list(view.class_ids)
-                view.totals = ClassTotals(tuple(names[c] for c in present), *view.sums[present].T, size)
+                view.totals = ClassTotals(
+                    tuple(names[c] for c in present), documents[present], held[present], occurring[present], size
+                )
             return view.totals
 
     def present(self) -> np.ndarray:
@@ -350,7 +352,7 @@ class Store(Database):
 
     def all_rows(self) -> TokenRows:
         """The rows of all tokens; inside a transaction."""
-        self._before_commit()
+        self.write_changes()
         return TokenRows.read(self.execute(ALL_ROWS).fetchall(), None, len(self.view.class_ids))
 
     def rows_of(self, hashes: np.ndarray) -> tuple[TokenRows, np.ndarray]:
@@ -359,7 +361,7 @@ class Store(Database):
         if place.min(initial=0) < 0:
             asked = np.unique(hashes[place < 0] if self._rows.changed.any() else hashes)
             if self._rows.changed.any() and len(self._rows) + len(asked) > MAX_UNWRITTEN:
-                self._before_commit()
+                self.write_changes()
                 asked = np.unique(hashes)
             found = self._read_rows(asked)
             self._rows = self._rows.merge(found) if self._rows.changed.any() else found
@@ -448,8 +450,9 @@ class Store(Database):
         """Add to weights of ``tokens``, whose places among the rows in memory are ``at`` (k,): in class ``label[i]`` to
         all of them ``weights[i]``, (C, k)."""
         rows = self._rows
-        zeros = np.zeros(weights.size, np.int64)
-        changed = rows.plus(np.tile(at, len(label)), np.repeat(label, len(at)), np.array([zeros, zeros, weights.ravel()]))
+        figures = np.zeros((3, weights.size), np.int64)
+        figures[WEIGHT] = weights.ravel()
+        changed = rows.plus(np.tile(at, len(label)), np.repeat(label, len(at)), figures)
         new = np.flatnonzero(~rows.known[at])
         self._texts |= zip(rows.hashes[at[new]].tolist(), take_tokens(tokens, new))
         self._change(changed, at[:0])
@@ -467,7 +470,10 @@ class Store(Database):
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
 
     def _before_commit(self) -> None:
-        """Write the rows and sums that were changed in memory."""
+        self.write_changes()
+
+    def write_changes(self) -> None:
+        """Write the rows and sums that were changed in memory; inside a transaction."""
         view, rows = self._view, self._rows
         if view is not None and view.changed:
             numbers, view.changed = sorted(view.changed), set()
@@ -584,7 +590,7 @@ class Store(Database):
     def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
         """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d)."""
         with self.writing():
-            self._before_commit()
+            self.write_changes()
             blobs = (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))
             hashes = described(tokens).hashes.tolist()
             self.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", zip(blobs, hashes))

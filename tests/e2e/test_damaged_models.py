@@ -153,7 +153,8 @@ def test_a_missing_row_or_table_is_noticed_or_harmless(models: Models, table: st
 
 
 ENDLESS = (
-    "AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS sequence, NULL AS digest, 0 AS class, '' AS offsets, '' AS tokens FROM r"
+    "AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
+    "SELECT n AS sequence, NULL AS digest, 0 AS class, '' AS offsets, '' AS tokens FROM r"
 )
 
 

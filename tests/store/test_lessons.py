@@ -16,7 +16,6 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader, digest
-from spamnb.settings import Settings
 from spamnb.sources.mbox import MAX_MESSAGE
 from spamnb.store import facts
 from spamnb.store.jsonl import export, parse_export
