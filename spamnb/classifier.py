@@ -28,8 +28,8 @@ from spamnb.reader.rows import CsrRows, TokenIds
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
-from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import drop, keep
+from spamnb.store.records import LearnedMessage
 from spamnb.store.store import Store
 
 CONTRADICTED = 0.3  # P(the label taught), beside the likeliest other, below which all others contradict it
@@ -141,7 +141,7 @@ class Classifier:
             if message.reader is self._reader or isinstance(message, RecalledMessage):
                 return message
             message = message.raw
-        return ReadMessage.read(raw_message(message), self._reader, self.store.roomy_vocabulary())
+        return ReadMessage.read(raw_message(message), self._reader, self.store.vocabulary)
 
     def classify(
         self,
@@ -166,7 +166,7 @@ class Classifier:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            vocabulary, totals = self.store.roomy_vocabulary(), self.store.totals()
+            vocabulary, totals = self.store.vocabulary, self.store.totals()
             ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
             tokens = TokenIds(vocabulary, ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
@@ -177,7 +177,7 @@ class Classifier:
         """``classify`` for many raw messages at once."""
         with self.store.reading():
             self._follow()
-            vocabulary, messages = self.store.roomy_vocabulary(), list(map(raw_message, raws))
+            vocabulary, messages = self.store.vocabulary, list(map(raw_message, raws))
             read = self._reader.read(messages, vocabulary, identify=False)
             cuts = list(map(cuts_in_words, read.cuts.tolist()))
             found = TokensOf(vocabulary, read.rows, list(map(is_empty, messages)), cuts)
@@ -270,7 +270,7 @@ class Classifier:
             known = self.store.learned(read.digest)
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
-                    self.store.delete_message(read.digest)
+                    self.store.drop_autolearned(read.digest)
                     self.store.add_messages([(read.digest, known._replace(taught=True))])
                     keep(self.store, read.digest, label, read.raw)
                 return False
@@ -288,9 +288,9 @@ class Classifier:
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
             self.store.add(label, read.counts)
+            self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             new = Lesson(read.digest, label, read.counts, scores, contradicted)
             self.learner.learn(self.store, self.store.totals(), new)
-            self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
             if taught:
                 keep(self.store, read.digest, label, read.raw)
         return True

@@ -19,10 +19,16 @@ from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import FitResult, NewestScores, Screened, learner_for
 from spamnb.naming import check_cases
 from spamnb.settings import Settings
-from spamnb.store.correction_sums import CorrectionSums, MessageUnits, TokenUnits
-from spamnb.store.learned import LearnedMessage
 from spamnb.store.pruning import noted_as_pruned
-from spamnb.store.snapshot import Snapshot, atomic_replace, sync, write_counts, write_rest, write_snapshot
+from spamnb.store.records import LearnedMessage
+from spamnb.store.snapshot import (
+    CorrectionSums,
+    MessageUnits,
+    Snapshot,
+    TokenUnits,
+    atomic_replace,
+    write_snapshot,
+)
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:
@@ -123,7 +129,6 @@ def _fit(training_set: TrainingSet, learned: Screened, settings: Settings) -> Fi
             continue
         learner = learner_for(settings)
         with _in_memory(others, learner.train(Screened(others, learned.noise)), settings) as store:
-            store.preload()
             totals = store.totals()
             for batch in training_set.select(in_fold).batches():
                 columns, rows = batch.rows.renumbered()
@@ -242,9 +247,9 @@ def train_file(
     """Make the model file at ``path`` from counted messages; returns its leave-one-out estimate, and how the newest
     messages are judged by a model of the older ones.
 
-    Where there is an ``executor`` the learner works in it while the sums are being written. ``finish`` writes what else
-    the file shall hold, before it takes its place, and is told the places of the messages that were not learned since
-    their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
+    Where there is an ``executor`` the learner works in it on all and on the older messages at the same time. ``finish``
+    writes what else the file shall hold, before it takes its place, and is told the places of the messages that were
+    not learned since their labels seem wrong; ``catch_up`` is as in ``atomic_replace``. Raises SpamnbError where
     there are no messages, or only those of one class and ``one_class`` is not given, or a file is in the way and
     ``force`` is not given.
     """
@@ -257,14 +262,11 @@ def train_file(
         selected = learned.training_set
         future = executor.submit(_fit, training_set, learned, settings) if executor else None
         on_newest = executor.submit(newest_scores, selected, settings) if executor else None
-        snapshot = snapshot_of(selected, settings)
+        result = future.result() if future else _fit(training_set, learned, settings)
+        newest = on_newest.result() if on_newest else newest_scores(selected, settings)
+        result = result._replace(newest=newest)
         with store.writing():
-            write_counts(store, snapshot)
-            sync(store.file)  # most of it is on its way to the disk while the learner still works
-            result = future.result() if future else _fit(training_set, learned, settings)
-            newest = on_newest.result() if on_newest else newest_scores(selected, settings)
-            result = result._replace(newest=newest)
-            write_rest(store, with_fit_result(snapshot, result))
+            write_snapshot(store, with_fit_result(snapshot_of(selected, settings), result))
             rare = len(training_set.tokens) - len(selected.tokens)
             if settings.min_messages > 1 and rare:  # as ``prune`` says it: such a message is forgotten but for these
                 store.put_meta({"pruned": noted_as_pruned(rare)})

@@ -169,7 +169,7 @@ def test_what_the_filter_learned_before_delivery_a_person_corrects_after_it() ->
 
 
 def test_own_lessons_are_exported_and_the_oldest_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.tables.MAX_LESSONS", 3)
+    monkeypatch.setattr("spamnb.store.store.MAX_AUTOLEARNED", 3)
     classifier = model_of(mail(3))
     for n in range(70, 76):
         classifier.learn("spam", message("spam", n), taught=False)
@@ -261,7 +261,7 @@ def test_what_is_remembered_of_tokens_is_bounded_and_changes_nothing(monkeypatch
     for label, raw in asked:
         expected.append(whole.classify(raw).scores.tolist())
         whole.learn(label, raw)
-    monkeypatch.setattr("spamnb.store.store.MAX_CACHED_TOKENS", 50)
+    monkeypatch.setattr("spamnb.store.store.MAX_VOCABULARY", 50)
     for (label, raw), scores in zip(asked, expected):
         assert small.classify(raw).scores.tolist() == scores
         small.learn(label, raw)

@@ -23,10 +23,9 @@ from spamnb.engines.executor import cores, threads
 from spamnb.reader.message import digest
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.store.compaction import remember_months
 from spamnb.store.lessons import KeptLesson, add_lessons, next_lessons, positions, set_bound, unpack
+from spamnb.store.pruning import months_taught, remember_months
 from spamnb.store.store import Store
-from spamnb.store.token_months import months_taught
 from spamnb.training import LeaveOneOutResult, train_file
 
 if TYPE_CHECKING:

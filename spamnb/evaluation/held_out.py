@@ -66,7 +66,6 @@ class Answers:
     def ask(self, trained: TrainingSet, places: NDArray[np.bool_]) -> None:
         """Judge the messages at ``places`` by a model of ``trained``."""
         with model_of(trained, self._settings) as store:
-            store.preload()
             totals = store.totals()
             calibration = Calibration.from_cells(totals.classes, store.calibration(), totals.documents)
             column = self._columns(totals.classes)

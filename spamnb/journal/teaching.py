@@ -15,7 +15,7 @@ from spamnb.reader.read_message import RecalledMessage
 from spamnb.sources import maildir
 from spamnb.sources.entries import contents
 from spamnb.sources.spec import is_account
-from spamnb.store.learned import LearnedMessage
+from spamnb.store.records import LearnedMessage
 
 
 def mail_at(entry: Verdict) -> bytes | None:

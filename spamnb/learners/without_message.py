@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class WithoutMessage:
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         raise TypeError(_ASKING)
 
-    def put_vectors(self, tokens: Iterable[str], vectors: np.ndarray) -> None:
+    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
         raise TypeError(_ASKING)
 
 

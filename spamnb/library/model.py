@@ -69,8 +69,6 @@ class MemoryModel:
         with self.lock:
             store = self.classifier.store
             classes = store.totals().classes
-            if len(entries) > MAX_ALONE:
-                store.preload()
             judge: Callable[[], _Judge] = partial(_Judge, self.classifier)
             if workers > 1 and len(entries) > MAX_ALONE:
                 judge = partial(_judge_of_copy, store.as_bytes())
@@ -107,7 +105,6 @@ class _Judge:
 def _judge_of_copy(content: bytes) -> _Judge:
     """A judge for another thread: it has a copy of the model."""
     store = Store.of_bytes(content)
-    store.preload()
     judge = _Judge(Classifier(store))
     finalize(judge, store.close)
     return judge

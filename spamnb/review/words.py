@@ -12,6 +12,7 @@ import numpy as np
 
 from spamnb.classifier import Classifier
 from spamnb.reader.token_array import TokenArray
+from spamnb.store.snapshot import read_counts
 
 MOST = 50  # words that are listed
 MAX_TYPED = 80  # characters of a beginning
@@ -44,8 +45,7 @@ class WordLists:
         with self._lock:
             kept = self._kept.get(path)
             if kept is None or time.monotonic() - kept[0] > KEPT_SECONDS:
-                with classifier.store.reading():
-                    tokens, counts = classifier.store.all_sums()
+                tokens, counts = read_counts(classifier.store)
                 kept = time.monotonic(), tokens, counts.document_frequency()
                 self._kept[path] = kept
                 while len(self._kept) > MAX_LISTS:

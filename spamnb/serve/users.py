@@ -15,10 +15,7 @@ from spamnb.errors import SpamnbError
 from spamnb.store.snapshot import create_empty
 
 SUFFIX = ".spamnb"
-MAX_OPEN_MODELS = 64  # models of users kept open in one process: three file handles and some megabytes each
-# Tokens of a shared model that a process which judges keeps in memory whole, some 55 bytes each.
-MAX_IN_MEMORY = 2_000_000
-# A name becomes a file's name: no separator, no leading dot or dash, no control character.
+MAX_OPEN_MODELS = 64  # A name becomes a file's name: no separator, no leading dot or dash, no control character.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}\Z")
 
 
@@ -64,10 +61,7 @@ class Models:
         self._own: OrderedDict[str, Classifier] = OrderedDict()
 
     def _open(self, path: Path) -> Classifier:
-        opened = Classifier.open(path, writable=self._writable)
-        if path == self._path and not self._writable:
-            opened.store.preload(MAX_IN_MEMORY)
-        return opened
+        return Classifier.open(path, writable=self._writable)
 
     def for_classifying(self, user: str) -> Classifier:
         """The model that classifies for *user*: theirs when it knows enough, or else the shared one."""

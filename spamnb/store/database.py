@@ -16,15 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
-from spamnb.errors import Damaged, Outdated, SpamnbError
+from spamnb.errors import Damaged, SpamnbError
 from spamnb.naming import check_class_name, escape
 
 APPLICATION_ID = 0x736E6221  # "snb!"
-# It rises with the tables, and whenever the same sums give other scores: the file's calibration is of scores.
-FORMAT = 5  # with a log of changes, kept lessons or a correction
-FORMAT_OF_TRAINING = 4  # as training leaves a file, without them, which spamnb 0.1.0 reads too
 _PART: contextlib.AbstractContextManager[None] = contextlib.nullcontext()  # of the transaction at hand
 BUSY_SECONDS = 60  # how long a writer waits for another: learning one message holds the file for some 3 ms
 # What SQLite says where there is no room to write; beyond a quota or a limit of file sizes it calls that an I/O error.
@@ -103,19 +98,6 @@ class Database:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _check_format(self) -> None:
-        with self._told():
-            application = self._connection.execute("PRAGMA application_id").fetchone()[0]
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if application != APPLICATION_ID:
-            raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
-        if version > FORMAT:
-            raise SpamnbError(
-                f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
-            )
-        if version < FORMAT_OF_TRAINING:
-            raise Outdated(f"{self.path}: made by an older spamnb (format {version}); train again")
-
     def writing(self) -> contextlib.AbstractContextManager[None]:
         """One change, whole or not at all. Inside another ``writing`` it is part of that one."""
         return _PART if self._busy else self._transaction("BEGIN IMMEDIATE")
@@ -186,9 +168,10 @@ class Database:
         # left both beside the model.
         try:
             connection = _opened(name, f"mode={'rwc' if writable else 'rw'}")
+            connection.execute("PRAGMA cache_size = -8000")  # kB: a lesson changes some 400 pages
             if not writable:
                 connection.execute("PRAGMA query_only = ON")
-            else:  # the write-ahead log is emptied when lessons are added to the sums (compaction.py), not before
+            else:  # a lesson writes some 350 pages: the write-ahead log is emptied after about ten
                 connection.execute("PRAGMA wal_autocheckpoint = 4000")
                 connection.execute("PRAGMA journal_size_limit = 4000000")
             return connection
@@ -279,14 +262,6 @@ def checked_rows(table: str, found: Iterable[tuple], /, **columns: Fits) -> list
         if not all(map(fits, values)):
             raise Damaged(f"{column} in table {table}: {_told(next(value for value in values if not fits(value)))}")
     return read
-
-
-def int_array(table: str, found: Sequence[Sequence]) -> np.ndarray:
-    """Rows of whole numbers as an array, (rows, columns)."""
-    array = np.array(found)
-    if array.size and (array.dtype.kind != "i" or array.max() > MAX_SUM or array.min() < -MAX_SUM):
-        raise Damaged(f"figures in table {table} that are no whole numbers, or too large")
-    return array.astype(np.int64)
 
 
 def parse_json(table: str, column: str, value: Any) -> Any:

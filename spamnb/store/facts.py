@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from spamnb.settings import ORIGIN
 from spamnb.store.database import checked_rows, int_between, is_class_name
-from spamnb.store.pages import MAX_COUNT
+from spamnb.store.rows import MAX_COUNT
 from spamnb.store.snapshot import read_counts
 from spamnb.store.store import Store
 
@@ -51,8 +51,6 @@ def lessons_by_month(store: Store) -> dict[str, dict[str, int]]:
     """{month: {class: messages}} of the lessons that the file keeps with their time; months are as ``2026-11``, by the
     local clock. Empty where it keeps none."""
     with store.reading():
-        if not store.has_table("kept_lessons"):
-            return {}
         rows = store.execute(
             "SELECT taught_at, name FROM kept_lessons LEFT JOIN classes ON classes.id = class ORDER BY taught_at, name"
         )

@@ -15,15 +15,14 @@ from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name, escape
 from spamnb.reader.token_array import TokenArray, merge_vocabularies
 from spamnb.settings import ORIGIN
-from spamnb.store.arrays import VECTOR, array_of
-from spamnb.store.correction_sums import MAX_UNITS, CorrectionSums, MessageUnits, TokenUnits
 from spamnb.store.database import MAX_SUM, int_between, is_digest
-from spamnb.store.learned import LearnedMessage, are_bins
 from spamnb.store.lessons import KeptLesson, unpack
-from spamnb.store.pages import MAX_COUNT, MAX_TOKEN_BYTES
-from spamnb.store.snapshot import Snapshot, read_snapshot
+from spamnb.store.records import VECTOR, LearnedMessage, are_bins, array_of
+from spamnb.store.rows import MAX_COUNT, MAX_UNITS
+from spamnb.store.snapshot import CorrectionSums, MessageUnits, Snapshot, TokenUnits, read_snapshot
 from spamnb.store.store import Store
 
+MAX_TOKEN_BYTES = (1 << 16) - 1
 EXPORT_VERSION = 2  # version of what ``export`` writes; rises, too, whenever the same sums give other scores
 EXTENDED_VERSION = 3  # of one with kept lessons or a correction, which earlier versions do not know
 

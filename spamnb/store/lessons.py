@@ -2,8 +2,7 @@
 
 They lie compressed in table ``kept_lessons``, one row a message, as long as they take no more than ``bound``; then the
 oldest leave. ``position`` is where a message's bytes begin if all were written one behind the other: the last row's
-end, less the bound, says which rows leave, and nobody has to add up sizes. A model file gets the table with its first
-lesson; until then spamnb 0.1.0 reads it too.
+end, less the bound, says which rows leave, and nobody has to add up sizes.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from typing import NamedTuple
 
 from spamnb.errors import Damaged
 from spamnb.sources.entries import MAX_MESSAGE
-from spamnb.store.database import FORMAT, MAX_SUM, checked_rows, int_between, is_blob, is_class_name, is_digest
-from spamnb.store.schema import KEPT_LESSONS
-from spamnb.store.tables import ModelTables
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_blob, is_class_name, is_digest
+from spamnb.store.store import Store
 
 DEFAULT_MB = 64  # 4,400 messages like modern phishing, 26,000 like SpamAssassin's: docs/experiments.md#kept-lessons
 MAX_MB = 100_000
@@ -69,7 +67,7 @@ def unpack(message: bytes) -> bytes:
     return raw
 
 
-def bound(store: ModelTables) -> int:
+def bound(store: Store) -> int:
     """The most bytes that kept lessons take in this model."""
     with store.reading():
         most = store.meta().get("keep_lessons", DEFAULT_MB)
@@ -78,15 +76,14 @@ def bound(store: ModelTables) -> int:
         return int(most * 1_000_000)
 
 
-def set_bound(store: ModelTables, megabytes: float) -> None:
+def set_bound(store: Store, megabytes: float) -> None:
     """Keep at most so much from now on; what is over it leaves at once."""
     with store.writing():
         store.put_meta({"keep_lessons": int(megabytes) if megabytes == int(megabytes) else megabytes})
-        if _is_there(store):
-            _make_room(store, _end(store))
+        _make_room(store, _end(store))
 
 
-def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
+def keep(store: Store, digest: bytes, label: str, raw: bytes) -> bool:
     """Keep a message that was taught as ``label``, in place of what was kept of it; False where it is not kept: the
     bound is 0, the message empty or larger than its share, the file for everybody to read, or the model in memory."""
     if store.file == ":memory:":
@@ -99,13 +96,13 @@ def keep(store: ModelTables, digest: bytes, label: str, raw: bytes) -> bool:
         return True
 
 
-def is_public(store: ModelTables) -> bool:
+def is_public(store: Store) -> bool:
     """May everybody on this machine read the file? As 0.1.0 made them, and as a model for many users has to be; whole
     letters do not belong there."""
     return store.file != ":memory:" and bool(os.stat(store.file).st_mode & stat.S_IROTH)
 
 
-def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:
+def add_lessons(store: Store, lessons: Iterable[KeptLesson]) -> None:
     """Keep lessons of another file, the oldest first."""
     with store.writing():
         most = bound(store)
@@ -115,15 +112,14 @@ def add_lessons(store: ModelTables, lessons: Iterable[KeptLesson]) -> None:
                 _make_room(store, _put(store, lesson))
 
 
-def drop(store: ModelTables, digest: bytes) -> None:
+def drop(store: Store, digest: bytes) -> None:
     """Keep a message no longer; its bytes are overwritten."""
     with store.writing():
-        if _is_there(store):
-            store.overwrite_deleted()
-            store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
+        store.overwrite_deleted()
+        store.execute("DELETE FROM kept_lessons WHERE digest = ?", (digest,))
 
 
-def kept_lessons(store: ModelTables) -> Iterator[tuple[int, KeptLesson]]:
+def kept_lessons(store: Store) -> Iterator[tuple[int, KeptLesson]]:
     """(position, lesson) of all that are kept, the oldest first; a few at a time, each few of one state of the file."""
     after = -1
     while found := next_lessons(store, after):
@@ -131,11 +127,9 @@ def kept_lessons(store: ModelTables) -> Iterator[tuple[int, KeptLesson]]:
         yield from found
 
 
-def next_lessons(store: ModelTables, after: int) -> list[tuple[int, KeptLesson]]:
+def next_lessons(store: Store, after: int) -> list[tuple[int, KeptLesson]]:
     """(position, lesson) of the next few after a position; none where there are no more."""
     with store.reading():
-        if not _is_there(store):
-            return []
         rows = store.execute(
             f"{_COLUMNS} {_FROM} WHERE position > ? ORDER BY position LIMIT ?", (MAX_MESSAGE, after, _AT_ONCE)
         )
@@ -151,51 +145,39 @@ def next_lessons(store: ModelTables, after: int) -> list[tuple[int, KeptLesson]]
         return [(position, KeptLesson(*lesson)) for position, *lesson in found]
 
 
-def positions(store: ModelTables) -> set[int]:
+def positions(store: Store) -> set[int]:
     """The positions of all lessons that are kept."""
     with store.reading():
-        if not _is_there(store):
-            return set()
         rows = store.execute("SELECT position FROM kept_lessons")
         return {position for (position,) in checked_rows("kept_lessons", rows, position=int_between(MAX_SUM))}
 
 
-def holding(store: ModelTables) -> Holding:
+def holding(store: Store) -> Holding:
     """How many lessons are kept, how large they are, and how large they may be."""
     with store.reading():
-        found = (0, 0)
-        if _is_there(store):
-            statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
-            found = store.execute(statement, (ROW_BYTES,)).fetchone()
-        return Holding(*found, bound(store))
+        statement = "SELECT count(*), coalesce(sum(length(message) + ?), 0) FROM kept_lessons"
+        lessons, size = store.execute(statement, (ROW_BYTES,)).fetchone()
+        return Holding(lessons, size, bound(store))
 
 
-def learned_and_not_kept(store: ModelTables) -> int:
+def learned_and_not_kept(store: Store) -> int:
     """How many messages were learned one by one, by a person or by the filter itself, and are not kept."""
     with store.reading():
-        kept = " AND digest NOT IN (SELECT digest FROM kept_lessons)" if _is_there(store) else ""
-        learned = f"SELECT count(*) FROM messages WHERE bins IS NOT NULL{kept}"  # noqa: S608 (our own words)
+        kept = "SELECT digest FROM kept_lessons"
+        learned = f"SELECT count(*) FROM messages WHERE bins NOT NULL AND digest NOT IN ({kept})"  # noqa: S608
         return store.execute(learned).fetchone()[0]
 
 
-def _is_there(store: ModelTables) -> bool:
-    """Has the file a table of lessons?"""
-    return store.has_table("kept_lessons")
-
-
-def _put(store: ModelTables, lesson: KeptLesson) -> int:
+def _put(store: Store, lesson: KeptLesson) -> int:
     """Write a lesson behind the last; where it ends."""
     number = store.class_id(lesson.label)
-    if not _is_there(store):
-        store.execute(KEPT_LESSONS)
-        store.execute(f"PRAGMA user_version = {FORMAT}")
     digest, _, taught_at, message = lesson
     end = _end(store)
     store.execute("INSERT INTO kept_lessons VALUES (?, ?, ?, ?, ?)", (end, digest, number, taught_at, message))
     return end + len(message) + ROW_BYTES
 
 
-def _end(store: ModelTables) -> int:
+def _end(store: Store) -> int:
     """Where the last lesson ends."""
     last = store.execute("SELECT position, length(message) FROM kept_lessons ORDER BY position DESC LIMIT 1")
     fits = int_between(MAX_SUM)
@@ -203,7 +185,7 @@ def _end(store: ModelTables) -> int:
     return found[0][0] + found[0][1] + ROW_BYTES if found else 0
 
 
-def _make_room(store: ModelTables, end: int) -> None:
+def _make_room(store: Store, end: int) -> None:
     """Let go of the oldest, until what is left fits the bound; the last lesson ends at ``end``."""
     if end > bound(store):
         store.overwrite_deleted()

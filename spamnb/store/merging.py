@@ -9,10 +9,9 @@ from spamnb.counts.class_counts import ClassCounts
 from spamnb.errors import SpamnbError
 from spamnb.reader.token_array import merge_vocabularies
 from spamnb.settings import ORIGIN
-from spamnb.store.correction_sums import CorrectionSums
-from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson
-from spamnb.store.snapshot import Snapshot
+from spamnb.store.records import LearnedMessage
+from spamnb.store.snapshot import CorrectionSums, Snapshot
 
 _OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
 _NO_SUM = "a model of chosen words or of vectors cannot be merged; train on both sources"

@@ -1,44 +1,25 @@
 """Taking out of a model the tokens that hardly any message holds and that nobody taught lately.
 
 Two thirds of a model's tokens occur in one message. A token counts as taught lately where a lesson of the last months
-held it (token_months.py); what training wrote has no date and counts as old.
-
-The model is changed a part at a time, each in a transaction of its own: others read and teach meanwhile, and whoever is
-killed leaves a whole model that is pruned in part.
+held it (column ``month``); what training wrote has no date and counts as old.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts, inverse_index
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.token_array import TokenArray
 from spamnb.settings import COUNT_MODELS
-from spamnb.store.changes import FIRST_KEY, LAST_KEY, MAX_RARE
-from spamnb.store.compaction import (
-    file_sums,
-    fold_log,
-    logged_sums,
-    make_log,
-    page_start,
-    pages_end,
-    restart_changes,
-    this_month,
-    write_pages,
-)
 from spamnb.store.database import MAX_SUM, int_between
-from spamnb.store.pages import CELL
-from spamnb.store.store import Store
-from spamnb.store.token_months import months_taught, taught_since
+from spamnb.store.rows import CELL, DOCUMENTS, OCCURRENCES, TokenRows
+from spamnb.store.store import Store, this_month
 
-_NONE = np.zeros(0, np.uint32)
-_TOKEN_BYTES = 8 + 2 + 2  # in a page, beside its text and its cells: hash, number of cells, length
+_ROW_BYTES = 16  # of a row, beside its text and its cells
 
 
 class Rule(NamedTuple):
@@ -76,91 +57,62 @@ def check_prunable(store: Store) -> None:
 def survey(store: Store, rule: Rule) -> Survey:
     """What ``rule`` takes out; the model stays as it is."""
     check_prunable(store)
-    corrected = store.meta()["model_type"] == "corrected"
     with store.reading():
-        pruned = taken = 0
-        recent, log = _recent(store, rule), logged_sums(store)
-        low = FIRST_KEY
-        while True:
-            high = pages_end(store, low)
-            tokens, counts = file_sums(store, low, high, log)
-            gone = _taken_out(tokens, counts, rule.messages, recent)
-            pruned += len(gone)
-            cells = sum(len(row.columns) for row in _counts_of(counts, gone).rows)
-            taken += len(gone) * _TOKEN_BYTES + cells * CELL.itemsize + int(tokens.lengths[gone].sum())
-            if corrected:
-                taken += store.corrections.written_bytes(low, high, tokens.hashes[gone])
-            if high == LAST_KEY:
-                return Survey(rule, store.totals().vocabulary_size, pruned, taken)
-            low = high + 1
+        gone = _taken_out(store, rule)
+        which = "SELECT sum(length(CAST(token AS BLOB))) FROM tokens WHERE hash IN (SELECT value FROM json_each(?))"
+        texts = store.execute(which, (json.dumps(gone.hashes.tolist()),)).fetchone()[0] or 0
+        taken = len(gone) * _ROW_BYTES + len(gone.label) * CELL.itemsize + texts
+        return Survey(rule, store.totals().vocabulary_size, len(gone), taken)
 
 
-def _recent(store: Store, rule: Rule) -> np.ndarray:
-    """The tokens, by short hashes, that lessons of the rule's months held, those in the log among them."""
-    months = months_taught(store) if rule.months else []
-    return np.unique(np.concatenate([keys for month, keys in months if month >= rule.first_month] or [_NONE]))
+def _taken_out(store: Store, rule: Rule) -> TokenRows:
+    """The rows of the tokens to take out."""
+    rows = store.all_rows()
+    held = np.zeros(len(rows), np.int64)
+    np.add.at(held, rows.token, rows.figures[DOCUMENTS])
+    months = months_taught(store) if rule.months else {}
+    recent = [hash_ for hash_, month in months.items() if month >= rule.first_month]
+    return rows.take(np.flatnonzero((held <= rule.messages) & ~np.isin(rows.hashes, np.array(recent, np.int64))))
 
 
-def _taken_out(tokens: TokenArray, counts: ClassCounts, messages: int, recent: np.ndarray) -> np.ndarray:
-    """The places of the tokens to take out."""
-    rare = np.flatnonzero(counts.document_frequency() <= messages)
-    return rare[~taught_since(tokens.hashes[rare], recent)]
+def months_taught(store: Store) -> dict[int, int]:
+    """The last month in which a lesson held a token, by hash, of those that one held."""
+    with store.reading():
+        found = store.execute("SELECT hash, month FROM tokens WHERE month NOT NULL").fetchall()
+        if not all(type(month) is int for _, month in found):
+            raise Damaged("month in table tokens")
+        return dict(found)
 
 
-def _counts_of(counts: ClassCounts, places: np.ndarray) -> ClassCounts:
-    """The counts of the tokens at these places alone."""
-    return counts.reindex(inverse_index(places, counts.vocabulary_size), len(places))
+def remember_months(store: Store, months: dict[int, int]) -> None:
+    """Note in a new model when the one before it was taught which tokens."""
+    with store.writing():
+        store.write_changes()
+        put = "UPDATE tokens SET month = max(coalesce(month, 0), ?) WHERE hash = ?"
+        store.executemany(put, ((month, hash_) for hash_, month in sorted(months.items())))
 
 
-def prune(store: Store, rule: Rule, progress: Callable[[int], None] = lambda pruned: None) -> int:
-    """Take out what ``rule`` says; the number of tokens that left. ``progress`` is told it after each part."""
-    if rule.messages > MAX_RARE:
-        raise ValueError(f"the months of tokens are known of those that at most {MAX_RARE} messages hold")
+def prune(store: Store, rule: Rule) -> int:
+    """Take out what ``rule`` says, in one change; the number of tokens that left."""
     check_prunable(store)
-    pruned, low = 0, FIRST_KEY
-    while True:
-        with store.writing():
-            low, high, gone = _prune_part(store, low, rule)
-        pruned += gone
-        progress(pruned)
-        if high == LAST_KEY:
-            return pruned
-        low = high + 1
-
-
-def _prune_part(store: Store, low: int, rule: Rule) -> tuple[int, int, int]:
-    """Prune the keys from ``low`` to the end of a part; the keys of the part, and how many tokens left."""
-    fold_log(store) if store.has_table("changes") else make_log(store)
-    low = page_start(store, low)  # another process may have packed the pages anew
-    high = pages_end(store, low)
-    tokens, counts = file_sums(store, low, high)
-    gone = _taken_out(tokens, counts, rule.messages, _recent(store, rule))
-    pruned = _counts_of(counts, gone).rows  # by class number
-    stays = np.ones(len(tokens), bool)
-    stays[gone] = False
-    kept = np.flatnonzero(stays)
-    write_pages(store, low, high, tokens.take(kept), _counts_of(counts, kept))
-    if store.meta()["model_type"] == "corrected":
-        store.corrections.take_out(low, high, tokens.take(gone))
-    store.executemany(
-        "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
-        [(int(row.document_counts.sum()), int(row.occurrences.sum()), number) for number, row in enumerate(pruned)],
-    )
-    store.executemany(
-        "UPDATE frequencies SET tokens = tokens - ? WHERE class = ? AND documents = ?",
-        [(tokens, number, n) for number, row in enumerate(pruned) for n, tokens in row.frequencies().items()],
-    )
-    store.execute("DELETE FROM frequencies WHERE tokens = 0")
-    store.execute("DELETE FROM rare_tokens WHERE month < ?", (rule.first_month,))
-    restart_changes(store)
-    meta = store.meta()
-    before = _pruned_before(meta.get("pruned"))
-    changes = {"vocabulary_size": meta["vocabulary_size"] - len(gone)}
-    if len(gone):
-        changes["pruned"] = noted_as_pruned(before + len(gone))
-    store.put_meta(changes)
-    store.read_anew()
-    return low, high, len(gone)
+    with store.writing():
+        gone = _taken_out(store, rule)
+        if len(gone):
+            store.corrections.hard.drop_holding(gone.hashes)
+            asked = json.dumps(gone.hashes.tolist())
+            store.execute("DELETE FROM tokens WHERE hash IN (SELECT value FROM json_each(?))", (asked,))
+            sums = np.zeros((2, len(store.class_ids())), np.int64)
+            for of_figure, figure in zip(sums, (DOCUMENTS, OCCURRENCES)):
+                np.add.at(of_figure, gone.label, gone.figures[figure])
+            store.executemany(
+                "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
+                [(*of_class, number) for number, of_class in enumerate(sums.T.tolist())],
+            )
+            meta = store.meta()
+            noted = noted_as_pruned(_pruned_before(meta.get("pruned")) + len(gone))
+            store.put_meta({"vocabulary_size": meta["vocabulary_size"] - len(gone), "pruned": noted})
+            store.read_anew()
+        return len(gone)
 
 
 def noted_as_pruned(tokens: int) -> dict[str, Any]:

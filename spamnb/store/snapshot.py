@@ -13,19 +13,81 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassCounts
+from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.token_array import TokenArray
-from spamnb.store.arrays import dense_vectors
-from spamnb.store.correction_sums import CorrectionSums
-from spamnb.store.learned import LearnedMessage
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
-from spamnb.store.pages import to_pages
-from spamnb.store.store import Store
-from spamnb.store.tables import refuse_server
+from spamnb.store.records import LearnedMessage, dense_vectors
+from spamnb.store.rows import DOCUMENTS, OCCURRENCES, WEIGHT, TokenRows, texts, tokens_of
+from spamnb.store.store import Store, refuse_server
 
 COPIED_PAGES = 8  # at a time: fewer than the tables that a model has, so that the first are never all
 STALE_SECONDS = 86_400  # seconds: nobody is still writing a file that has not changed for so long
+
+
+class TokenUnits(NamedTuple):
+    """The weights of k tokens, ascending by key."""
+
+    keys: np.ndarray  # (k,) int64, the tokens' hashes
+    units: np.ndarray  # (k, C) whole numbers
+
+    @classmethod
+    def sum(cls, parts: Sequence[TokenUnits]) -> TokenUnits:
+        """The sum of weights of the same classes, without those that are 0; the keys of parts in any order.
+
+        >>> ones = np.array([[-1, 1], [-1, 1]])
+        >>> TokenUnits.sum([TokenUnits(np.array([7, 2]), ones), TokenUnits(np.array([2]), -ones[:1])])
+        TokenUnits(keys=array([7]), units=array([[-1,  1]]))
+        """
+        keys, place = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+        added = np.concatenate([part.units for part in parts])
+        units = np.zeros((len(keys), added.shape[1]), np.int64)
+        np.add.at(units, place, added)
+        some = units.any(axis=1)
+        return cls(keys[some], units[some])
+
+
+class MessageUnits(NamedTuple):
+    """What m messages brought."""
+
+    digests: Sequence[bytes]
+    units: np.ndarray  # (m, C) whole numbers
+
+
+class CorrectionSums(NamedTuple):
+    """A whole correction, outside of a file: its columns are ``classes``."""
+
+    classes: tuple[str, ...]
+    weights: TokenUnits
+    brought: MessageUnits
+
+    def of_classes(self, names: Sequence[str]) -> CorrectionSums:
+        """The same with the columns of these classes, which are all of its own and maybe others."""
+        column = [names.index(name) for name in self.classes]
+
+        def aligned(units: np.ndarray) -> np.ndarray:
+            out = np.zeros((len(units), len(names)), np.int64)
+            out[:, column] = units
+            return out
+
+        return CorrectionSums(
+            tuple(names),
+            self.weights._replace(units=aligned(self.weights.units)),
+            self.brought._replace(units=aligned(self.brought.units)),
+        )
+
+    @classmethod
+    def sum(cls, parts: Sequence[CorrectionSums]) -> CorrectionSums:
+        """The sum of corrections, and of what each message brought to them; messages that brought 0 are left out."""
+        names = sorted({name for part in parts for name in part.classes})
+        aligned = [part.of_classes(names) for part in parts]
+        number: dict[bytes, int] = {}
+        of_row = [number.setdefault(digest, len(number)) for part in aligned for digest in part.brought.digests]
+        brought = np.zeros((len(number), len(names)), np.int64)
+        np.add.at(brought, np.array(of_row, np.intp), np.concatenate([part.brought.units for part in aligned]))
+        some, digests = np.flatnonzero(brought.any(axis=1)), list(number)
+        weights = TokenUnits.sum([part.weights for part in aligned])
+        return cls(tuple(names), weights, MessageUnits([digests[row] for row in some], brought[some]))
 
 
 class Snapshot(NamedTuple):
@@ -45,46 +107,64 @@ class Snapshot(NamedTuple):
 
 def write_snapshot(store: Store, snapshot: Snapshot) -> None:
     """Write everything into a new, empty store."""
+    counts, correction = snapshot.counts, snapshot.correction
     with store.writing():
-        write_counts(store, snapshot)
-        write_rest(store, snapshot)
-
-
-def write_counts(store: Store, snapshot: Snapshot) -> None:
-    """Write the sums and whose they are into a new, empty store; ``write_rest`` must follow in the same change."""
-    counts = snapshot.counts
-    with store.writing():
-        for name in counts.classes:
-            store.class_id(name)
-        try:
-            store.executemany("INSERT INTO trained VALUES (?, ?, ?, ?, ?, ?)", to_pages(snapshot.tokens, counts))
-        except OverflowError as error:
-            raise SpamnbError(f"{store.path}: {error}, which a model file does not hold") from None
-        store.executemany(
-            "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE name = ?",
-            zip(counts.documents.tolist(), *(sums.tolist() for sums in counts.totals()[2:4]), counts.classes),
-        )
-        for number, row in enumerate(counts.rows):
-            held = [(number, n, tokens) for n, tokens in row.frequencies().items()]
-            store.executemany("INSERT INTO frequencies VALUES (?, ?, ?)", held)
+        numbers = [store.class_id(name) for name in counts.classes]
+        sums = zip(counts.documents.tolist(), *(of.tolist() for of in counts.totals()[2:4]), numbers)
+        store.executemany("UPDATE classes SET documents = ?, document_counts = ?, occurrences = ? WHERE id = ?", sums)
+        store.read_anew()
+        if correction is not None:
+            for name, weights, brought in zip(
+                correction.classes, correction.weights.units.T, correction.brought.units.T
+            ):
+                if weights.any() or brought.any():
+                    store.class_id(name)
+        store.executemany("INSERT INTO tokens (hash, token, cells) VALUES (?, ?, ?)", _token_rows(store, snapshot))
+        if snapshot.vectors is not None:
+            some = np.flatnonzero(snapshot.vectors.any(axis=1))
+            store.put_vectors(snapshot.tokens.take(some), snapshot.vectors[some])
         store.add_messages(sorted(snapshot.messages))
-
-
-def write_rest(store: Store, snapshot: Snapshot) -> None:
-    """Write what is no sum."""
-    with store.writing():
+        if correction is not None:
+            store.corrections.put_all_brought(_of_store(store, correction).brought)
         for identity, digest, counted in snapshot.lessons:
             store.put_autolearned_message(identity, digest, counted)
         store.add_calibration(snapshot.calibration)
         store.put_arrays(snapshot.arrays)
-        if snapshot.vectors is not None:
-            told = np.flatnonzero(snapshot.vectors.any(axis=1)).tolist()
-            told.sort(key=snapshot.tokens.__getitem__)
-            store.put_vectors([snapshot.tokens[i] for i in told], snapshot.vectors[told])
-        if snapshot.correction is not None:
-            store.corrections.put_whole(snapshot.correction)
         store.put_meta({**snapshot.meta, "vocabulary_size": len(snapshot.tokens)})
         add_lessons(store, snapshot.kept)
+        store.write_changes()
+        store.read_anew()  # what is read again is what the file holds
+
+
+def _of_store(store: Store, correction: CorrectionSums) -> CorrectionSums:
+    """The correction with a column for each class of the store, without others, which are 0."""
+    names = list(store.class_ids())
+    here = [c for c, name in enumerate(correction.classes) if name in names]
+    return CorrectionSums(
+        tuple(correction.classes[c] for c in here),
+        correction.weights._replace(units=correction.weights.units[:, here]),
+        correction.brought._replace(units=correction.brought.units[:, here]),
+    ).of_classes(names)
+
+
+def _token_rows(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, str, bytes]]:
+    """Hash, text and cells of rows of table ``tokens``."""
+    tokens, counts = snapshot.tokens, snapshot.counts
+    numbers = [store.class_ids()[name] for name in counts.classes]
+    columns = [row.columns for row in counts.rows]
+    label = np.repeat(numbers, list(map(len, columns))).astype(np.intp)
+    figures = np.zeros((3, len(label)), np.int64)
+    if columns:
+        figures[DOCUMENTS] = np.concatenate([row.document_counts for row in counts.rows])
+        figures[OCCURRENCES] = np.concatenate([row.occurrences for row in counts.rows])
+    rows = TokenRows.absent(tokens.hashes).plus(np.concatenate([np.zeros(0, np.intp), *columns]), label, figures)
+    if snapshot.correction is not None:
+        weights = _of_store(store, snapshot.correction).weights
+        place, number = np.nonzero(weights.units)
+        cells = np.zeros((3, len(place)), np.int64)
+        cells[WEIGHT] = weights.units[place, number]
+        rows = rows.plus(rows.places(weights.keys[place]), number, cells)
+    return zip(tokens.hashes.tolist(), texts(tokens), rows.blobs(store.path))
 
 
 def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
@@ -93,18 +173,24 @@ def read_counts(store: Store) -> tuple[TokenArray, ClassCounts]:
     Whoever reads everything can check that it adds up: SpamnbError where it does not.
     """
     with store.reading():
-        store.frequencies()  # they are looked at, and what was held back is written
-        meta, of_classes = store.meta(), store.class_sums()
-        classes = sorted(store.class_ids())
-        order = [store.class_ids()[name] for name in classes]
-        figures = of_classes[np.array(order, np.intp)]
-        tokens, counts = store.all_sums()
-        counts = counts._replace(
-            classes=tuple(classes), documents=figures[:, 0], rows=tuple(counts.rows[c] for c in order)
-        )
-        negative = any(values.min(initial=0) < 0 for cells in counts.rows for values in cells)
-        equal = all(map(np.array_equal, counts.totals()[2:4], figures[:, 1:].T))
-        if negative or not equal or len(tokens) != meta["vocabulary_size"]:
+        rows, sums = store.all_rows(), store.class_sums()
+        found = store.execute("SELECT CAST(token AS BLOB) FROM tokens ORDER BY hash")
+        tokens = tokens_of([text for (text,) in found])
+        if not np.array_equal(tokens.hashes, rows.hashes):
+            raise Damaged("tokens in table tokens that have another hash")
+        by_class = np.argsort(rows.label, kind="stable")
+        bounds = np.searchsorted(rows.label[by_class], np.arange(len(sums) + 1))
+        of_cell = rows.token
+        of_class = []
+        for first, end in zip(bounds.tolist(), bounds[1:].tolist()):
+            own = by_class[first:end]
+            own = own[rows.figures[DOCUMENTS, own] > 0]
+            of_class.append(SparseRow(of_cell[own], rows.figures[DOCUMENTS, own], rows.figures[OCCURRENCES, own]))
+        names = sorted(store.class_ids())
+        order = [store.class_ids()[name] for name in names]
+        counts = ClassCounts(tuple(names), sums[order, 0], len(tokens), tuple(of_class[c] for c in order))
+        equal = all(map(np.array_equal, counts.totals()[2:4], sums[order, 1:].T))
+        if not equal or len(tokens) != store.meta()["vocabulary_size"]:
             raise Damaged("the sums of all tokens are not those that stand beside them")
         return tokens, counts.nonempty_classes()
 

@@ -1,131 +1,346 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
-ARCHITECTURE.md says what its tables hold. The file opens in the ``sqlite3`` shell, where all but the pages can be read;
-``snapshot.py`` reads and writes it whole.
+    meta          settings and single figures, as JSON; under "array:NAME" an array
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its cells of the calibration's histogram
+    tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
+    messages      how each message was learned, and what it brought to a correction (corrections.py)
+    autolearned   the tokens of what the filter learned by itself, by the message's identity
+    kept_lessons  messages that a person taught, whole (lessons.py)
+    hard          messages that a corrected model found hard (corrections.py)
+
+In memory stay the rows of the message at hand and a ``View``: settings, classes and sums. Both are read anew when
+another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.rows import TokenIds
+from spamnb.errors import Damaged, Outdated, SpamnbError
+from spamnb.formulas.calibration import BINS
+from spamnb.naming import check_class_name
+from spamnb.reader.rows import take_tokens
 from spamnb.reader.vocabulary import Vocabulary
-from spamnb.store.changes import ChangeLog, Pending, join, left_of
-from spamnb.store.compaction import (
-    MAX_LOG,
-    compact,
-    file_sums,
-    logged_sums,
-    make_log,
-    read_log,
-    this_month,
+from spamnb.store.database import (
+    APPLICATION_ID,
+    MAX_SUM,
+    Database,
+    checked_rows,
+    int_between,
+    is_blob,
+    is_class_name,
+    is_text,
+    parse_json,
 )
-from spamnb.store.database import MAX_SUM, checked_rows, int_between
-from spamnb.store.following import WholeCounts, all_learned, follow
-from spamnb.store.frequencies import note_moved, read_frequencies, write_moved
-from spamnb.store.pages import MAX_COUNT, CountCache, learned_of, read_pages
-from spamnb.store.tables import ModelTables
+from spamnb.store.records import (
+    AUTOLEARNED,
+    MESSAGES,
+    VECTOR,
+    LearnedMessage,
+    array_of_row,
+    messages_rows,
+    read_autolearned,
+    read_messages,
+    vectors_of,
+)
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, OCCURRENCES, WEIGHT, TokenRows, described
 
-if TYPE_CHECKING:  # looking tokens up does not need them
-    from spamnb.counts.class_counts import ClassCounts
-    from spamnb.reader.token_array import TokenArray
+if TYPE_CHECKING:
     from spamnb.store.corrections import CorrectionTables
 
-    Sums = tuple[TokenArray, ClassCounts]
+FORMAT = 6  # it rises with the tables, and whenever the same sums give other scores
+SCHEMA = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
+    "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
+    " document_counts INTEGER NOT NULL, occurrences INTEGER NOT NULL, calibration BLOB NOT NULL)",
+    "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
+    " vector BLOB)",
+    "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT,"
+    " brought BLOB, changed TEXT) WITHOUT ROWID",
+    "CREATE TABLE autolearned (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE,"
+    " digest BLOB NOT NULL UNIQUE, tokens TEXT NOT NULL)",
+    "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
+    " taught_at INTEGER NOT NULL, message BLOB NOT NULL)",
+    "CREATE TABLE hard (sequence INTEGER PRIMARY KEY, digest BLOB UNIQUE, class INTEGER NOT NULL,"
+    " offsets TEXT NOT NULL, tokens TEXT NOT NULL)",
+)
+ARRAY = "array:"  # before the name of an array in table meta
+ROWS_OF = "SELECT hash, cells FROM tokens WHERE hash IN (SELECT value FROM json_each(?)) ORDER BY hash"
+ALL_ROWS = "SELECT hash, cells FROM tokens ORDER BY hash"
 
-# Tokens whose counts are kept in memory between messages: about 170 bytes each with two classes, so at most some 17 MB,
-# however many new words hostile mail brings; four times as many beside a model that is whole in memory.
-MAX_CACHED_TOKENS = 100_000
-MAX_CACHED_COUNTS = 8_000_000  # of 16 bytes: with 20 classes 200,000 rows, with 900 4,444
-
+MAX_AUTOLEARNED = 10_000  # some 4 kB each
+MAX_CLASSES = 900
+MAX_VOCABULARY = 100_000  # tokens whose numbers a message's reader keeps, however many new words hostile mail brings
+MAX_UNWRITTEN = 20_000  # tokens whose rows are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
-_OF_CLASSES = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
+_SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
+_HISTOGRAM = np.dtype("<i8")
 
 
-class Store(ModelTables):
+def this_month() -> int:
+    """Months since year 0, in UTC."""
+    now = time.gmtime()
+    return 12 * now.tm_year + now.tm_mon - 1
+
+
+@dataclass
+class View:
+    """Settings, classes and their sums, as one state of the file has them."""
+
+    meta: dict[str, Any]
+    class_ids: dict[str, int]
+    sums: np.ndarray  # (C, 3) N_c, Σ_j N_jc and Σ_j T_jc, in the order of the classes' numbers
+    calibration: np.ndarray  # (C, 2, BINS) messages: of others, and its own
+    changed: set[int] = field(default_factory=set)  # classes that are not written yet
+    totals: ClassTotals | None = None
+    arrays: dict[str, np.ndarray] | None = None
+    frequencies: list[dict[int, int]] | None = None  # by class number {n: tokens that n messages hold}, n > 0
+
+    @property
+    def is_fixed(self) -> bool:
+        """Does the model keep to the words that training chose?"""
+        return self.meta.get("top_words") is not None
+
+
+class Store(Database):
     """A model file, open: ``with Store.open(path) as store: store.look_up(["offer"])``."""
 
-    _vocabulary: Vocabulary | None = None  # outlives the rows: a token keeps its number
-    _most_whole = 0  # tokens of a model whose counts are all kept in memory
+    _identity: tuple[int, int] | None = None  # of the open file
+    _vocabulary: Vocabulary | None = None
+
+    # -- the file --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
+        """A new, empty model at ``path`` (``":memory:"`` for none), which must not exist yet."""
+        if str(path) != ":memory:" and Path(path).exists():
+            raise SpamnbError(f"{path}: exists already; choose another name or remove it")
+        if str(path) != ":memory:":  # it will hold words of private mail; SQLite gives its log the same mode
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        store = cls.connect(path, writable=True)
+        with store._told():
+            store.execute("PRAGMA journal_mode = WAL")
+            with store.writing():
+                for statement in SCHEMA:
+                    store.execute(statement)
+                store.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                store.execute(f"PRAGMA user_version = {FORMAT}")
+                store.put_meta({**meta, "vocabulary_size": 0})
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path, *, writable: bool = False) -> Self:
+        """The model at ``path``; one clear line when there is none, or when it is something else."""
+        refuse_server(path)
+        if not Path(path).is_file():
+            what = "a folder, and no model there" if Path(path).is_dir() else "no model there"
+            raise SpamnbError(f"{path}: {what}; 'spamnb train' makes one, --model names another")
+        if not Path(path).stat().st_size:
+            raise SpamnbError(f"{path}: an empty file and no model; remove it, 'spamnb train' makes one")
+        store = cls.connect(path, writable=writable)
+        try:
+            store._check()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _check(self) -> None:
+        self._check_format()
+        with self._told():
+            # What a view, a trigger or an index of somebody else's computes may never end.
+            found = [sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
+            if sorted(map(str, found)) != sorted(SCHEMA):
+                raise Damaged("other tables, views, triggers or indexes than a model's")
+        self.meta()
+
+    def _check_format(self) -> None:
+        with self._told():
+            application = self.execute("PRAGMA application_id").fetchone()[0]
+            version = self.execute("PRAGMA user_version").fetchone()[0]
+        if application != APPLICATION_ID:
+            raise SpamnbError(f"{self.path}: not a spamnb model (another program's database)")
+        if version > FORMAT:
+            raise SpamnbError(
+                f"{self.path}: made by a newer spamnb (format {version}, this one reads {FORMAT}); upgrade spamnb"
+            )
+        if version < FORMAT:
+            raise Outdated(
+                f"{self.path}: made by an older spamnb (format {version}); train again, or write it with the spamnb"
+                " that made it ('spamnb export') and read that here ('spamnb import')"
+            )
+
+    def _follow_file(self, writing: bool) -> None:
+        """Go over to the file that is at the path now. Whoever removes a model and trains another there would otherwise
+        have lessons acknowledged that nobody ever reads.
+
+        The open file keeps its number on the disk, so another file has another one."""
+        identity = _identity(self.file)
+        if self._identity is None:  # the first transaction
+            self._identity = identity
+        if identity == self._identity:
+            return
+        try:
+            if identity is None:
+                raise SpamnbError(f"{self.path}: the file is gone, so nothing can be learned; {self.REMEDY}")
+            self._go_over(identity)
+        except SpamnbError:
+            if writing:  # what only reads goes on with the model that is open: mail is waiting
+                raise
+
+    def _check_written(self) -> None:
+        if _identity(self.file) != self._identity:
+            raise SpamnbError(f"{self.path}: another file took its place while it was being changed; try again")
+
+    def _go_over(self, identity: tuple[int, int]) -> None:
+        """Open the file at the path; SpamnbError where it is no model, and then all stays as it was."""
+        writable = not self._connection.execute("PRAGMA query_only").fetchone()[0]
+        connection = self._connect(self.file, writable)
+        before = self._connection, self._identity, self._data_version
+        self._connection, self._identity, self._data_version = connection, identity, None
+        self._drop_cache()
+        try:
+            self._check()
+        except BaseException:
+            connection.close()
+            self._connection, self._identity, self._data_version = before
+            self._drop_cache()
+            raise
+        before[0].close()
+
+    # -- settings and classes --------------------------------------------------------------------------------
 
     def _drop_cache(self) -> None:
-        super()._drop_cache()
-        self._drop_rows()
-        self._drop_sums()
+        self._view: View | None = None
+        self._rows = TokenRows.absent(np.zeros(0, np.int64))
+        self._texts: dict[int, str] = {}  # of the tokens among these rows that are new to the file, by hash
 
-    def _drop_rows(self) -> None:
-        self._cache: CountCache | None = None
-        self._log: ChangeLog | None = None
-        self._whole: WholeCounts | None = None
-        self._corrections: CorrectionTables | None = None
+    @property
+    def view(self) -> View:
+        """Settings, classes and sums as they are now; inside a transaction."""
+        if self._view is None:
+            found = checked_rows("meta", self.execute("SELECT key, value FROM meta WHERE content IS NULL"), key=is_text)
+            meta = {key: parse_json("meta", key, value) for key, value in found}
+            kinds = {name: int_between(most) for name, most in _SUMS.items()}
+            statement = f"SELECT name, id, calibration, {', '.join(kinds)} FROM classes ORDER BY id"  # noqa: S608
+            rows = checked_rows(
+                "classes", self.execute(statement), name=is_class_name, id=int_between(MAX_CLASSES - 1),
+                calibration=is_blob, **kinds,
+            )  # fmt: skip
+            if [row[1] for row in rows] != list(range(len(rows))):
+                raise Damaged("numbers in table classes that are not in order")
+            self._view = View(
+                meta,
+                {row[0]: row[1] for row in rows},
+                np.array([row[3:] for row in rows], np.int64).reshape(-1, 3),
+                _histograms([row[2] for row in rows]),
+            )
+        return self._view
 
-    def _drop_outdated(self) -> None:
-        super()._drop_cache()
-        self._drop_sums()
-        self._behind = True  # the rows in memory are right once the log's new changes are added to them
-
-    def _drop_sums(self) -> None:
-        self._behind = False
-        self._pending: list[Pending] = []
-        self._untaught: bool | None = None
-        self._moved: dict[int, dict[int, int]] = {}  # class number → {n: change of the tokens that n messages hold}
-        self._totals: ClassTotals | None = None
-        self._ids: np.ndarray = np.zeros(0, np.intp)
-        self._of_classes: np.ndarray = np.zeros((0, 3), np.int64)
-        self._frequencies: list[dict[int, int]] | None = None
+    def meta(self) -> dict[str, Any]:
+        """Settings and single figures; the same object until they change."""
+        with self.reading():
+            return self.view.meta
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
-        super().put_meta(changes)
-        self._totals = None  # the vocabulary's size is part of both
+        """Keep settings and single figures."""
+        with self.writing():
+            self.executemany(
+                "INSERT INTO meta VALUES (?, ?, NULL) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                [(key, json.dumps(value, ensure_ascii=False, sort_keys=True)) for key, value in changes.items()],
+            )
+            self.view.meta = {**self.view.meta, **json.loads(json.dumps(changes))}
+            self.view.totals = None  # the vocabulary's size is part of both
+
+    def class_ids(self) -> dict[str, int]:
+        """The number of each class in the tables, in their order."""
+        with self.reading():
+            return self.view.class_ids
+
+    def class_id(self, name: str) -> int:
+        """The number of a class in the tables, a new one where there was none."""
+        view = self.view
+        if name in view.class_ids:
+            return view.class_ids[name]
+        number = len(view.class_ids)
+        if number >= MAX_CLASSES:
+            raise SpamnbError(
+                f"{self.path}: more than {MAX_CLASSES} classes; was a folder of folders given one level too high?"
+            )
+        try:
+            check_class_name(name)
+        except ValueError as error:
+            raise SpamnbError(f"{self.path}: {error}") from None
+        none = np.zeros((1, 2, BINS), _HISTOGRAM)
+        self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
+        view.class_ids = {**view.class_ids, name: number}
+        view.sums = np.concatenate([view.sums, np.zeros((1, 3), np.int64)])
+        view.calibration = np.concatenate([view.calibration, none])
+        view.totals = view.frequencies = None
+        return number
 
     def totals(self) -> ClassTotals:
+        """The sums over all tokens of the classes that hold a message; the same object until they change."""
         with self.reading():
-            if self._totals is None:
-                classes = self.class_ids()
-                kinds = {name: int_between(most) for name, most in _OF_CLASSES.items()}
-                rows = self.execute(f"SELECT {', '.join(kinds)} FROM classes ORDER BY id")  # noqa: S608
-                self._of_classes = np.array(checked_rows("classes", rows, **kinds), np.int64).reshape(-1, 3)
-                size = self.meta().get("vocabulary_size", -1)
+            view = self.view
+            if view.totals is None:
+                size = view.meta.get("vocabulary_size", -1)
                 if not int_between(MAX_COUNT)(size):
                     raise Damaged(f"vocabulary_size in table meta: {size!r}")
-                documents, held, occurring = self._of_classes.T
+                documents, held, occurring = view.sums.T
                 if (held > documents * float(size)).any() or (held > occurring).any():
                     raise Damaged("figures in table classes that do not fit together")
-                present = sorted(name for name, number in classes.items() if documents[number])
-                ids = self._ids = np.array([classes[name] for name in present], np.intp)
-                self._totals = ClassTotals(tuple(present), documents[ids], held[ids], occurring[ids], size)
-            return self._totals
+                present = self.present()
+                names = list(view.class_ids)
+                view.totals = ClassTotals(
+                    tuple(names[c] for c in present), documents[present], held[present], occurring[present], size
+                )
+            return view.totals
 
-    def frequencies(self) -> list[dict[int, int]]:
-        """Per class {n: number of tokens that exactly n of its messages hold}."""
+    def present(self) -> np.ndarray:
+        """The numbers of the classes that hold a message, in the order of their names."""
+        view = self.view
+        found = sorted(name for name, number in view.class_ids.items() if view.sums[number, 0])
+        return np.array([view.class_ids[name] for name in found], np.intp)
+
+    def class_sums(self) -> np.ndarray:
+        """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
         with self.reading():
             self.totals()
-            self._before_commit()
-            if self._frequencies is None:
-                rows = self.execute("SELECT class, documents, tokens FROM frequencies")
-                every = read_frequencies(rows, self._of_classes, self.meta()["vocabulary_size"])
-                self._frequencies = [every[int(number)] for number in self._ids]
-            return self._frequencies
+            return self.view.sums
+
+    def calibration(self) -> list[tuple[str, int, int, int]]:
+        """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
+        with self.reading():
+            names, cells = list(self.view.class_ids), self.view.calibration
+            places = np.argwhere(cells).tolist()
+            return [(names[c], own, bin_, n) for (c, own, bin_), n in zip(places, cells[cells != 0].tolist())]
+
+    def add_calibration(self, cells: Iterable[tuple[str, int, int, int]]) -> None:
+        """Add messages to cells of the histogram; below 0 where a message of training is taken away with another score
+        than it was added with."""
+        with self.writing():
+            for name, own, bin_, messages in cells:
+                number = self.class_id(name)
+                self.view.calibration[number, own, bin_] += messages
+                self.view.changed.add(number)
 
     # -- tokens ----------------------------------------------------------------------------------------------
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The numbers of tokens under which their rows are kept in memory."""
-        return self.roomy_vocabulary() if self._vocabulary is None else self._vocabulary
-
-    def roomy_vocabulary(self) -> Vocabulary:
-        """The same for messages that are about to be read: others, where there are too many."""
-        most = MAX_CACHED_COUNTS if self._cache is None else MAX_CACHED_COUNTS // max(len(self._cache.table), 1)
-        bound = MAX_CACHED_TOKENS * (4 if self._is_whole() else 1)
-        if self._vocabulary is None or len(self._vocabulary) > min(most, bound):
-            self._before_commit()
-            self._vocabulary, self._cache = Vocabulary(), None
+        """The numbers under which messages are read; others when there are too many."""
+        if self._vocabulary is None or len(self._vocabulary) > MAX_VOCABULARY:
+            self._vocabulary = Vocabulary()
         return self._vocabulary
 
     @property
@@ -133,109 +348,70 @@ class Store(ModelTables):
         """What corrects naive Bayes, in a corrected model."""
         from spamnb.store.corrections import CorrectionTables
 
-        with self.reading():
-            self._catch_up()
-            if self._corrections is None:
-                self._corrections = CorrectionTables(self, lambda: self.vocabulary, self._is_whole())
-            return self._corrections
+        return CorrectionTables(self)
 
-    def class_sums(self) -> np.ndarray:
-        """(C, 3) N_c, Σ_j N_jc and Σ_j T_jc of every class, in the order of their numbers."""
-        with self.reading():
-            self.totals()
-            return self._of_classes
+    def all_rows(self) -> TokenRows:
+        """The rows of all tokens; inside a transaction."""
+        self.write_changes()
+        return TokenRows.read(self.execute(ALL_ROWS).fetchall(), None, len(self.view.class_ids))
 
-    def preload(self, most: int = MAX_COUNT) -> None:
-        """From now on keep the counts of all tokens in memory, where these are at most ``most``, to look up those of
-        thousands of messages; what others change is added."""
-        self._most_whole = most
+    def rows_of(self, hashes: np.ndarray) -> tuple[TokenRows, np.ndarray]:
+        """Rows in memory, those of the tokens with these hashes (m,) among them, and their places (m,)."""
+        place = self._rows.places(hashes)
+        if place.min(initial=0) < 0:
+            asked = np.unique(hashes[place < 0] if self._rows.changed.any() else hashes)
+            if self._rows.changed.any() and len(self._rows) + len(asked) > MAX_UNWRITTEN:
+                self.write_changes()
+                asked = np.unique(hashes)
+            found = self._read_rows(asked)
+            self._rows = self._rows.merge(found) if self._rows.changed.any() else found
+            place = self._rows.places(hashes)
+        return self._rows, place
 
-    def _is_whole(self) -> bool:
-        return 0 < self.meta().get("vocabulary_size", 0) <= self._most_whole
+    def _read_rows(self, asked: np.ndarray) -> TokenRows:
+        found = self.execute(ROWS_OF, (json.dumps(asked.tolist()),)).fetchall()
+        rows, most = TokenRows.read(found, asked, len(self.view.class_ids)), self.view.sums[:, 0]
+        if (rows.figures[DOCUMENTS] > most[rows.label]).any():
+            raise Damaged("sums of tokens that cannot be")
+        return rows
 
-    def _as_trained(self) -> bool:
-        """Has nothing been learned since training?"""
-        if self._untaught is None:
-            self._untaught = self.execute("SELECT 1 FROM learned LIMIT 1").fetchone() is None
-        return self._untaught
-
-    def _width(self) -> int:
-        return 2 * self.execute("SELECT count(*) FROM classes").fetchone()[0]
+    def _in_vocabulary(self, rows: TokenRows) -> np.ndarray:
+        return rows.known if self.view.is_fixed else rows.held
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
-            self.totals()
-            cache, columns = self._load_counts(tokens)
-            positions = np.flatnonzero(cache.in_vocabulary[columns])
-            known = columns[positions]
-            found = np.take(cache.table, known, axis=1)
-            return TokenCounts(positions, found[2 * self._ids], found[2 * self._ids + 1], cache.groups[known])
+            named = described(tokens)
+            rows, place = self.rows_of(named.hashes)
+            positions = np.flatnonzero(self._in_vocabulary(rows)[place])
+            known, classes, present = place[positions], len(self.view.class_ids), self.present()
+            documents = rows.dense(DOCUMENTS, classes, known)[present]
+            occurrences = rows.dense(OCCURRENCES, classes, known)[present]
+            return TokenCounts(positions, documents, occurrences, named.groups[positions])
 
-    def _load_counts(self, tokens: Sequence[str]) -> tuple[CountCache, np.ndarray]:
-        """The counts in memory, those of ``tokens`` (k,) among them, and the columns where these are."""
-        self._catch_up()
-        is_read = isinstance(tokens, TokenIds) and tokens.vocabulary is self._vocabulary
-        vocabulary = self.vocabulary if is_read else self.roomy_vocabulary()
-        if self._cache is None:
-            self._cache = CountCache(self._width(), vocabulary, self.meta().get("top_words") is not None)
-        columns = self._cache.columns(tokens)
-        if missing := self._cache.missing(columns):
-            self._cache.load(missing, *self._read_counts(missing.hashes))
-            held, occurring = self._cache.table[0::2, missing.ids], self._cache.table[1::2, missing.ids]
-            if (held < 0).any() or (held > self.class_sums()[:, :1]).any() or (held > occurring).any():
-                raise Damaged("sums of tokens that cannot be")
-        return self._cache, columns
-
-    def _read_counts(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What ``CountCache.load`` takes of the tokens with these hashes."""
-        if self._is_whole():
-            self._whole = self._whole or self._read_whole()
-            return self._whole.look_up(hashes)
-        self._whole = None  # it grew
-        width = self._width()
-        pages = read_pages(self, width // 2, hashes)
-        since = np.zeros((width, len(hashes)), np.int64)
-        if self._log is not None or self.has_table("changes"):
-            since += self._changes().look_up(hashes, width)
-        if not self._as_trained():
-            learned = learned_of(self, hashes)
-            since[:, learned[:, 0]] += learned[:, 1:].T
-        return (*pages.look_up(hashes, width), since)
-
-    def _read_whole(self) -> WholeCounts:
-        return WholeCounts(read_pages(self, self._width() // 2, None), all_learned(self), read_log(self))
-
-    def _changes(self) -> ChangeLog:
-        """The log of changes."""
-        if self._log is None:
-            self._log = read_log(self)
-        return self._log
-
-    def _catch_up(self) -> None:
-        """Bring the rows in memory up to what others wrote, or drop them."""
-        if not self._behind:
-            return
-        self._behind = False
-        if self._whole is not None:
-            followed, self._log = self._whole.follow(self, self._cache), None
-        else:
-            followed = self._cache is not None and self._log is not None and follow(self, self._log, self._cache)
-        if not followed or (self._corrections is not None and not self._corrections.follow_others()):
-            self._drop_rows()
-
-    def all_sums(self) -> Sums:
-        """All tokens, ascending by hash, and their counts by class number."""
-        return file_sums(self, log=logged_sums(self))
-
-    def in_vocabulary(self, tokens: Sequence[str]) -> TokenIds:
+    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
         with self.reading():
-            cache, columns = self._load_counts(tokens)
-            columns = np.unique(columns)
-            if cache.fixed_vocabulary:
-                columns = columns[cache.in_vocabulary[columns]]
-            return TokenIds(cache.vocabulary, columns)
+            named = described(tokens)
+            first = np.sort(np.unique(named.hashes, return_index=True)[1])
+            if self.view.is_fixed:
+                rows, place = self.rows_of(named.hashes[first])
+                first = first[rows.known[place]]
+            return take_tokens(named, first)
+
+    def frequencies(self) -> list[dict[int, int]]:
+        """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
+        with self.reading():
+            totals, view = self.totals(), self.view
+            if view.frequencies is None:
+                rows, classes = self.all_rows(), range(len(view.class_ids))
+                held = [np.bincount(rows.figures[DOCUMENTS, rows.label == c]) for c in classes]
+                held_by = [int(of @ np.arange(len(of))) for of in held]
+                if held_by != view.sums[:, 1].tolist():
+                    raise Damaged("sums of tokens that are not those of classes")
+                view.frequencies = [{n: int(of[n]) for n in np.flatnonzero(of).tolist() if n} for of in held]
+            found = [{n: k for n, k in view.frequencies[c].items() if n and k} for c in self.present().tolist()]
+            return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
     def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
@@ -243,55 +419,226 @@ class Store(ModelTables):
         Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
         """
         with self.writing():
-            number = self.class_id(label)
-            cache, columns = self._load_counts(list(occurrences))
-            columns, place = np.unique(columns, return_inverse=True)  # two tokens of one hash are one
-            counts = np.bincount(place, list(occurrences.values()), len(columns)).astype(np.int64)
-            if cache.fixed_vocabulary:  # a model of chosen words keeps to them
-                known = cache.in_vocabulary[columns]
-                columns, counts = columns[known], counts[known]
-            if sign < 0 and "pruned" in self.meta():
-                columns, counts = left_of(cache.table[2 * number : 2 * number + 2, columns], columns, counts)
-            self._add(number, cache, columns, sign, sign * counts)
+            number, named = self.class_id(label), described(list(occurrences))
+            hashes, first, place = np.unique(named.hashes, return_index=True, return_inverse=True)
+            counts = np.bincount(place, list(occurrences.values()), len(hashes)).astype(np.int64)
+            rows, at = self.rows_of(hashes)
+            if self.view.is_fixed:
+                here = rows.known[at]
+                at, first, counts = at[here], first[here], counts[here]
+            before = rows.of_class(number, at)
+            if sign < 0 and "pruned" in self.view.meta:
+                left, counts = left_of(before, counts)
+                at, first, before = at[left], first[left], before[:, left]
+            figures = np.array([np.full(len(at), sign), sign * counts, np.zeros(len(at))], np.int64)
+            if (before + figures)[:2].min(initial=0) < 0:
+                raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
+            new = first[~rows.known[at]]
+            self._texts |= zip(named.hashes[new].tolist(), take_tokens(named, new))
+            self._change(rows.plus(at, number, figures), at if sign > 0 else at[:0])
+            self._add_to_sums(number, before[DOCUMENTS], sign, int(figures[1].sum()))
+            known = self._in_vocabulary(self._rows)[at].sum() - self._in_vocabulary(rows)[at].sum()
+            if known:
+                self.put_meta({"vocabulary_size": self.view.meta["vocabulary_size"] + int(known)})
 
-    def _add(self, number: int, cache: CountCache, columns: np.ndarray, sign: int, occurrences: np.ndarray) -> None:
-        """Change the sums of a class, by number, in memory, and note what is to be written: a message that has the
-        tokens of these distinct ``columns`` comes (``sign`` 1) or goes (-1)."""
-        held, occurring = cache.table[2 * number, columns], cache.table[2 * number + 1, columns] + occurrences
-        if len(columns) and ((held + sign).min() < 0 or occurring.min() < 0):
-            label = list(self.class_ids())[number]
-            raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-        known = int(cache.in_vocabulary[columns].sum())
-        cache.table[2 * number, columns] = held + sign
-        cache.table[2 * number + 1, columns] = occurring
-        cache.in_vocabulary[columns] = cache.fixed_vocabulary | cache.table[:, columns].any(axis=0)
-        note_moved(self._moved.setdefault(number, {}), held, sign)
-        self.execute(
-            "UPDATE classes SET documents = documents + ?, document_counts = document_counts + ?,"
-            " occurrences = occurrences + ? WHERE id = ?",
-            (sign, sign * len(columns), int(occurrences.sum()), number),
-        )
-        if change := int(cache.in_vocabulary[columns].sum()) - known:
-            self.put_meta({"vocabulary_size": self.meta()["vocabulary_size"] + change})
-        self._pending.append((columns, number, np.full(len(columns), sign), occurrences))
-        self._totals = self._frequencies = None
+    def _change(self, rows: TokenRows, taught: np.ndarray) -> None:
+        """Rows in memory that are to be written; those at the places ``taught`` were held by a lesson."""
+        rows.taught[taught] = True
+        self._rows = rows
+
+    def change_weights(self, tokens: Sequence[str], at: np.ndarray, label: np.ndarray, weights: np.ndarray) -> None:
+        """Add to weights of ``tokens``, whose places among the rows in memory are ``at`` (k,): in class ``label[i]`` to
+        all of them ``weights[i]``, (C, k)."""
+        rows = self._rows
+        figures = np.zeros((3, weights.size), np.int64)
+        figures[WEIGHT] = weights.ravel()
+        changed = rows.plus(np.tile(at, len(label)), np.repeat(label, len(at)), figures)
+        new = np.flatnonzero(~rows.known[at])
+        self._texts |= zip(rows.hashes[at[new]].tolist(), take_tokens(tokens, new))
+        self._change(changed, at[:0])
+
+    def _add_to_sums(self, number: int, documents: np.ndarray, sign: int, occurrences: int) -> None:
+        """A message comes to a class or goes; ``documents`` (k,) of the class held its tokens before."""
+        view = self.view
+        view.sums[number] += np.array([sign, sign * len(documents), occurrences])
+        view.changed.add(number)
+        view.totals = None
+        if view.frequencies is not None:
+            moved = view.frequencies[number]
+            for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
+                moved[n] = moved.get(n, 0) - tokens
+                moved[n + sign] = moved.get(n + sign, 0) + tokens
 
     def _before_commit(self) -> None:
-        """Write what ``add`` changed: one row of the log a transaction, and what corrects naive Bayes."""
-        if self._corrections is not None:
-            self._corrections.write_changes()
-        if self._pending and self._cache is not None:
-            log, cache = self._changes(), self._cache
-            if log.sequence is None:
-                log.sequence = make_log(self)
-            change = join(self._pending, cache, log.sequence + 1, this_month())
-            self._pending = []
-            self.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", change.row())
-            log.append(change)
-            if self._whole is not None:
-                self._whole.append(change)
-            if compact(self, log, len(change.cells), MAX_LOG):
-                self._untaught = None
-        if self._moved:
-            write_moved(self, self._moved)
-            self._moved = {}
+        self.write_changes()
+
+    def write_changes(self) -> None:
+        """Write the rows and sums that were changed in memory; inside a transaction."""
+        view, rows = self._view, self._rows
+        if view is not None and view.changed:
+            numbers, view.changed = sorted(view.changed), set()
+            sums = [(*view.sums[c].tolist(), view.calibration[c].tobytes(), c) for c in numbers]
+            put = "UPDATE classes SET documents = ?, document_counts = ?, occurrences = ?, calibration = ? WHERE id = ?"
+            self.executemany(put, sums)
+        if not rows.changed.any():
+            return
+        changed = rows.take(np.flatnonzero(rows.changed))
+        some = np.diff(changed.starts) > 0
+        stays = some | self.view.is_fixed
+        month = this_month()
+        months = [month if taught else None for taught in changed.taught.tolist()]
+        every = list(zip(changed.blobs(self.path), months, changed.hashes.tolist()))
+        self.executemany(
+            "UPDATE tokens SET cells = ?, month = coalesce(?, month) WHERE hash = ?",
+            [every[j] for j in np.flatnonzero(changed.known & stays).tolist()],
+        )
+        new = [every[j] for j in np.flatnonzero(~changed.known & some).tolist()]
+        self.executemany(
+            "INSERT INTO tokens (cells, month, hash, token) VALUES (?, ?, ?, ?)",
+            [(*row, self._texts[row[2]]) for row in new],
+        )
+        gone = changed.hashes[changed.known & ~stays].tolist()
+        self.executemany("DELETE FROM tokens WHERE hash = ?", zip(gone))
+        self._rows, self._texts = TokenRows.absent(np.zeros(0, np.int64)), {}
+
+    # -- what was learned ------------------------------------------------------------------------------------
+
+    def learned(self, digest: bytes) -> LearnedMessage | None:
+        """How a message was learned, by its digest; None if it was not."""
+        with self.reading():
+            found = self.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
+            return next((known for _, known in read_messages(found)), None)
+
+    def messages(self) -> list[tuple[bytes, LearnedMessage]]:
+        """(digest, how it was learned) of all messages, ascending by digest."""
+        with self.reading():
+            return read_messages(self.execute(f"{MESSAGES} ORDER BY digest"))
+
+    def add_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+        """These were learned, by digest."""
+        with self.writing():
+            self.executemany(
+                "INSERT INTO messages (digest, class, taught, bins) VALUES (?, ?, ?, ?) ON CONFLICT (digest)"
+                " DO UPDATE SET class = excluded.class, taught = excluded.taught, bins = excluded.bins",
+                messages_rows(messages, self.view.class_ids),
+            )
+
+    def delete_message(self, digest: bytes) -> None:
+        """A message is learned no longer."""
+        with self.writing():
+            self.execute("DELETE FROM messages WHERE digest = ?", (digest,))
+            self.drop_autolearned(digest)
+
+    def autolearned_message(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
+        """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
+        with self.reading():
+            found = self.execute(f"{AUTOLEARNED} WHERE identity = ?", (identity,))
+            return next((lesson[1:] for lesson in read_autolearned(found)), None)
+
+    def autolearned_messages(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
+        """(identity, digest, tokens) of all of them, the oldest first."""
+        with self.reading():
+            return read_autolearned(self.execute(f"{AUTOLEARNED} ORDER BY sequence"))
+
+    def put_autolearned_message(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
+        """Keep what the filter learns by itself, and let go of the oldest of many."""
+        with self.writing():
+            tokens = json.dumps(dict(sorted(counted.items())), ensure_ascii=False)
+            self.execute("DELETE FROM autolearned WHERE identity = ? OR digest = ?", (identity, digest))
+            self.execute(
+                "INSERT INTO autolearned (identity, digest, tokens) VALUES (?, ?, ?)", (identity, digest, tokens)
+            )
+            oldest = "SELECT max(sequence) - ? FROM autolearned"
+            self.execute(f"DELETE FROM autolearned WHERE sequence <= ({oldest})", (MAX_AUTOLEARNED,))  # noqa: S608
+
+    def drop_autolearned(self, digest: bytes) -> None:
+        """Keep no longer the tokens of a message that the filter learned by itself."""
+        with self.writing():
+            self.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
+
+    # -- arrays and vectors ----------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name, read-only; the same object until one of them changes."""
+        with self.reading():
+            if self.view.arrays is None:
+                rows = self.execute("SELECT key, value, content FROM meta WHERE content NOT NULL ORDER BY key")
+                found = checked_rows("meta", rows, key=is_text)
+                named = [(key.removeprefix(ARRAY), *stored) for key, *stored in found]
+                self.view.arrays = {name: array_of_row(name, *stored) for name, *stored in named}
+            return self.view.arrays
+
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep arrays of numbers (never of objects) under their names."""
+        with self.writing():
+            rows = ((ARRAY + name, json.dumps([a.dtype.str, a.shape]), a.tobytes()) for name, a in arrays.items())
+            self.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
+            self.view.arrays = None
+
+    def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
+        """The vectors (d,) of those tokens that have one."""
+        with self.reading():
+            asked = json.dumps(described(tokens).hashes.tolist())
+            which = "hash IN (SELECT value FROM json_each(?)) AND vector NOT NULL"
+            return vectors_of(self.execute(f"SELECT token, vector FROM tokens WHERE {which}", (asked,)))  # noqa: S608
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """The vectors (d,) of all tokens that have one."""
+        with self.reading():
+            return vectors_of(self.execute("SELECT token, vector FROM tokens WHERE vector NOT NULL"))
+
+    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep one vector for each of ``tokens`` that the model has, the rows of ``vectors`` (k, d)."""
+        with self.writing():
+            self.write_changes()
+            blobs = (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))
+            hashes = described(tokens).hashes.tolist()
+            self.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", zip(blobs, hashes))
+
+
+def _histograms(blobs: list[bytes]) -> np.ndarray:
+    """The calibration's histogram, (C, 2, BINS), of the classes' parts."""
+    if any(len(blob) != 2 * BINS * _HISTOGRAM.itemsize for blob in blobs):
+        raise Damaged("calibration in table classes that was cut short")
+    found = np.frombuffer(b"".join(blobs), _HISTOGRAM).reshape(-1, 2, BINS).copy()
+    # Below 0: a message of training was taken away with another score than it was added with.
+    if (found > MAX_COUNT).any() or (found < -MAX_COUNT).any():
+        raise Damaged("calibration in table classes that cannot be")
+    return found
+
+
+def left_of(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What of a message can be taken back from a pruned model: the places of those of its tokens (k,) that are still
+    there, and of their occurrences ``counts`` (k,) at most what leaves one for each other message.
+
+    ``before`` (2 or more, k) are the messages of the class that hold each token, and its occurrences.
+
+    >>> left_of(np.array([[0, 1, 3], [0, 2, 4]]), np.array([1, 1, 9]))
+    (array([1, 2]), array([2, 2]))
+    """
+    here = np.flatnonzero(before[DOCUMENTS] > 0)
+    documents, occurrences = before[:2, here]
+    most = np.where(documents == 1, occurrences, occurrences - documents + 1)
+    return here, np.where(documents == 1, most, np.minimum(counts[here], most))
+
+
+def _identity(name: str) -> tuple[int, int] | None:
+    """What tells a file from another one at the same path; None in memory, and where there is none."""
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def refuse_server(path: str | Path) -> None:
+    """SpamnbError where ``path`` is the URL of a PostgreSQL server. The URL may hold a password and is not shown.
+
+    >>> refuse_server("postgresql://db.example.org/mail")
+    Traceback (most recent call last):
+    ...
+    spamnb.errors.SpamnbError: postgresql://...: a model is a file; let the other hosts ask one 'spamnb serve'
+    """
+    scheme = str(path).partition(":/")[0]  # a Path has one slash where the URL has two
+    if scheme in ("postgresql", "postgres"):
+        raise SpamnbError(f"{scheme}://...: a model is a file; let the other hosts ask one 'spamnb serve'")

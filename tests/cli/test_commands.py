@@ -396,8 +396,8 @@ def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) ->
     ("line", "says"),
     [
         ('{"spamnb": 2, "meta": {"model_type": "corrected"}}', "train again"),
-        (f'{{"lesson": "{"0" * 32}", "message": "{"1" * 32}", "tokens": {{"a": 0}}}}', "table lessons"),
-        ("\n".join(['{"calibration": "ham", "own": 1, "bin": 3, "messages": 4294967295}'] * 2), "table calibration"),
+        (f'{{"lesson": "{"0" * 32}", "message": "{"1" * 32}", "tokens": {{"a": 0}}}}', "table autolearned"),
+        ("\n".join(['{"calibration": "ham", "own": 1, "bin": 3, "messages": 4294967295}'] * 2), "calibration"),
     ],
 )
 def test_what_cannot_be_read_again_replaces_no_model(model: Path, tmp_path: Path, line: str, says: str) -> None:

@@ -178,8 +178,7 @@ def test_a_failed_write_ends_the_learner_and_leaves_no_file(
     def no_room(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(training, "_fit", lambda *_: time.sleep(0.5))
-    monkeypatch.setattr(training, "write_counts", no_room)
+    monkeypatch.setattr(training, "write_snapshot", no_room)
     (tmp_path / "models").mkdir()
     started = time.monotonic()
     with pytest.raises(OSError, match="no room"), threads(1) as executor:

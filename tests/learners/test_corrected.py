@@ -104,14 +104,11 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(LESSON, max_size=24), st.sampled_from([0, 200, 100_000]), st.sampled_from([3, 300]))
-def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, log: int, hard: int) -> None:
+@given(st.lists(LESSON, max_size=24), st.sampled_from([3, 300]))
+def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.correction_log.MAX_LOG", log)
-        patch.setattr("spamnb.store.correction_log.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.correction_sums.PAGE_BYTES", 60)
-        patch.setattr("spamnb.store.hard_messages.MAX_HARD", hard)
+        patch.setattr("spamnb.store.corrections.MAX_HARD", hard)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -154,7 +151,7 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
 
 
 def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.hard_messages.MAX_HARD", 5)
+    monkeypatch.setattr("spamnb.store.corrections.MAX_HARD", 5)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in labelled(40):
             classifier.learn(label, raw)

@@ -9,6 +9,7 @@ from mail import learned_model
 from spamnb.classifier import Classifier
 from spamnb.reader.token_array import TokenArray
 from spamnb.review.words import WordLists, beginning_with, words_of_model
+from spamnb.store.snapshot import read_counts
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def model(tmp_path: Path) -> Path:
 
 def test_beginnings_are_those_that_python_finds(model):
     with Classifier.open(model) as classifier:
-        tokens, counts = classifier.store.all_sums()
+        tokens, counts = read_counts(classifier.store)
     held = dict(zip(tokens, counts.document_frequency().tolist()))
     lists = WordLists()
     with Classifier.open(model) as classifier:

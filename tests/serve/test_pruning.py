@@ -18,13 +18,7 @@ from spamnb.store.jsonl import export
 from spamnb.store.snapshot import read_snapshot
 from spamnb.store.store import Store
 
-# Parts of two pages: small models have many of them, as large ones have.
-PRUNE = [
-    sys.executable,
-    "-c",
-    "import spamnb.store.compaction as c; c.MERGED_PAGES = 2; from spamnb.cli import cli; cli()",
-    "prune",
-]
+PRUNE = [sys.executable, "-m", "spamnb", "prune"]
 
 
 def with_rare_words(label: str, seed: int) -> bytes:

@@ -12,8 +12,7 @@ from mail import counted, mail, message, model_of
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store.jsonl import export, parse_export
-from spamnb.store.pages import MAX_TOKEN_BYTES
+from spamnb.store.jsonl import MAX_TOKEN_BYTES, export, parse_export
 from spamnb.store.snapshot import atomic_replace, write_snapshot
 from spamnb.training import train_file
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sqlite3
 import time
 import zlib
 from collections import Counter
@@ -17,10 +16,8 @@ from mail import mail, message
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader, digest
-from spamnb.settings import Settings
 from spamnb.sources.mbox import MAX_MESSAGE
 from spamnb.store import facts
-from spamnb.store.database import FORMAT, FORMAT_OF_TRAINING
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.lessons import (
     ROW_BYTES,
@@ -49,13 +46,6 @@ def classifier(tmp_path: Path) -> Iterator[Classifier]:
 
 def held(classifier: Classifier) -> list[tuple[str, bytes]]:
     return [(lesson.label, unpack(lesson.message)) for _, lesson in kept_lessons(classifier.store)]
-
-
-def version(path: Path) -> int:
-    connection = sqlite3.connect(path)
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    connection.close()
-    return int(found)
 
 
 @given(st.binary(max_size=5000))
@@ -176,15 +166,6 @@ def test_a_model_in_memory_keeps_nothing() -> None:
         assert held(classifier) == []
 
 
-def test_naive_bayes_that_learned_nothing_after_training_is_as_version_0_1_0_made_it(tmp_path: Path) -> None:
-    with Classifier.create(tmp_path / "m", Settings("boolean")) as classifier:
-        assert version(tmp_path / "m") == FORMAT_OF_TRAINING
-        classifier.learn("spam", message("spam", 2))
-    assert version(tmp_path / "m") == FORMAT
-    with Classifier.open(tmp_path / "m") as classifier:
-        assert len(held(classifier)) == 1
-
-
 def test_lessons_go_through_an_export_only_where_it_is_asked_for(classifier: Classifier, tmp_path: Path) -> None:
     classifier.store.put_meta({"trained_at": "2026-01-01T00:00:00+00:00", "trained_from": ["/home/ann/mail"]})
     for label in ("ham", "spam"):
@@ -253,8 +234,6 @@ def test_lessons_of_another_file_are_kept_within_the_bound(classifier: Classifie
     assert holding(classifier.store).bytes <= 2000
 
 
-KEPT = """CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
-    class INTEGER NOT NULL, taught_at INTEGER NOT NULL, message BLOB NOT NULL)"""
 
 
 def learned(messages: list[tuple[str, bytes]], taught: bool = True) -> Classifier:
@@ -296,7 +275,6 @@ def test_the_months_are_those_of_the_local_clock() -> None:
     assert facts.lessons_by_month(store) == {}
     times = [(0, "2026-10-31 23:59"), (0, "2026-11-01 00:01"), (1, "2026-11-30 12:00"), (1, "2026-11-02 12:00")]
     with store.writing():
-        store.execute(KEPT)
         for number, (label, at) in enumerate(times):
             seconds = int(time.mktime(time.strptime(at, "%Y-%m-%d %H:%M")))
             values = (number, bytes([number]) * 16, label, seconds, b"")

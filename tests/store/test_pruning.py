@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.settings import Settings
-from spamnb.store import compaction
 from spamnb.store.jsonl import export
 from spamnb.store.pruning import Rule, give_room_back, prune, survey
 from spamnb.store.snapshot import read_snapshot, write_snapshot
-from spamnb.store.store import Store
+from spamnb.store.store import Store, this_month
 
 WORDS = list("abcdefghij")
 LESSON = st.tuples(st.sampled_from(["ham", "spam"]), st.dictionaries(st.sampled_from(WORDS), st.integers(1, 3)))
@@ -38,33 +37,27 @@ def sums_of(store: Store) -> list[str]:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3), st.sampled_from([0, 5, 1000]))
+@given(st.lists(LESSON, max_size=8), st.lists(LESSON, max_size=8), st.integers(1, 3))
 def test_pruned_is_what_a_model_of_messages_without_the_rare_tokens_is(
-    first: list, then: list, messages: int, log: int
+    first: list, then: list, messages: int
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.store.MAX_LOG", log)
-        patch.setattr("spamnb.store.compaction._STEPS", 2)
-        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
-        store = trained(first)
-        for label, tokens in then:
-            store.add(label, tokens)
-        held = Counter(token for _, tokens in [*first, *then] for token in tokens)
-        rare = {token for token, n in held.items() if n <= messages}
-        without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
-        told = survey(store, Rule(messages, 0))
-        assert prune(store, Rule(messages, 0)) == told.pruned == len(rare)
-        oracle = filled(without)
-        assert sums_of(store) == sums_of(oracle)
-        assert store.frequencies() == oracle.frequencies()
-        assert store.look_up(WORDS).positions.tolist() == oracle.look_up(WORDS).positions.tolist()
+    store = trained(first)
+    for label, tokens in then:
+        store.add(label, tokens)
+    held = Counter(token for _, tokens in [*first, *then] for token in tokens)
+    rare = {token for token, n in held.items() if n <= messages}
+    without = [(label, {t: n for t, n in tokens.items() if t not in rare}) for label, tokens in [*first, *then]]
+    told = survey(store, Rule(messages, 0))
+    assert prune(store, Rule(messages, 0)) == told.pruned == len(rare)
+    oracle = filled(without)
+    assert sums_of(store) == sums_of(oracle)
+    assert store.frequencies() == oracle.frequencies()
+    assert store.look_up(WORDS).positions.tolist() == oracle.look_up(WORDS).positions.tolist()
 
 
 def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.store.MAX_LOG", 0)
     store = trained([("ham", {"a": 1, "b": 1}), ("spam", {"b": 1})])
-    now = compaction.this_month()
+    now = this_month()
     for ago, token in ((7, "c"), (3, "d"), (0, "e")):
         monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
         store.add("ham", {token: 1})
@@ -74,16 +67,6 @@ def test_tokens_of_lessons_of_the_last_months_stay(monkeypatch: pytest.MonkeyPat
     assert sorted(read_snapshot(store).tokens) == ["b", "d", "e"]
     assert prune(store, Rule(1, 1)) == 1
     assert sorted(read_snapshot(store).tokens) == ["b", "e"]
-
-
-def test_lessons_that_are_not_in_the_sums_yet_keep_their_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = trained([("ham", {"a": 1})])
-    now = compaction.this_month()
-    for ago, token in ((7, "c"), (0, "d")):
-        monkeypatch.setattr("spamnb.store.store.this_month", lambda ago=ago: now - ago)
-        store.add("ham", {token: 1})
-    assert survey(store, Rule(1, 6)).pruned == prune(store, Rule(1, 6)) == 2
-    assert list(read_snapshot(store).tokens) == ["d"]
 
 
 @settings(max_examples=30, deadline=None)
@@ -125,36 +108,30 @@ def weights_of(store: Store) -> dict[int, list[int]]:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(LETTER, min_size=4, max_size=14), st.lists(LETTER, max_size=6), st.sampled_from([0, 60, 100_000]))
-def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list, log: int) -> None:
+@given(st.lists(LETTER, min_size=4, max_size=14), st.lists(LETTER, max_size=6))
+def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -> None:
     """What stays is as it was, what is forgotten afterwards leaves, and after the last message nothing is left."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.correction_log.MAX_LOG", log)
-        patch.setattr("spamnb.store.correction_log.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.correction_sums.PAGE_BYTES", 60)
-        patch.setattr("spamnb.store.compaction.MERGED_PAGES", 1)
-        patch.setattr("spamnb.store.pages.PAGE_BYTES", 60)
-        classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
-        store, known = classifier.store, {}
-        for label, words in first:
-            known[letter(words)] = label
-            classifier.learn(label, letter(words))
-        before, brought = weights_of(store), store.corrections.all_brought()
-        told = survey(store, Rule(1, 0))
-        assert prune(store, Rule(1, 0)) == told.pruned
-        kept = set(read_snapshot(store).tokens.hashes.tolist())
-        assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
-        assert str(store.corrections.all_brought()) == str(brought), "what messages brought is kept once a message"
-        for number in range(1, 20):
-            hard = store.corrections.hard.get(number)
-            assert hard is None or set(hard.tokens.hashes.tolist()) <= kept  # type: ignore[attr-defined]
-        for label, words in then:
-            known[letter(words)] = label
-            classifier.learn(label, letter(words))
-        for raw, label in known.items():
-            classifier.forget(label, raw)
-            assert set(weights_of(store)) <= set(read_snapshot(store).tokens.hashes.tolist())
-        assert not weights_of(store) and not len(store.corrections.all_brought().digests)
+    classifier = Classifier.create(":memory:", Settings(model_type="corrected"))
+    store, known = classifier.store, {}
+    for label, words in first:
+        known[letter(words)] = label
+        classifier.learn(label, letter(words))
+    before, brought = weights_of(store), store.corrections.all_brought()
+    told = survey(store, Rule(1, 0))
+    assert prune(store, Rule(1, 0)) == told.pruned
+    kept = set(read_snapshot(store).tokens.hashes.tolist())
+    assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
+    assert str(store.corrections.all_brought()) == str(brought), "what messages brought is kept once a message"
+    for number in range(1, 20):
+        hard = store.corrections.hard.get(number)
+        assert hard is None or set(hard.tokens.hashes.tolist()) <= kept  # type: ignore[attr-defined]
+    for label, words in then:
+        known[letter(words)] = label
+        classifier.learn(label, letter(words))
+    for raw, label in known.items():
+        classifier.forget(label, raw)
+        assert set(weights_of(store)) <= set(read_snapshot(store).tokens.hashes.tolist())
+    assert not weights_of(store) and not len(store.corrections.all_brought().digests)
 
 
 def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:

@@ -13,7 +13,7 @@ from spamnb.classifier import Classifier
 from spamnb.errors import Damaged, InTheWay, SpamnbError
 from spamnb.settings import Settings
 from spamnb.store import database as checks
-from spamnb.store.pages import MAX_COUNT
+from spamnb.store.rows import MAX_COUNT
 from spamnb.store.snapshot import atomic_replace, create_empty, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
