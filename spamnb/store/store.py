@@ -151,7 +151,7 @@ class Store(ModelTables):
         self._most_whole = most
 
     def _is_whole(self) -> bool:
-        return 0 < self.meta().get("vocabulary_size", 0) <= self._most_whole
+        return self._most_whole > 0 and 0 < self.totals().vocabulary_size <= self._most_whole
 
     def _as_trained(self) -> bool:
         """Has nothing been learned since training?"""
