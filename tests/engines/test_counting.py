@@ -3,11 +3,9 @@
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer, get_ident
 
 import numpy as np
 import pytest
@@ -173,24 +171,6 @@ def test_a_thread_that_fails_ends_the_work_with_its_reason(
     with pytest.raises(raised, match=says), threads(2) as executor:
         list(ordered_map(lambda n: executor.submit(fails_at, n), iter(range(1000)), lambda: 500))
     assert len(begun) < 100
-
-
-def endless() -> Iterator[Entry]:
-    number = 0
-    while True:
-        number += 1
-        yield Entry("ab"[number % 2], str(number), "", content=b"Subject: x\n\nword")
-
-
-def test_ctrl_c_ends_the_counting_at_once(tmp_path: Path) -> None:
-    presser = Timer(0.5, signal.pthread_kill, (get_ident(), signal.SIGINT))
-    started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        presser.start()
-        count_parallel(endless(), TokenOptions(), tmp_path, never, workers=2)
-    presser.join()
-    assert time.monotonic() - started < 20
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("spamnb")]
 
 
 COUNTS_FOR_EVER = """
