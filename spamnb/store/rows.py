@@ -8,6 +8,7 @@ These are numbers of 7 bits a byte, the lowest first; a byte above 127 has anoth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -166,7 +167,7 @@ class RowsAtHand:
 
     def places(self, hashes: Sequence[int]) -> np.ndarray:
         """The places (m,) of tokens; −1 for those that are not here."""
-        return np.array([self._place.get(hash_, -1) for hash_ in hashes], np.intp)
+        return np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
 
     def add(self, hashes: Sequence[int], found: Mapping[int, bytes]) -> np.ndarray:
         """More tokens, which are not here yet; ``found`` are the cells of those that the table has."""
