@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals
+from spamnb.counts.class_counts import ClassTotals, CountedTokens
 from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
 from spamnb.formulas.decision import UNSURE
@@ -228,8 +228,9 @@ class Classifier:
     def _calibration(self, totals: ClassTotals) -> Calibration:
         """The calibration, made anew only when the model has changed: that took half of a message's time."""
         if self._calibrated is None or self._calibrated[0] is not totals:
-            cells = self.store.calibration()
-            self._calibrated = totals, Calibration.from_cells(totals.classes, cells, totals.documents)
+            calibration = Calibration(len(totals.classes), totals.documents)
+            calibration.histogram = self.store.histogram()
+            self._calibrated = totals, calibration
         return self._calibrated[1]
 
     # -- learning --------------------------------------------------------------------------------------------
@@ -244,8 +245,8 @@ class Classifier:
         with few others, such as its sender, and not the class (docs/experiments.md#wrong-labels)."""
         with self.store.reading():
             self._follow()
-            counts = self._read(message).counts
-            return self._contradicts(label, self.scores_without(label, counts))
+            counted = _counted(self._read(message))
+            return self._contradicts(label, self.scores_without(label, counted))
 
     def _contradicts(self, label: str, scores: Mapping[str, float]) -> bool:
         totals = self.store.totals()
@@ -267,29 +268,29 @@ class Classifier:
         with self.store.writing():
             self._follow()
             read = self._read(message)
-            known = self.store.learned(read.digest)
+            known, counted = self.store.learned(read.digest), _counted(read)
             if known and (known.label == label or (known.taught and not taught)):
                 if taught and not known.taught:
                     self.store.drop_autolearned(read.digest)
-                    self.store.add_messages([(read.digest, known._replace(taught=True))])
+                    self.store.remember(read.digest, taught=True)
                     keep(self.store, read.digest, label, read.raw)
                 return False
             if known:
-                self._take_back(read.digest, known, read.counts)
+                self._take_back(read.digest, known, counted)
             elif lesson := self._own_lesson(read.identity):
                 if not taught:
                     return False
                 self._take_back(*lesson)
             if not (taught and read.raw):  # the tokens are all that is left of it
-                self.store.put_autolearned_message(read.identity, read.digest, read.counts)
-            scores = self.scores_without(label, read.counts)
+                self.store.put_autolearned_message(read.identity, read.digest, counted.by_token())
+            scores = self.scores_without(label, counted)
             contradicted = self._contradicts(label, scores)
             # The score of a message that all others contradict tells of its label, and not of the scores.
             bins = {} if contradicted else bins_by_class(scores)
             self._count_score(label, bins, 1)
-            self.store.add(label, read.counts)
-            self.store.add_messages([(read.digest, LearnedMessage(label, taught, bins))])
-            new = Lesson(read.digest, label, read.counts, scores, contradicted)
+            self.store.add(label, counted)
+            self.store.put_messages([(read.digest, LearnedMessage(label, taught, bins))])
+            new = Lesson(read.digest, label, counted, scores, contradicted)
             self.learner.learn(self.store, self.store.totals(), new)
             if taught:
                 keep(self.store, read.digest, label, read.raw)
@@ -306,7 +307,7 @@ class Classifier:
             self._follow()
             read = self._read(message)
             known = self.store.learned(read.digest)
-            found = (read.digest, known, read.counts) if known else self._own_lesson(read.identity)
+            found = (read.digest, known, _counted(read)) if known else self._own_lesson(read.identity)
             if found is None or found[1].label != label:
                 return False
             if not self.learner.forgets:
@@ -317,28 +318,35 @@ class Classifier:
             self._take_back(*found)
         return True
 
-    def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, dict[str, int]] | None:
+    def _own_lesson(self, own: bytes) -> tuple[bytes, LearnedMessage, CountedTokens] | None:
         """(digest, as what, tokens) of another copy of the message ``own`` that the filter learned by itself."""
         lesson = self.store.autolearned_message(own)
         known = self.store.learned(lesson[0]) if lesson else None
-        return (lesson[0], known, lesson[1]) if lesson and known else None
+        return (lesson[0], known, CountedTokens.of(lesson[1])) if lesson and known else None
 
-    def _take_back(self, digest: bytes, known: LearnedMessage, counted: Mapping[str, int]) -> None:
-        label, _, bins = known
-        self.learner.forget(self.store, self.store.totals(), label, counted, digest)
-        self.store.add(label, counted, -1)
-        self._count_score(label, bins_by_class(self.scores_without(label, counted)) if bins is None else bins, -1)
+    def _take_back(self, digest: bytes, known: LearnedMessage, message: CountedTokens) -> None:
+        label, bins = known.label, known.bins
+        self.learner.forget(self.store, self.store.totals(), label, message, digest)
+        self.store.add(label, message, -1)
+        self._count_score(label, bins_by_class(self.scores_without(label, message)) if bins is None else bins, -1)
         self.store.delete_message(digest)
         drop(self.store, digest)
 
-    def scores_without(self, label: str, counted: Mapping[str, int]) -> dict[str, float]:
+    def scores_without(self, label: str, counted: Mapping[str, int] | CountedTokens) -> dict[str, float]:
         """A message's scores in the model without it, by class; none while there is one class, or none of its own."""
         totals = self.store.totals()
         if label not in totals.classes or len(totals.classes) < 2:
             return {}
-        scores = self.learner.score(self.store, totals, *CsrRows.of([counted])).scores
+        message = CountedTokens.of(counted)
+        scores = self.learner.score(self.store, totals, message.tokens, message.row).scores
         return dict(zip(totals.classes, scores[0].tolist()))
 
     def _count_score(self, label: str, bins: Mapping[str, int], sign: int) -> None:
         self.store.add_calibration([(name, int(name == label), bin_, sign) for name, bin_ in bins.items()])
 
+
+def _counted(message: ReadMessage) -> CountedTokens:
+    """The tokens of a message. Of two with one hash the first alone, as ``ReadMessage.counts`` has it."""
+    tokens = TokenIds(message.vocabulary, message.row.ids)
+    first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
+    return CountedTokens(tokens if len(first) == len(tokens) else tokens.take(first), message.row.counts[first])

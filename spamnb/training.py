@@ -21,14 +21,8 @@ from spamnb.naming import check_cases
 from spamnb.settings import Settings
 from spamnb.store.pruning import noted_as_pruned
 from spamnb.store.records import LearnedMessage
-from spamnb.store.snapshot import (
-    CorrectionSums,
-    MessageUnits,
-    Snapshot,
-    TokenUnits,
-    atomic_replace,
-    write_snapshot,
-)
+from spamnb.store.rows import Cells
+from spamnb.store.snapshot import Snapshot, atomic_replace, write_snapshot
 from spamnb.store.store import Store
 
 if TYPE_CHECKING:
@@ -210,26 +204,28 @@ def _calibration(result: FitResult, classes: tuple[str, ...]) -> Calibration:
 def snapshot_of(training_set: TrainingSet, settings: Settings) -> Snapshot:
     """The part of a model file that is sums of messages, with the list of these messages; ``with_fit_result`` adds the
     rest."""
-    classes = training_set.counts.classes
-    record_of = [LearnedMessage(name, True, None) for name in classes]
+    counts = training_set.counts
+    record_of = [LearnedMessage(name, True, None) for name in counts.classes]
     digests = training_set.messages.digests[training_set.messages.included].view("V16").ravel().tolist()
     messages = list(zip(digests, map(record_of.__getitem__, training_set.included_labels().tolist())))
-    return Snapshot(settings.as_meta(), training_set.tokens, training_set.counts, messages, [], {})
+    cells = Cells.of_counts(counts)
+    return Snapshot(settings.as_meta(), counts.classes, counts.documents, training_set.tokens, cells, messages)
 
 
 def with_fit_result(snapshot: Snapshot, result: FitResult) -> Snapshot:
     """The snapshot with what fitting gave that is no sum: calibration, arrays and vectors."""
-    correction = None
     if result.correction is not None:
-        brought = MessageUnits([digest for digest, _ in snapshot.messages], result.correction.brought)
-        weights = TokenUnits(snapshot.tokens.hashes, result.correction.weights)
-        correction = CorrectionSums(snapshot.counts.classes, weights, brought)
+        messages = [
+            (digest, learned._replace(brought={name: n for name, n in zip(snapshot.classes, units) if n}))
+            for (digest, learned), units in zip(snapshot.messages, result.correction.brought.tolist())
+        ]
+        cells = snapshot.cells.with_weights(result.correction.weights)
+        snapshot = snapshot._replace(cells=cells, messages=messages)
     return snapshot._replace(
         meta={**snapshot.meta, **result.meta},
-        calibration=_calibration(result, snapshot.counts.classes).cells(snapshot.counts.classes),
+        calibration=_calibration(result, tuple(snapshot.classes)).cells(snapshot.classes),
         arrays=dict(result.arrays),
         vectors=result.vectors,
-        correction=correction,
     )
 
 

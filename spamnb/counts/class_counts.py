@@ -7,10 +7,12 @@ from these and never kept. Kept class by class in numpy's arrays alone, since im
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from spamnb.reader.rows import CsrRows
 
 
 def inverse_index(kept: np.ndarray, size: int) -> np.ndarray:
@@ -37,6 +39,30 @@ class TokenCounts(NamedTuple):
     document_counts: np.ndarray  # (C, k) N_jc
     occurrences: np.ndarray  # (C, k) T_jc
     groups: np.ndarray  # (k,) the tokens' groups
+
+
+class CountedTokens(NamedTuple):
+    """The tokens of one message, and how often each occurs."""
+
+    tokens: Sequence[str]
+    counts: np.ndarray  # (k,)
+
+    @classmethod
+    def of(cls, counted: Mapping[str, int] | CountedTokens) -> CountedTokens:
+        """From {token: occurrences}."""
+        if isinstance(counted, CountedTokens):
+            return counted
+        return cls(list(counted), np.fromiter(counted.values(), np.int64, len(counted)))
+
+    @property
+    def row(self) -> CsrRows:
+        """As one row of places in ``tokens``."""
+        k = len(self.counts)
+        return CsrRows(np.array([0, k]), np.arange(k), self.counts)
+
+    def by_token(self) -> dict[str, int]:
+        """As {token: occurrences}."""
+        return dict(zip(self.tokens, self.counts.tolist()))
 
 
 class SparseRow(NamedTuple):

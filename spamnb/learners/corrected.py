@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals
+from spamnb.counts.class_counts import ClassTotals, CountedTokens
 from spamnb.formulas.correction import (
     HARD,
     LEARNING_PENALTY,
@@ -32,7 +32,6 @@ from spamnb.formulas.correction import (
 from spamnb.learners.learner import (
     BatchScores,
     Correction,
-    CorrectionFile,
     FitResult,
     HardMessage,
     Learner,
@@ -43,6 +42,7 @@ from spamnb.learners.learner import (
 from spamnb.learners.naive_bayes import NaiveBayes
 from spamnb.reader.evidence import HEADERS
 from spamnb.reader.rows import CsrRows, take_tokens
+from spamnb.reader.token_array import hashes_of
 from spamnb.settings import Settings
 
 if TYPE_CHECKING:  # classifying a message does not need it
@@ -119,7 +119,7 @@ class Corrected(Learner):
 
     def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         found = self.naive_bayes.score(store, totals, tokens, rows)
-        units = store.corrections.look_up(found.tokens, totals.classes)
+        units = store.weights(found.tokens, totals.classes)
         # A row has length 1 with all of the message's tokens, those that the model does not know among them.
         of_rows = found.rows if self.settings.top_words is not None else rows
         values = UNIT / np.sqrt(np.maximum(np.diff(of_rows.indptr), 1))
@@ -138,31 +138,31 @@ class Corrected(Learner):
         digest, label, classes, scores = lesson.digest, lesson.label, list(lesson.scores), list(lesson.scores.values())
         if label not in classes or len(classes) < 2:  # nothing to tell apart yet
             return
-        tokens = store.in_vocabulary(list(lesson.token_counts))
+        tokens = store.in_vocabulary(lesson.message.tokens)
         y, value = classes.index(label), value_of(len(tokens))
-        found, corrections = coefficients(scores, y, LEARNING_PENALTY), store.corrections
+        found = coefficients(scores, y, LEARNING_PENALTY)
         is_hard = found[y] >= HARD
-        offsets = np.array(scores) - _part(corrections, tokens, classes) if is_hard else np.zeros(0)
-        brought = dict(zip(classes, units_of(found, y, value).tolist()))
+        offsets = np.array(scores) - _part(store, tokens, classes) if is_hard else np.zeros(0)
         if found[y] >= LEAST:
-            corrections.add(tokens, brought)
-            corrections.put_brought(digest, brought)
-        if hard := corrections.hard.pick(digest):
-            self._solve_again(corrections, hard, digest)
+            brought = dict(zip(classes, units_of(found, y, value).tolist()))
+            store.add_weights(tokens, brought)
+            store.remember(digest, brought=brought)
+        if hard := store.hard.pick(digest):
+            self._solve_again(store, hard, digest)
         if is_hard:
-            corrections.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
+            store.hard.put(digest, label, dict(zip(classes, offsets.tolist())), list(tokens))
 
     def _move_apart(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         """Judge a message that all others contradict as it was taught, and with it those of its sender.
 
         Only its rare tokens move, those of its header where it has such: what it shares with a class stays.
         """
-        tokens = store.in_vocabulary(list(lesson.token_counts))
+        tokens = store.in_vocabulary(lesson.message.tokens)
         found = store.look_up(tokens)
         rare = found.document_counts.sum(axis=0) <= max(RARE * totals.documents.sum(), MIN_RARE)
         of_header = rare & (found.groups == HEADERS)
         chosen = take_tokens(tokens, found.positions[of_header if of_header.any() else rare])
-        scores = self.score(store, totals, *CsrRows.of([lesson.token_counts])).scores[0]
+        scores = self.score(store, totals, lesson.message.tokens, lesson.message.row).scores[0]
         classes = list(totals.classes)
         y = classes.index(lesson.label)
         lacking = APART - (scores[y] - np.delete(scores, y).max())
@@ -170,44 +170,41 @@ class Corrected(Learner):
             shift = np.full(len(classes), -lacking / len(classes) / len(chosen))  # of a token, where its value is 1
             shift[y] += lacking / len(chosen)
             units = dict(zip(classes, units_of(shift.tolist(), y, 1 / value_of(len(tokens))).tolist()))
-            store.corrections.add(chosen, units)
-            store.corrections.put_moved_apart(lesson.digest, chosen, units)
+            store.add_weights(chosen, units)
+            moved = {name: n for name, n in units.items() if n}
+            store.remember(lesson.digest, changed={"tokens": hashes_of(chosen).tolist(), "units": moved})
 
-    def _solve_again(self, corrections: CorrectionFile, hard: HardMessage, digest: bytes) -> None:
+    def _solve_again(self, store: ModelFile, hard: HardMessage, digest: bytes) -> None:
         """Fit a hard message to all that was learned since; learning the message ``digest`` is what caused it."""
         classes, value = list(hard.offsets), value_of(len(hard.tokens))
-        y, brought = classes.index(hard.label), corrections.brought(hard.digest)
+        y, brought = classes.index(hard.label), _brought(store, hard.digest)
         units = np.array([brought.get(name, 0) for name in classes], np.int64)
         own = units * (len(hard.tokens) * value * UNIT)
-        scores = np.array(list(hard.offsets.values())) + _part(corrections, hard.tokens, classes) - own
+        scores = np.array(list(hard.offsets.values())) + _part(store, hard.tokens, classes) - own
         change = units_of(coefficients(scores.tolist(), y, PENALTY), y, value) - units
         if np.abs(change).max() * UNIT >= TOLERANCE * value:
-            changed = dict(zip(classes, change.tolist()))
-            corrections.add(hard.tokens, changed)
-            corrections.put_brought(hard.digest, _sum(brought, changed))
-            corrections.put_changed(digest, hard.number, changed)
+            changed = {name: n for name, n in zip(classes, change.tolist()) if n}
+            store.add_weights(hard.tokens, changed)
+            store.remember(hard.digest, brought=_sum(brought, changed))
+            store.remember(digest, changed={"hard": hard.number, "units": changed})
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
+        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
-        corrections, tokens = store.corrections, store.in_vocabulary(list(token_counts))
-        own = _minus(corrections.brought(digest))
-        if changed := corrections.changed(digest):
-            number, units = changed
-            if hard := corrections.hard.get(number):
-                corrections.add(hard.tokens, _minus(units))
-                corrections.put_brought(hard.digest, _sum(corrections.brought(hard.digest), _minus(units)))
-        apart = corrections.moved_apart(digest, tokens)
-        corrections.drop_brought(digest)
-        corrections.hard.drop(digest)
-        if apart:
-            corrections.add(apart[0], _minus(apart[1]))
+        tokens, known = store.in_vocabulary(message.tokens), store.learned(digest)
+        own = _minus(_brought(store, digest))
+        moved, units = moved_elsewhere(store, digest, tokens)
+        store.add_weights(moved, _minus(units))
+        if known and known.changed and (hard := store.hard.get(known.changed.get("hard", -1))):
+            store.remember(hard.digest, brought=_sum(_brought(store, hard.digest), _minus(units)))
+        store.remember(digest, brought={}, changed=None)
+        store.hard.drop(digest)
         if "pruned" in store.meta():
             tokens, last = _there(store, totals, label, tokens)
-            corrections.add(tokens, own)
-            corrections.clear(last)  # one that was pruned and came back had not what this message brought to it
+            store.add_weights(tokens, own)
+            store.clear_weights(last)  # one that was pruned and came back had not what this message brought to it
         else:
-            corrections.add(tokens, own)
+            store.add_weights(tokens, own)
 
 
 def _there(
@@ -220,9 +217,29 @@ def _there(
     return take_tokens(tokens, found.positions[own]), take_tokens(tokens, found.positions[last])
 
 
-def _part(corrections: CorrectionFile, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
-    """The part (C,) in nats that corrections have in the scores of a message with these tokens."""
-    return corrections.look_up(tokens, classes).sum(axis=1) * (UNIT * value_of(len(tokens)))
+def _part(store: ModelFile, tokens: Sequence[str], classes: list[str]) -> np.ndarray:
+    """The part (C,) in nats that the correction has in the scores of a message with these tokens."""
+    return store.weights(tokens, classes).sum(axis=1) * (UNIT * value_of(len(tokens)))
+
+
+def _brought(store: ModelFile, digest: bytes) -> Mapping[str, int]:
+    """What a learned message brought to the weight of each of its tokens, by class."""
+    known = store.learned(digest)
+    return known.brought if known else {}
+
+
+def moved_elsewhere(store: ModelFile, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], Mapping[str, int]]:
+    """Those tokens whose weights learning the message ``digest`` moved beside what it brought to all of its ``tokens``,
+    and by how many units, by class: those of a hard message, or some of its own; none where the hard one is gone."""
+    known = store.learned(digest)
+    changed = known.changed if known else None
+    if changed is None:
+        return [], {}
+    if "hard" in changed:
+        hard = store.hard.get(changed["hard"])
+        return (hard.tokens, changed["units"]) if hard else ([], {})
+    moved = np.flatnonzero(np.isin(hashes_of(tokens), np.array(changed["tokens"], np.int64)))
+    return take_tokens(tokens, moved), changed["units"]
 
 
 def _sum(brought: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals
+from spamnb.counts.class_counts import ClassTotals, CountedTokens
 from spamnb.counts.moments import Moments
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged, SpamnbError
@@ -127,7 +127,7 @@ class EmbeddedModel(Learner):
         return [Direction(up, down, explanation.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
     def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
-        label, x = lesson.label, self._message(store, lesson.token_counts)
+        label, x = lesson.label, self._message(store, lesson.message)
         names, arrays = self._stored(store)
         if not self._sums:
             if label not in names:
@@ -147,7 +147,7 @@ class EmbeddedModel(Learner):
         return self._sums
 
     def forget(
-        self, store: ModelFile, totals: ClassTotals, label: str, token_counts: Mapping[str, int], digest: bytes
+        self, store: ModelFile, totals: ClassTotals, label: str, message: CountedTokens, digest: bytes
     ) -> None:
         if not self._sums:
             return
@@ -155,7 +155,7 @@ class EmbeddedModel(Learner):
         if label not in names:
             raise Damaged(f"dense_classes in table meta lack {label!r}")
         sums = _moments(arrays)
-        sums = sums.plus(self._one(self._message(store, token_counts), names.index(label), sums), -1)
+        sums = sums.plus(self._one(self._message(store, message), names.index(label), sums), -1)
         if label == names[-1] and not sums.documents[-1]:  # a class that learning added goes with its last message
             names, sums = names[:-1], Moments(*(part[:-1] for part in sums))
         self._put(store, names, sums)
@@ -167,8 +167,8 @@ class EmbeddedModel(Learner):
         store.put_arrays(_arrays(sums))
         store.put_meta({"dense_classes": list(names)})
 
-    def _message(self, store: ModelFile, token_counts: Mapping[str, int]) -> np.ndarray:
-        _, known, vectors = _with_vectors(store, *CsrRows.of([token_counts]))
+    def _message(self, store: ModelFile, message: CountedTokens) -> np.ndarray:
+        _, known, vectors = _with_vectors(store, message.tokens, message.row)
         return embed(vectors[known.ids], known.counts)[0][None, :]
 
     def _of(self, store: ModelFile, totals: ClassTotals) -> tuple[Any, QuadraticForm, np.ndarray]:

@@ -119,7 +119,7 @@ class Logistic(Learner):
 
     def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         names, intercept = _parameters(store)
-        label, tokens = lesson.label, list(lesson.token_counts)
+        label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
         vectors = _vectors(store, tokens, len(names))

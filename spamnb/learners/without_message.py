@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.learners.learner import CorrectionFile, HardFile, ModelFile
+from spamnb.learners.corrected import moved_elsewhere
+from spamnb.learners.learner import HardFile, Learned, ModelFile
 
 _ASKING = "a model without one of its messages is for asking"
 
@@ -65,10 +66,21 @@ class WithoutMessage:
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         return self._file.in_vocabulary(tokens)
 
+    def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+        """The weights that the other messages gave to ``tokens`` (k,) in these classes, (C, k) in units."""
+        weights, known = self._file.weights(tokens, classes), self._file.learned(self._digest)
+        if known:
+            weights -= _units(known.brought, self._counted, tokens, classes)
+            moved, units = moved_elsewhere(self._file, self._digest, list(self._counted))
+            weights -= _units(units, set(moved), tokens, classes)
+        return weights
+
+    def learned(self, digest: bytes) -> Learned | None:
+        return None if digest == self._digest else self._file.learned(digest)
+
     @property
-    def corrections(self) -> CorrectionFile:
-        """The file's correction, less what the message brought to its tokens."""
-        return _CorrectionWithout(self._file.corrections, self._counted, self._digest)
+    def hard(self) -> HardFile:
+        return self._file.hard
 
     def put_meta(self, changes: Mapping[str, Any]) -> None:
         raise TypeError(_ASKING)
@@ -79,53 +91,13 @@ class WithoutMessage:
     def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
         raise TypeError(_ASKING)
 
-
-class _CorrectionWithout:
-    """A correction less what one message brought to its tokens, ``counted``, and to those of a hard message."""
-
-    def __init__(self, file: CorrectionFile, counted: Mapping[str, int], digest: bytes) -> None:
-        self._file, self._counted, self._digest = file, counted, digest
-
-    def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-        """The weights that the other messages gave to ``tokens`` (k,) in these classes, (C, k) in units."""
-        weights = self._file.look_up(tokens, classes) - _units(
-            self._file.brought(self._digest), self._counted, tokens, classes
-        )
-        if (changed := self._file.changed(self._digest)) and (hard := self._file.hard.get(changed[0])):
-            weights -= _units(changed[1], set(hard.tokens), tokens, classes)
-        if apart := self._file.moved_apart(self._digest, list(self._counted)):
-            weights -= _units(apart[1], set(apart[0]), tokens, classes)
-        return weights
-
-    def brought(self, digest: bytes) -> dict[str, int]:
-        return {} if digest == self._digest else self._file.brought(digest)
-
-    def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
+    def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
         raise TypeError(_ASKING)
 
-    def clear(self, tokens: Sequence[str]) -> None:
+    def clear_weights(self, tokens: Sequence[str]) -> None:
         raise TypeError(_ASKING)
 
-    def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
-        return None if digest == self._digest else self._file.changed(digest)
-
-    def moved_apart(self, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], dict[str, int]] | None:
-        return None if digest == self._digest else self._file.moved_apart(digest, tokens)
-
-    @property
-    def hard(self) -> HardFile:
-        return self._file.hard
-
-    def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_moved_apart(self, digest: bytes, tokens: Sequence[str], units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def drop_brought(self, digest: bytes) -> None:
+    def remember(self, digest: bytes, **fields: Any) -> None:
         raise TypeError(_ASKING)
 
 

@@ -7,6 +7,7 @@ business of whoever holds the rows: a vocabulary, a training set's columns, or a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -86,7 +87,7 @@ class TokenIds(Sequence[str]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
+    @cached_property
     def hashes(self) -> np.ndarray:
         """The hash of each token, (k,) int64."""
         return self.vocabulary.hashes(self.ids)

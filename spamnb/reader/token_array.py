@@ -120,6 +120,11 @@ class TokenArray(Sequence[str]):
         )
 
 
+def hashes_of(tokens: Sequence[str]) -> np.ndarray:
+    """The hash of each of the tokens, (k,) int64, whatever list of them this is."""
+    return tokens.hashes if hasattr(tokens, "hashes") else TokenArray.of(tokens).hashes
+
+
 def merge_vocabularies(lists: Sequence[TokenArray]) -> tuple[TokenArray, list[np.ndarray]]:
     """The distinct tokens of these lists, ascending by hash, and for each list the index in them of its tokens.
 

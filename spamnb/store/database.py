@@ -52,10 +52,6 @@ class Database:
     def close(self) -> None:
         self._connection.close()
 
-    def has_table(self, name: str) -> bool:
-        """Has the file this table? Some come with the first row."""
-        return self.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
-
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Run one statement, ``values`` in place of its question marks, and hand back its cursor; for subclasses,
         inside ``reading`` or ``writing``."""
@@ -116,7 +112,7 @@ class Database:
             try:
                 version = self._connection.execute("PRAGMA data_version").fetchone()[0]
                 if version != self._data_version:  # another process wrote since
-                    self._drop_outdated()
+                    self._drop_cache()
                     self._data_version = version
                 yield
                 self._before_commit()
@@ -197,11 +193,7 @@ class Database:
         """Write what was held back until the end of the change."""
 
     def _drop_cache(self) -> None:
-        """Forget what was read: a change was undone, or the file is another."""
-
-    def _drop_outdated(self) -> None:
-        """Forget what was read and may be outdated: the file has changed."""
-        self._drop_cache()
+        """Forget what was read: a change was undone, or the file has changed, or is another."""
 
 
 def _opened(name: str, how: str) -> sqlite3.Connection:

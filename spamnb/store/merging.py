@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
-from spamnb.counts.class_counts import ClassCounts
+import numpy as np
+
 from spamnb.errors import SpamnbError
 from spamnb.reader.token_array import merge_vocabularies
 from spamnb.settings import ORIGIN
-from spamnb.store.lessons import KeptLesson
 from spamnb.store.records import LearnedMessage
-from spamnb.store.snapshot import CorrectionSums, Snapshot
+from spamnb.store.rows import Cells
+from spamnb.store.snapshot import Snapshot
 
 _OF_ONE_FILE = {"vocabulary_size", "keep_lessons", "pruned", *ORIGIN}  # models may differ in them and still add up
 _NO_SUM = "a model of chosen words or of vectors cannot be merged; train on both sources"
@@ -24,7 +26,12 @@ def merge_models(models: list[Snapshot], names: list[str]) -> tuple[Snapshot, in
     Raises SpamnbError where settings differ, and for models with steps, chosen words or vectors, which do not add up.
     """
     _check_alike(models, names)
-    messages = {digest: learned for snapshot in models for digest, learned in snapshot.messages}
+    messages: dict[bytes, LearnedMessage] = {}
+    for digest, learned in (message for snapshot in models for message in snapshot.messages):
+        before = messages[digest].brought if digest in messages else {}
+        brought = {name: before.get(name, 0) + learned.brought.get(name, 0) for name in before | learned.brought}
+        # What it moved elsewhere was in a hard message, or in tokens, of one file.
+        messages[digest] = learned._replace(brought=brought, changed=None)
     repeated = sum(len(snapshot.messages) for snapshot in models) - len(messages)
     return _sum(models, messages, bool(repeated)), repeated
 
@@ -45,35 +52,34 @@ def _check_alike(models: Sequence[Snapshot], names: Sequence[str]) -> None:
 
 def _sum(models: list[Snapshot], messages: Mapping[bytes, LearnedMessage], repeated: bool) -> Snapshot:
     """The sum of ``models``; it holds ``messages``."""
-    classes = tuple(sorted({c for snapshot in models for c in snapshot.counts.classes}))
+    classes = sorted({name for snapshot in models for name in snapshot.classes})
     tokens, places = merge_vocabularies([snapshot.tokens for snapshot in models])
-    counts = ClassCounts.sum(
-        [snapshot.counts.reindex(at, len(tokens), classes) for snapshot, at in zip(models, places)]
-    )
-    cells = Counter[tuple[str, int, int]]()
-    for snapshot in models:
+    numbers = [np.array([classes.index(name) for name in snapshot.classes], np.intp) for snapshot in models]
+    documents = np.zeros(len(classes), np.int64)
+    calibration = Counter[tuple[str, int, int]]()
+    for snapshot, number in zip(models, numbers):
+        documents[number] += snapshot.documents
         for name, own, bin_, scored in snapshot.calibration:
-            cells[name, own, bin_] += scored
+            calibration[name, own, bin_] += scored
+    cells = Cells.sum(
+        np.concatenate([place[snapshot.cells.token] for snapshot, place in zip(models, places)]),
+        np.concatenate([number[snapshot.cells.label] for snapshot, number in zip(models, numbers)]),
+        np.concatenate([snapshot.cells.figures for snapshot in models], axis=1),
+    )
     meta = {key: value for key, value in models[0].meta.items() if key not in ORIGIN}
     for snapshot in models:  # what one of them no longer holds, the sum does not hold
         if "pruned" in snapshot.meta:
             meta["pruned"] = snapshot.meta["pruned"]
     kept = {lesson.digest: lesson for snapshot in models for lesson in snapshot.kept if lesson.digest in messages}
     lessons = {lesson[1]: lesson for snapshot in models for lesson in snapshot.lessons if lesson[1] in messages}
-    parts = [snapshot.correction for snapshot in models if snapshot.correction is not None]
     return Snapshot(
         meta,
+        classes,
+        documents,
         tokens,
-        counts,
+        cells,
         list(messages.items()),
-        [(*cell, scored) for cell, scored in sorted(cells.items())],
-        {},
-        None,
-        [] if repeated else list(lessons.values()),
-        sorted(kept.values(), key=_taught_at),
-        CorrectionSums.sum(parts) if parts else None,
+        [(*cell, scored) for cell, scored in sorted(calibration.items())],
+        lessons=[] if repeated else list(lessons.values()),
+        kept=sorted(kept.values(), key=attrgetter("taught_at")),
     )
-
-
-def _taught_at(lesson: KeptLesson) -> int:
-    return lesson.taught_at

@@ -16,8 +16,8 @@ import numpy as np
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.settings import COUNT_MODELS
 from spamnb.store.database import MAX_SUM, int_between
-from spamnb.store.rows import CELL, DOCUMENTS, OCCURRENCES, TokenRows
-from spamnb.store.store import Store, this_month
+from spamnb.store.rows import CELL_BYTES, DOCUMENTS, OCCURRENCES, Cells
+from spamnb.store.store import AMONG, Store, this_month
 
 _ROW_BYTES = 16  # of a row, beside its text and its cells
 
@@ -58,21 +58,21 @@ def survey(store: Store, rule: Rule) -> Survey:
     """What ``rule`` takes out; the model stays as it is."""
     check_prunable(store)
     with store.reading():
-        gone = _taken_out(store, rule)
-        which = "SELECT sum(length(CAST(token AS BLOB))) FROM tokens WHERE hash IN (SELECT value FROM json_each(?))"
-        texts = store.execute(which, (json.dumps(gone.hashes.tolist()),)).fetchone()[0] or 0
-        taken = len(gone) * _ROW_BYTES + len(gone.label) * CELL.itemsize + texts
+        gone, cells = _taken_out(store, rule)
+        which = f"SELECT sum(length(CAST(token AS BLOB))) FROM tokens WHERE {AMONG}"  # noqa: S608
+        texts = store.execute(which, (json.dumps(gone.tolist()),)).fetchone()[0] or 0
+        taken = len(gone) * _ROW_BYTES + len(cells.label) * CELL_BYTES + texts
         return Survey(rule, store.totals().vocabulary_size, len(gone), taken)
 
 
-def _taken_out(store: Store, rule: Rule) -> TokenRows:
-    """The rows of the tokens to take out."""
-    rows = store.all_rows()
-    held = np.zeros(len(rows), np.int64)
-    np.add.at(held, rows.token, rows.figures[DOCUMENTS])
+def _taken_out(store: Store, rule: Rule) -> tuple[np.ndarray, Cells]:
+    """The hashes of the tokens to take out, and their cells."""
+    hashes, cells = store.cells()
     months = months_taught(store) if rule.months else {}
     recent = [hash_ for hash_, month in months.items() if month >= rule.first_month]
-    return rows.take(np.flatnonzero((held <= rule.messages) & ~np.isin(rows.hashes, np.array(recent, np.int64))))
+    goes = cells.sums(DOCUMENTS, cells.token, len(hashes)) <= rule.messages
+    goes &= ~np.isin(hashes, np.array(recent, np.int64))
+    return hashes[goes], cells.take(np.flatnonzero(goes[cells.token]))
 
 
 def months_taught(store: Store) -> dict[int, int]:
@@ -96,14 +96,12 @@ def prune(store: Store, rule: Rule) -> int:
     """Take out what ``rule`` says, in one change; the number of tokens that left."""
     check_prunable(store)
     with store.writing():
-        gone = _taken_out(store, rule)
+        gone, cells = _taken_out(store, rule)
         if len(gone):
-            store.corrections.hard.drop_holding(gone.hashes)
-            asked = json.dumps(gone.hashes.tolist())
-            store.execute("DELETE FROM tokens WHERE hash IN (SELECT value FROM json_each(?))", (asked,))
-            sums = np.zeros((2, len(store.class_ids())), np.int64)
-            for of_figure, figure in zip(sums, (DOCUMENTS, OCCURRENCES)):
-                np.add.at(of_figure, gone.label, gone.figures[figure])
+            store.hard.drop_holding(gone)
+            store.execute(f"DELETE FROM tokens WHERE {AMONG}", (json.dumps(gone.tolist()),))  # noqa: S608
+            classes = len(store.class_ids())
+            sums = np.stack([cells.sums(of, cells.label, classes) for of in (DOCUMENTS, OCCURRENCES)])
             store.executemany(
                 "UPDATE classes SET document_counts = document_counts - ?, occurrences = occurrences - ? WHERE id = ?",
                 [(*of_class, number) for number, of_class in enumerate(sums.T.tolist())],

@@ -1,30 +1,26 @@
-"""What a model file holds beside its sums, checked as it is read: learned messages, arrays and vectors."""
+"""What a model file holds beside its sums, checked as it is read: learned messages, arrays and vectors.
+
+A learned message is declared here: its fields, its row, and its line of JSON. To remember one more thing of it add the
+field, its column in ``COLUMNS``, and what ``row``, ``of_row``, ``facts`` and ``of_facts`` make of it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.formulas.calibration import BINS
-from spamnb.store.database import (
-    checked_rows,
-    int_between,
-    is_blob,
-    is_class_name,
-    is_digest,
-    is_text,
-    parse_json,
-    token_counts,
-)
-from spamnb.store.rows import MAX_COUNT
+from spamnb.naming import check_class_name
+from spamnb.store.database import checked_rows, int_between, is_blob, is_digest, is_text, parse_json
+from spamnb.store.rows import MAX_COUNT, MAX_UNITS
 
 VECTOR = np.dtype("<f4")
-MESSAGES = "SELECT digest, name, taught, bins FROM messages LEFT JOIN classes ON classes.id = class"
-AUTOLEARNED = "SELECT identity, digest, tokens FROM autolearned"
+_is_units = int_between(MAX_UNITS, -MAX_UNITS)
 
 
 class LearnedMessage(NamedTuple):
@@ -33,66 +29,92 @@ class LearnedMessage(NamedTuple):
     label: str
     taught: bool  # by a person, not by the filter itself
     bins: dict[str, int] | None  # where in the calibration it was added, by class; None where training saw it
+    brought: Mapping[str, int] = MappingProxyType({})  # units that it added to the weight of its tokens, by class
+    # What learning it moved elsewhere: "units" by class, and "hard", the number of a hard message that was solved
+    # again, or "tokens", the hashes of those of its own that moved alone.
+    changed: dict[str, Any] | None = None
 
+    COLUMNS = "digest, class, taught, bins, brought, changed"
 
-def read_messages(rows: Iterable[tuple]) -> list[tuple[bytes, LearnedMessage]]:
-    """Rows of MESSAGES, checked. Damaged where they hold something else."""
-    found = checked_rows("messages", rows, digest=is_digest, **{"class": is_class_name}, taught=int_between(1))
-    return [(digest, LearnedMessage(name, bool(taught), _bins(bins))) for digest, name, taught, bins in found]
+    def row(self, digest: bytes, classes: Sequence[str]) -> tuple:
+        """Its row; ``classes`` are in the order of their numbers."""
+        bins = None if self.bins is None else json.dumps(self.bins)
+        units = [self.brought.get(name, 0) for name in classes] if self.brought else []
+        if not all(map(_is_units, units)):
+            raise OverflowError("a message brought more than a model file holds")
+        brought = json.dumps(units, separators=(",", ":")) if any(units) else None
+        changed = None if self.changed is None else json.dumps(self.changed, ensure_ascii=False)
+        return digest, classes.index(self.label), int(self.taught), bins, brought, changed
 
+    @classmethod
+    def of_row(cls, row: tuple, classes: Sequence[str]) -> tuple[bytes, LearnedMessage]:
+        """Digest and message of a row. Damaged where it holds something else."""
+        ((digest, label, taught, *written),) = checked_rows(
+            "messages", [row], digest=is_digest, **{"class": int_between(len(classes) - 1)}, taught=int_between(1)
+        )
+        bins, brought, changed = (
+            None if value is None else parse_json("messages", column, value)
+            for column, value in zip(("bins", "brought", "changed"), written)
+        )
+        if bins is not None and not are_bins(bins):
+            raise Damaged(f"bins in table messages: {written[0]!a:.40}")
+        units = [] if brought is None else brought
+        if type(units) is not list or len(units) > len(classes) or not all(map(_is_units, units)):
+            raise Damaged(f"brought in table messages: {written[1]!a:.40}")
+        if changed is not None and not _is_change(changed, classes):
+            raise Damaged(f"changed in table messages: {written[2]!a:.40}")
+        by_class = {name: n for name, n in zip(classes, units) if n}
+        return digest, cls(classes[label], bool(taught), bins, by_class, changed)
 
-def _bins(value: Any) -> dict[str, int] | None:
-    if value is None:
-        return None
-    found = parse_json("messages", "bins", value)
-    if not are_bins(found):
-        raise Damaged(f"bins in table messages: {value!a:.40}")
-    return found
+    def facts(self) -> dict[str, Any]:
+        """Its part of a line of an export; what it moved elsewhere belongs to one file."""
+        scored = {} if self.bins is None else {"bins": self.bins}
+        brought = {"brought": self.brought} if self.brought else {}
+        return {"class": self.label, "taught": self.taught, **scored, **brought}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> LearnedMessage:
+        """From its part of a line. ValueError where it says something else."""
+        if not are_bins(facts.get("bins", {})):
+            raise ValueError("bins that are none of the calibration's")
+        return cls(facts["class"], bool(facts["taught"]), facts.get("bins"), units_of(facts.get("brought", {})))
 
 
 def are_bins(value: Any) -> bool:
     """Is that what ``LearnedMessage.bins`` may be, of a message that was scored?"""
-    return (
-        type(value) is dict
-        and all(map(is_class_name, value))
-        and all(map(int_between(BINS - 1), value.values()))
-    )
+    return type(value) is dict and all(map(is_text, value)) and all(map(int_between(BINS - 1), value.values()))
 
 
-def messages_rows(messages: Iterable[tuple[bytes, LearnedMessage]], ids: Mapping[str, int]) -> Iterator[tuple]:
-    """Rows of table ``messages``; ``ids`` are the numbers of the classes."""
-    return (
-        (digest, ids[label], int(taught), None if bins is None else json.dumps(bins))
-        for digest, (label, taught, bins) in messages
-    )
+def _is_change(value: Any, classes: Sequence[str]) -> bool:
+    units = value.get("units") if type(value) is dict else None
+    if type(units) is not dict or not {*units} <= {*classes} or not all(map(_is_units, units.values())):
+        return False
+    if "hard" in value:
+        return int_between(MAX_COUNT)(value["hard"])
+    tokens = value.get("tokens")
+    return type(tokens) is list and all(map(int_between(1 << 63, -(1 << 63)), tokens))
 
 
-def read_autolearned(rows: Iterable[tuple]) -> list[tuple[bytes, bytes, dict[str, int]]]:
-    """Rows of AUTOLEARNED, checked: identity, digest, tokens. Damaged where they hold something else."""
-    found = checked_rows("autolearned", rows, identity=is_digest, digest=is_digest)
-    return [(identity, digest, token_counts("autolearned", "tokens", tokens)) for identity, digest, tokens in found]
+def units_of(record: Mapping[str, Any]) -> dict[str, int]:
+    """What a line says of a correction, by class. ValueError where its units do not sum to 0."""
+    if not all(map(_is_units, record.values())):
+        raise ValueError("units of a correction that are no whole numbers, or too large")
+    if sum(record.values()):
+        raise ValueError("a correction that does not sum to 0 over the classes")
+    return {check_class_name(str(name)): n for name, n in record.items()}
 
 
-def array_of(name: str, dtype: str, shape: str, content: bytes) -> np.ndarray:
-    """The array that is kept so; ``shape`` is JSON. Damaged where that is none of finite numbers."""
+def array_of(name: str, dtype: Any, shape: Any, content: bytes) -> np.ndarray:
+    """The array that is kept so. Damaged where that is none of finite numbers."""
     try:
-        sides = json.loads(shape)
-        if not all(map(int_between(MAX_COUNT), sides)):
-            raise ValueError("no shape")
-        array = np.frombuffer(content, np.dtype(dtype)).reshape(sides)
+        if type(dtype) is not str or not all(map(int_between(MAX_COUNT), shape)):
+            raise ValueError("no type, or no shape")
+        array = np.frombuffer(content, np.dtype(dtype)).reshape(shape)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
             raise ValueError("no finite numbers")
     except (ValueError, TypeError, SyntaxError, RecursionError):  # SyntaxError: numpy, of some types
         raise Damaged(f"array {name} does not hold what it should") from None
     return array
-
-
-def array_of_row(name: str, described: Any, content: Any) -> np.ndarray:
-    """The array of a row of table ``meta``: ``described`` is the JSON of its dtype and shape."""
-    found = parse_json("meta", "value", described)
-    if type(found) is not list or len(found) != 2 or type(found[0]) is not str or not is_blob(content):
-        raise Damaged(f"array {name} does not hold what it should")
-    return array_of(name, found[0], json.dumps(found[1]), content)
 
 
 def vectors_of(rows: Iterable[tuple[str, bytes]]) -> dict[str, np.ndarray]:

@@ -1,24 +1,29 @@
 """Rows of table ``tokens``: what each token has in every class, as arrays.
 
-A row's cells are packed in one blob, 14 bytes a class that has the token: its number, how many of its messages hold the
-token, how often it occurs in them, and its weight in a corrected model. ``numpy.frombuffer`` reads them.
+A row's cells are packed in one blob, one cell a class that has the token: the class's number, how many of its messages
+hold the token, how often it occurs beyond that, and its weight in a corrected model, whose sign is the lowest bit.
+These are numbers of 7 bits a byte, the lowest first; a byte above 127 has another behind it. Most cells take 4 bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.rows import TokenIds
 from spamnb.reader.token_array import TokenArray
 
-CELL = np.dtype([("class", "<u2"), ("documents", "<u4"), ("occurrences", "<u4"), ("weight", "<i4")])
-DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # rows of ``TokenRows.figures``
+DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
 MAX_COUNT = (1 << 32) - 1  # of a count
 MAX_UNITS = (1 << 31) - 1  # of a weight
-_CLASSES = 1 << 16  # more than there can be
+CELL_BYTES = 5  # of a packed cell, about
+_NUMBERS = 4  # of a packed cell
+_BYTES = 5  # of the largest number
 
 
 def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
@@ -26,160 +31,178 @@ def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
     return tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)
 
 
-class TokenRows:
-    """The rows of k tokens, ascending by hash: token j has the cells from ``starts[j]`` to ``starts[j + 1]``.
+class Cells(NamedTuple):
+    """Figures of tokens in classes, those that are not 0, ascending by token and then by class.
 
-    >>> rows = TokenRows.absent(np.array([7, 9])).plus(np.array([1]), 0, np.array([[1], [3], [0]]))
-    >>> rows.dense(OCCURRENCES, 2, np.array([0, 1])), rows.held
-    (array([[0, 3],
-           [0, 0]]), array([False,  True]))
+    >>> cells = Cells.sum(np.array([0, 2, 0]), np.array([1, 0, 1]), np.array([[1, 1, 2], [3, 1, 4], [0, -5, 0]]))
+    >>> cells.figures
+    array([[ 3,  1],
+           [ 7,  1],
+           [ 0, -5]])
+    >>> [blob.hex() for blob in cells.pack(3, "m")]
+    ['01030400', '', '00010009']
+    >>> all(map(np.array_equal, cells, Cells.unpack(cells.pack(3, "m"), 2)))
+    True
     """
 
-    def __init__(
-        self, hashes: np.ndarray, known: np.ndarray, starts: np.ndarray, label: np.ndarray, figures: np.ndarray
-    ) -> None:
-        self.hashes = hashes  # (k,) int64
-        self.known = known  # (k,) bool: has the table a row?
-        self.starts = starts  # (k+1,)
-        self.label = label  # (nnz,) class numbers, ascending in each token
-        self.figures = figures  # (3, nnz) int64: documents, occurrences, weight
-        self.changed = np.zeros(len(hashes), bool)  # and not written yet
-        self.taught = np.zeros(len(hashes), bool)  # by a lesson that is not written yet
-
-    def __len__(self) -> int:
-        return len(self.hashes)
+    token: np.ndarray  # (nnz,) places in a list of tokens
+    label: np.ndarray  # (nnz,) class numbers
+    figures: np.ndarray  # (3, nnz) int64: documents, occurrences, weight
 
     @classmethod
-    def absent(cls, hashes: np.ndarray) -> TokenRows:
-        """Of tokens that have no row."""
-        none = np.zeros(len(hashes) + 1, np.intp)
-        return cls(hashes, np.zeros(len(hashes), bool), none, none[:0], np.zeros((3, 0), np.int64))
+    def sum(cls, token: np.ndarray, label: np.ndarray, figures: np.ndarray) -> Cells:
+        """From cells in any order, those of one token and class added up."""
+        order = np.lexsort((label, token))
+        token, label, figures = token[order], label[order], figures[:, order]
+        new = np.append(True, (np.diff(token) > 0) | (np.diff(label) > 0))[: len(token)]
+        first = np.flatnonzero(new)
+        sums = np.add.reduceat(figures, first, axis=1) if len(first) else figures
+        some = sums.any(axis=0)
+        return cls(token[first][some], label[first][some], sums[:, some])
 
     @classmethod
-    def read(cls, found: Sequence[tuple[int, bytes]], asked: np.ndarray | None, classes: int) -> TokenRows:
-        """From hash and cells of rows, ascending by hash, the rows of the tokens ``asked`` (k,), ascending; of all that
-        were found where that is None."""
-        keys, blobs = zip(*found) if found else ((), ())
-        try:
-            packed = b"".join(blobs)
-        except TypeError:
-            raise Damaged("cells in table tokens that are no cells") from None
-        lengths = np.fromiter(map(len, blobs), np.intp, len(blobs))
-        if (lengths % CELL.itemsize).any():
-            raise Damaged("cells in table tokens that were cut short")
-        cells = np.frombuffer(packed, CELL)
-        hashes, held = np.array(keys, np.int64), lengths // CELL.itemsize
-        if asked is None:
-            asked = hashes
-        known = np.zeros(len(asked), bool)
-        place = np.searchsorted(asked, hashes)
-        known[place] = True
-        starts = np.zeros(len(asked) + 1, np.intp)
-        starts[place + 1] = held
-        np.cumsum(starts, out=starts)
-        label = cells["class"].astype(np.intp)
-        figures = np.array([cells["documents"], cells["occurrences"], cells["weight"]], np.int64)
-        rows = cls(asked, known, starts, label, figures)
-        rows._check(classes)
-        return rows
+    def of_counts(cls, counts: ClassCounts) -> Cells:
+        """From the sums of classes."""
+        token = np.concatenate([np.zeros(0, np.intp), *(row.columns for row in counts.rows)])
+        label = np.repeat(np.arange(len(counts.rows)), [len(row.columns) for row in counts.rows])
+        figures = np.zeros((3, len(token)), np.int64)
+        figures[DOCUMENTS] = np.concatenate([token[:0], *(row.document_counts for row in counts.rows)])
+        figures[OCCURRENCES] = np.concatenate([token[:0], *(row.occurrences for row in counts.rows)])
+        return cls.sum(token, label, figures)
 
-    def _check(self, classes: int) -> None:
-        documents, occurrences, _ = self.figures
-        if self.label.max(initial=-1) >= classes or (np.diff(self.token * _CLASSES + self.label) <= 0).any():
-            raise Damaged("cells in table tokens of classes that cannot be")
-        if (documents > occurrences).any() or ((documents == 0) & (occurrences > 0)).any():
-            raise Damaged("sums of tokens that cannot be")
+    def with_weights(self, weights: np.ndarray) -> Cells:
+        """The same with the weights (V, C) of the tokens added."""
+        token, label = np.nonzero(weights)
+        figures = np.zeros((3, len(token)), np.int64)
+        figures[WEIGHT] = weights[token, label]
+        joined = np.concatenate([self.figures, figures], axis=1)
+        return Cells.sum(np.append(self.token, token), np.append(self.label, label), joined)
 
-    @property
-    def token(self) -> np.ndarray:
-        """(nnz,) the place of the token that each cell is of."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+    def counts(self, classes: Sequence[str], documents: np.ndarray, vocabulary_size: int) -> ClassCounts:
+        """As sums of classes; the names of these may come in any order."""
+        order = sorted(range(len(classes)), key=classes.__getitem__)
+        held = np.flatnonzero(self.figures[DOCUMENTS])
+        by_class = held[np.argsort(self.label[held], kind="stable")]
+        bounds = np.searchsorted(self.label[by_class], np.arange(len(classes) + 1))
+        parts = [by_class[bounds[c] : bounds[c + 1]] for c in order]
+        rows = tuple(SparseRow(self.token[at], *self.figures[:WEIGHT, at]) for at in parts)
+        return ClassCounts(tuple(classes[c] for c in order), documents[order], vocabulary_size, rows)
 
-    @property
-    def held(self) -> np.ndarray:
-        """(k,) bool: does any message hold the token?"""
-        return np.bincount(self.token[self.figures[DOCUMENTS] > 0], minlength=len(self)).astype(bool)
+    def take(self, at: np.ndarray) -> Cells:
+        """The cells at these places."""
+        return Cells(self.token[at], self.label[at], self.figures[:, at])
 
-    def places(self, hashes: np.ndarray) -> np.ndarray:
-        """The places (m,) of tokens; −1 for those that are not here."""
-        if not len(self):
-            return np.full(len(hashes), -1)
-        place = np.searchsorted(self.hashes, hashes)
-        place[place == len(self)] = 0
-        place[self.hashes[place] != hashes] = -1
-        return place
-
-    def take(self, at: np.ndarray) -> TokenRows:
-        """The rows at these places, ascending; what is not written yet stays so."""
-        starts, cells = self._cells(at)
-        rows = TokenRows(self.hashes[at], self.known[at], starts, self.label[cells], self.figures[:, cells])
-        rows.changed, rows.taught = self.changed[at], self.taught[at]
-        return rows
-
-    def _cells(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where the cells of the tokens at these places begin if they are taken out, and the places of these cells."""
-        lengths = self.starts[at + 1] - self.starts[at]
-        starts = np.append(0, np.cumsum(lengths))
-        return starts, np.repeat(self.starts[at] - starts[:-1], lengths) + np.arange(starts[-1])
-
-    def dense(self, figure: int, classes: int, at: np.ndarray) -> np.ndarray:
-        """One figure of the tokens at these places, (classes, m)."""
-        starts, cells = self._cells(at)
-        out = np.zeros((classes, len(at)), np.int64)
-        out[self.label[cells], np.repeat(np.arange(len(at)), np.diff(starts))] = self.figures[figure, cells]
+    def sums(self, figure: int, by: np.ndarray, size: int) -> np.ndarray:
+        """One figure added up, by token or by label, (size,)."""
+        out = np.zeros(size, np.int64)
+        np.add.at(out, by, self.figures[figure])
         return out
 
-    def of_class(self, number: int, at: np.ndarray) -> np.ndarray:
-        """The figures (3, m) of one class for the tokens at these places."""
-        out = np.zeros((3, len(self)), np.int64)
-        own = np.flatnonzero(self.label == number)
-        out[:, self.token[own]] = self.figures[:, own]
-        return out[:, at]
+    @classmethod
+    def unpack(cls, blobs: Sequence[bytes], classes: int) -> Cells:
+        """The cells of rows. Damaged where they are none of a model of so many classes."""
+        try:
+            packed = np.frombuffer(b"".join(blobs), np.uint8)
+            ends = np.cumsum(np.fromiter(map(len, blobs), np.intp, len(blobs)))
+        except TypeError:
+            raise Damaged("cells in table tokens that are no cells") from None
+        last = np.flatnonzero(packed < 128)  # bytes of numbers
+        starts = np.append(0, last + 1)[: len(last)]
+        lengths = last - starts + 1
+        numbers = np.searchsorted(last, ends)  # that end before each row does
+        cut = last[numbers[ends > 0] - 1] + 1 != ends[ends > 0] if len(last) else np.array([len(packed) > 0])
+        if cut.any() or (numbers % _NUMBERS).any() or lengths.max(initial=0) > _BYTES:
+            raise Damaged("cells in table tokens that were cut short")
+        shifts = 7 * (np.arange(len(packed)) - np.repeat(starts, lengths))
+        bits = (packed & 127).astype(np.int64) << shifts
+        label, documents, more, weight = (
+            np.add.reduceat(bits, starts) if len(starts) else np.zeros(0, np.int64)
+        ).reshape(-1, _NUMBERS).T
+        token = np.repeat(np.arange(len(blobs)), np.diff(numbers // _NUMBERS, prepend=0))
+        if label.max(initial=-1) >= classes or ((np.diff(token) == 0) & (np.diff(label) <= 0)).any():
+            raise Damaged("cells in table tokens of classes that cannot be")
+        if ((documents == 0) & (more > 0)).any() or max(documents.max(initial=0), more.max(initial=0)) > MAX_COUNT:
+            raise Damaged("sums of tokens that cannot be")
+        return cls(token, label, np.stack([documents, documents + more, (weight >> 1) ^ -(weight & 1)]))
 
-    def plus(self, at: np.ndarray, label: np.ndarray | int, figures: np.ndarray) -> TokenRows:
-        """The same with cells added: of the tokens at these places (m,), in the classes ``label``, (3, m) figures."""
-        added = at * _CLASSES + label
-        keys = np.concatenate([self.token * _CLASSES + self.label, added])
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-        sums = np.add.reduceat(np.concatenate([self.figures, figures], axis=1)[:, order], first, axis=1)
-        some = sums.any(axis=0)
-        cells, sums = ordered[first][some], np.ascontiguousarray(sums[:, some])
-        starts = np.searchsorted(cells // _CLASSES, np.arange(len(self) + 1))
-        rows = TokenRows(self.hashes, self.known, starts, cells % _CLASSES, sums)
-        rows.changed, rows.taught = self.changed.copy(), self.taught
-        rows.changed[at] = True
-        return rows
-
-    def merge(self, other: TokenRows) -> TokenRows:
-        """These rows and those of other tokens."""
-        order = np.argsort(np.concatenate([self.hashes, other.hashes]))
-        joined = TokenRows(
-            np.concatenate([self.hashes, other.hashes]),
-            np.concatenate([self.known, other.known]),
-            np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]),
-            np.concatenate([self.label, other.label]),
-            np.concatenate([self.figures, other.figures], axis=1),
-        )
-        joined.changed = np.concatenate([self.changed, other.changed])
-        joined.taught = np.concatenate([self.taught, other.taught])
-        return joined.take(order)
-
-    def blobs(self, path: str) -> list[bytes]:
-        """The cells of each token as its row holds them. SpamnbError where a figure is too large for a file."""
-        counts, weights = self.figures[:WEIGHT], self.figures[WEIGHT]
-        if counts.max(initial=0) > MAX_COUNT:
-            raise SpamnbError(
-                f"{path}: a token was counted more than {MAX_COUNT:,} times, which a model file does not hold"
-            )
-        if np.abs(weights).max(initial=0) > MAX_UNITS:
+    def pack(self, tokens: int, path: str) -> list[bytes]:
+        """The cells of each of so many tokens as its row holds them. SpamnbError, which names the file, where a figure
+        is too large for one."""
+        documents, occurrences, weight = self.figures
+        if occurrences.max(initial=0) > MAX_COUNT:
+            raise SpamnbError(f"{path}: a token was counted more than {MAX_COUNT:,} times, which no model file holds")
+        if np.abs(weight).max(initial=0) > MAX_UNITS:
             raise SpamnbError(f"{path}: a token's weight is larger than a model file holds")
-        cells = np.empty(len(self.label), CELL)
-        cells["class"] = self.label
-        cells["documents"], cells["occurrences"], cells["weight"] = self.figures
-        packed, ends = cells.tobytes(), (CELL.itemsize * self.starts).tolist()
-        return list(map(packed.__getitem__, map(slice, ends, ends[1:])))
+        signed = (weight << 1) ^ (weight >> 63)
+        numbers = np.stack([self.label, documents, occurrences - documents, signed], axis=1).ravel()
+        lengths = 1 + sum((numbers >= 1 << (7 * k)).astype(np.intp) for k in range(1, _BYTES))
+        ends = np.append(0, np.cumsum(lengths))
+        packed = np.empty(ends[-1], np.uint8)
+        for k in range(int(lengths.max(initial=0))):
+            here = np.flatnonzero(lengths > k)
+            packed[ends[here] + k] = (numbers[here] >> (7 * k)) & 127 | (lengths[here] > k + 1) << 7
+        bounds = ends[_NUMBERS * np.searchsorted(self.token, np.arange(tokens + 1))].tolist()
+        return list(map(packed.tobytes().__getitem__, map(slice, bounds, bounds[1:])))
+
+
+class RowsAtHand:
+    """Rows of some tokens, with all classes side by side, to be read and changed in place.
+
+    >>> rows = RowsAtHand(2)
+    >>> places = rows.add([7, 9], {9: b"\\1\\3\\4\\0"})
+    >>> rows.figures[places[1], 1], rows.known[places], rows.places([9, 8]), len(rows)
+    (array([3, 7, 0]), array([False,  True]), array([ 1, -1]), 2)
+    """
+
+    def __init__(self, classes: int) -> None:
+        self._place: dict[int, int] = {}  # of each hash
+        self.figures = np.zeros((0, classes, 3), np.int64)  # beyond the last row there is room for others
+        self.known = np.zeros(0, bool)  # has the table a row?
+        self.changed = np.zeros(0, bool)  # and not written yet
+        self.taught = np.zeros(0, bool)  # by a lesson that is not written yet
+        self.texts: dict[int, str] = {}  # of tokens that are new to the table, by hash
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def places(self, hashes: Sequence[int]) -> np.ndarray:
+        """The places (m,) of tokens; −1 for those that are not here."""
+        return np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
+
+    def add(self, hashes: Sequence[int], found: Mapping[int, bytes]) -> np.ndarray:
+        """More tokens, which are not here yet; ``found`` are the cells of those that the table has."""
+        begin, end = len(self), len(self) + len(hashes)
+        self._place.update(zip(hashes, range(begin, end)))
+        if end > len(self.known):
+            room = max(end, 2 * len(self.known)) - len(self.known)
+            self.figures = np.concatenate([self.figures, np.zeros((room, *self.figures.shape[1:]), np.int64)])
+            self.known, self.changed, self.taught = (
+                np.concatenate([flags, np.zeros(room, bool)]) for flags in (self.known, self.changed, self.taught)
+            )
+        places = self.places(list(found))
+        cells = Cells.unpack(list(found.values()), self.figures.shape[1])
+        self.known[places] = True
+        self.figures[places[cells.token], cells.label] = cells.figures.T
+        return np.arange(begin, end)
+
+    def held(self, places: np.ndarray) -> np.ndarray:
+        """(m,) bool: does any message hold the tokens at these places?"""
+        return self.figures[places, :, DOCUMENTS].any(axis=1)
+
+    def change(self, places: np.ndarray, tokens: Sequence[str], hashes: np.ndarray) -> None:
+        """Note that these rows, of these tokens, are changed."""
+        self.changed[places] = True
+        new = np.flatnonzero(~self.known[places])
+        self.texts.update(zip(hashes[new].tolist(), described(tokens).take(new)))
+
+    def written(self) -> tuple[np.ndarray, np.ndarray, Cells]:
+        """The places and hashes of the rows that are to be written, ascending by hash, and their cells."""
+        places = np.flatnonzero(self.changed)
+        hashes = np.fromiter(self._place, np.int64, len(self))[places]
+        order = np.argsort(hashes)
+        figures = self.figures[places[order]]
+        token, label = np.nonzero(figures.any(axis=2))
+        return places[order], hashes[order], Cells(token, label, np.ascontiguousarray(figures[token, label].T))
 
 
 def tokens_of(texts: Iterable[bytes]) -> TokenArray:

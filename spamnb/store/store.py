@@ -1,12 +1,12 @@
 """A model as one SQLite file: the sums and what was learned; no probabilities, which are derived from them.
 
     meta          settings and single figures, as JSON; under "array:NAME" an array
-    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its cells of the calibration's histogram
+    classes       a class's messages N_c, Σ_j N_jc, Σ_j T_jc, and its part of the calibration's histogram
     tokens        a token's cells (rows.py), the last month in which a lesson held it, and its vector
-    messages      how each message was learned, and what it brought to a correction (corrections.py)
+    messages      how each message was learned, and what it brought to a correction (records.py)
     autolearned   the tokens of what the filter learned by itself, by the message's identity
     kept_lessons  messages that a person taught, whole (lessons.py)
-    hard          messages that a corrected model found hard (corrections.py)
+    hard          messages that a corrected model found hard (hard.py)
 
 In memory stay the rows of the message at hand and a ``View``: settings, classes and sums. Both are read anew when
 another connection changed the file. A lesson changes the rows in memory; they are written before its transaction ends.
@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from spamnb.counts.class_counts import ClassTotals, TokenCounts
+from spamnb.counts.class_counts import ClassTotals, CountedTokens, TokenCounts
 from spamnb.errors import Damaged, Outdated, SpamnbError
 from spamnb.formulas.calibration import BINS
 from spamnb.naming import check_class_name
@@ -38,26 +40,19 @@ from spamnb.store.database import (
     int_between,
     is_blob,
     is_class_name,
+    is_digest,
     is_text,
     parse_json,
+    token_counts,
 )
-from spamnb.store.records import (
-    AUTOLEARNED,
-    MESSAGES,
-    VECTOR,
-    LearnedMessage,
-    array_of_row,
-    messages_rows,
-    read_autolearned,
-    read_messages,
-    vectors_of,
-)
-from spamnb.store.rows import DOCUMENTS, MAX_COUNT, OCCURRENCES, WEIGHT, TokenRows, described
+from spamnb.store.records import VECTOR, LearnedMessage, array_of, vectors_of
+from spamnb.store.rows import DOCUMENTS, MAX_COUNT, MAX_UNITS, OCCURRENCES, WEIGHT, Cells, RowsAtHand, described
 
 if TYPE_CHECKING:
-    from spamnb.store.corrections import CorrectionTables
+    from spamnb.store.hard import HardMessages
 
-FORMAT = 6  # it rises with the tables, and whenever the same sums give other scores
+FORMAT = 7  # it rises with the tables, and whenever the same sums give other scores
+PAGE_BYTES = 1024  # a lesson writes some 350 pages, whatever their size: in 4096 bytes each takes half as long again
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, content BLOB) WITHOUT ROWID",
     "CREATE TABLE classes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL,"
@@ -65,7 +60,7 @@ SCHEMA = (
     "CREATE TABLE tokens (hash INTEGER PRIMARY KEY, token TEXT NOT NULL, month INTEGER, cells BLOB NOT NULL,"
     " vector BLOB)",
     "CREATE TABLE messages (digest BLOB PRIMARY KEY, class INTEGER NOT NULL, taught INTEGER NOT NULL, bins TEXT,"
-    " brought BLOB, changed TEXT) WITHOUT ROWID",
+    " brought TEXT, changed TEXT) WITHOUT ROWID",
     "CREATE TABLE autolearned (sequence INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE,"
     " digest BLOB NOT NULL UNIQUE, tokens TEXT NOT NULL)",
     "CREATE TABLE kept_lessons (position INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class INTEGER NOT NULL,"
@@ -74,13 +69,12 @@ SCHEMA = (
     " offsets TEXT NOT NULL, tokens TEXT NOT NULL)",
 )
 ARRAY = "array:"  # before the name of an array in table meta
-ROWS_OF = "SELECT hash, cells FROM tokens WHERE hash IN (SELECT value FROM json_each(?)) ORDER BY hash"
-ALL_ROWS = "SELECT hash, cells FROM tokens ORDER BY hash"
+AMONG = "hash IN (SELECT value FROM json_each(?))"  # one of the hashes in a list of JSON
 
 MAX_AUTOLEARNED = 10_000  # some 4 kB each
 MAX_CLASSES = 900
 MAX_VOCABULARY = 100_000  # tokens whose numbers a message's reader keeps, however many new words hostile mail brings
-MAX_UNWRITTEN = 20_000  # tokens whose rows are held back until the end of a change
+MAX_AT_HAND = 2_000_000  # cells of rows that are held back until the end of a change
 # A class's sums and their bounds: Σ_j N_jc and Σ_j T_jc of as many messages as there can be, without overflow.
 _SUMS = {"documents": MAX_COUNT, "document_counts": MAX_SUM, "occurrences": MAX_SUM}
 _HISTOGRAM = np.dtype("<i8")
@@ -128,6 +122,7 @@ class Store(Database):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         store = cls.connect(path, writable=True)
         with store._told():
+            store.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             store.execute("PRAGMA journal_mode = WAL")
             with store.writing():
                 for statement in SCHEMA:
@@ -157,9 +152,7 @@ class Store(Database):
     def _check(self) -> None:
         self._check_format()
         with self._told():
-            # What a view, a trigger or an index of somebody else's computes may never end.
-            found = [sql for (sql,) in self.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
-            if sorted(map(str, found)) != sorted(SCHEMA):
+            if _columns(self._connection) != _own_columns():
                 raise Damaged("other tables, views, triggers or indexes than a model's")
         self.meta()
 
@@ -221,8 +214,7 @@ class Store(Database):
 
     def _drop_cache(self) -> None:
         self._view: View | None = None
-        self._rows = TokenRows.absent(np.zeros(0, np.int64))
-        self._texts: dict[int, str] = {}  # of the tokens among these rows that are new to the file, by hash
+        self._rows = RowsAtHand(0)
 
     @property
     def view(self) -> View:
@@ -280,6 +272,7 @@ class Store(Database):
             check_class_name(name)
         except ValueError as error:
             raise SpamnbError(f"{self.path}: {error}") from None
+        self.write_changes()  # the rows at hand have no cells for it
         none = np.zeros((1, 2, BINS), _HISTOGRAM)
         self.execute("INSERT INTO classes VALUES (?, ?, 0, 0, 0, ?)", (number, name, none.tobytes()))
         view.class_ids = {**view.class_ids, name: number}
@@ -318,6 +311,11 @@ class Store(Database):
             self.totals()
             return self.view.sums
 
+    def histogram(self) -> np.ndarray:
+        """The calibration's histogram of the classes that hold a message, (C, 2, BINS): their own messages, others."""
+        with self.reading():
+            return self.view.calibration[self.present(), ::-1]
+
     def calibration(self) -> list[tuple[str, int, int, int]]:
         """The histogram's cells: (class, 1 for its own messages or 0 for others', bin, messages)."""
         with self.reading():
@@ -344,50 +342,49 @@ class Store(Database):
         return self._vocabulary
 
     @property
-    def corrections(self) -> CorrectionTables:
-        """What corrects naive Bayes, in a corrected model."""
-        from spamnb.store.corrections import CorrectionTables
+    def hard(self) -> HardMessages:
+        """The messages that a corrected model found hard."""
+        from spamnb.store.hard import HardMessages
 
-        return CorrectionTables(self)
+        return HardMessages(self)
 
-    def all_rows(self) -> TokenRows:
-        """The rows of all tokens; inside a transaction."""
-        self.write_changes()
-        return TokenRows.read(self.execute(ALL_ROWS).fetchall(), None, len(self.view.class_ids))
+    def cells(self) -> tuple[np.ndarray, Cells]:
+        """The hashes of all tokens, ascending, and their cells."""
+        with self.reading():
+            self.write_changes()
+            rows = self.execute("SELECT hash, cells FROM tokens ORDER BY hash").fetchall()
+            hashes, blobs = zip(*rows) if rows else ((), ())
+            return np.array(hashes, np.int64), Cells.unpack(blobs, len(self.view.class_ids))
 
-    def rows_of(self, hashes: np.ndarray) -> tuple[TokenRows, np.ndarray]:
-        """Rows in memory, those of the tokens with these hashes (m,) among them, and their places (m,)."""
-        place = self._rows.places(hashes)
-        if place.min(initial=0) < 0:
-            asked = np.unique(hashes[place < 0] if self._rows.changed.any() else hashes)
-            if self._rows.changed.any() and len(self._rows) + len(asked) > MAX_UNWRITTEN:
-                self.write_changes()
-                asked = np.unique(hashes)
-            found = self._read_rows(asked)
-            self._rows = self._rows.merge(found) if self._rows.changed.any() else found
-            place = self._rows.places(hashes)
-        return self._rows, place
-
-    def _read_rows(self, asked: np.ndarray) -> TokenRows:
-        found = self.execute(ROWS_OF, (json.dumps(asked.tolist()),)).fetchall()
-        rows, most = TokenRows.read(found, asked, len(self.view.class_ids)), self.view.sums[:, 0]
-        if (rows.figures[DOCUMENTS] > most[rows.label]).any():
+    def rows_of(self, hashes: np.ndarray) -> tuple[RowsAtHand, np.ndarray]:
+        """The rows at hand, those of the tokens with these hashes (m,) among them, and their places (m,)."""
+        asked = hashes.tolist()
+        places, classes = self._rows.places(asked), len(self.view.class_ids)
+        if places.min(initial=0) >= 0 and self._rows.figures.shape[1] == classes:
+            return self._rows, places
+        if (len(self._rows) + len(asked)) * classes > MAX_AT_HAND:
+            self.write_changes()
+        if not self._rows.changed.any():
+            self._rows, places = RowsAtHand(classes), np.full(len(asked), -1)
+        missing = list({asked[i]: None for i in np.flatnonzero(places < 0).tolist()})
+        found = dict(self.execute(f"SELECT hash, cells FROM tokens WHERE {AMONG}", (json.dumps(missing),)))  # noqa: S608
+        added = self._rows.add(missing, found)
+        if (self._rows.figures[added, :, DOCUMENTS] > self.view.sums[:, 0]).any():
             raise Damaged("sums of tokens that cannot be")
-        return rows
+        return self._rows, self._rows.places(asked)
 
-    def _in_vocabulary(self, rows: TokenRows) -> np.ndarray:
-        return rows.known if self.view.is_fixed else rows.held
+    def _in_vocabulary(self, places: np.ndarray) -> np.ndarray:
+        return self._rows.known[places] if self.view.is_fixed else self._rows.held(places)
 
     def look_up(self, tokens: Sequence[str]) -> TokenCounts:
         """The counts of those of ``tokens`` (distinct) that the model knows; costs the message, not the model."""
         with self.reading():
             named = described(tokens)
-            rows, place = self.rows_of(named.hashes)
-            positions = np.flatnonzero(self._in_vocabulary(rows)[place])
-            known, classes, present = place[positions], len(self.view.class_ids), self.present()
-            documents = rows.dense(DOCUMENTS, classes, known)[present]
-            occurrences = rows.dense(OCCURRENCES, classes, known)[present]
-            return TokenCounts(positions, documents, occurrences, named.groups[positions])
+            rows, places = self.rows_of(named.hashes)
+            positions = np.flatnonzero(self._in_vocabulary(places))
+            figures = rows.figures[places[positions][:, None], self.present()]
+            counts = [np.ascontiguousarray(figures[:, :, figure].T) for figure in (DOCUMENTS, OCCURRENCES)]
+            return TokenCounts(positions, *counts, named.groups[positions])
 
     def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
         """Those of ``tokens`` to which learning adds, each once: in a model of chosen words these, else all."""
@@ -395,67 +392,51 @@ class Store(Database):
             named = described(tokens)
             first = np.sort(np.unique(named.hashes, return_index=True)[1])
             if self.view.is_fixed:
-                rows, place = self.rows_of(named.hashes[first])
-                first = first[rows.known[place]]
-            return take_tokens(named, first)
+                rows, places = self.rows_of(named.hashes[first])
+                first = first[rows.known[places]]
+            return named if len(first) == len(named) else take_tokens(named, first)
 
     def frequencies(self) -> list[dict[int, int]]:
         """Per class {n: number of tokens that exactly n of its messages hold}. The first time reads all rows."""
         with self.reading():
             totals, view = self.totals(), self.view
             if view.frequencies is None:
-                rows, classes = self.all_rows(), range(len(view.class_ids))
-                held = [np.bincount(rows.figures[DOCUMENTS, rows.label == c]) for c in classes]
-                held_by = [int(of @ np.arange(len(of))) for of in held]
-                if held_by != view.sums[:, 1].tolist():
+                counts = self.cells()[1].counts(list(view.class_ids), view.sums[:, 0], totals.vocabulary_size)
+                if not np.array_equal(counts.totals().document_counts, view.sums[np.argsort([*view.class_ids]), 1]):
                     raise Damaged("sums of tokens that are not those of classes")
-                view.frequencies = [{n: int(of[n]) for n in np.flatnonzero(of).tolist() if n} for of in held]
+                of_name = dict(zip(counts.classes, counts.rows))
+                view.frequencies = [of_name[name].frequencies() for name in view.class_ids]
             found = [{n: k for n, k in view.frequencies[c].items() if n and k} for c in self.present().tolist()]
             return [{0: totals.vocabulary_size - sum(of.values()), **of} for of in found]
 
-    def add(self, label: str, occurrences: Mapping[str, int], sign: int = 1) -> None:
+    def add(self, label: str, occurrences: Mapping[str, int] | CountedTokens, sign: int = 1) -> None:
         """Add one message's tokens to the sums of a class, or take them away with ``sign=-1``.
 
         Raises SpamnbError, and changes nothing, where taking away would leave a negative count.
         """
         with self.writing():
-            number, named = self.class_id(label), described(list(occurrences))
+            number, message = self.class_id(label), CountedTokens.of(occurrences)
+            named = described(message.tokens)
             hashes, first, place = np.unique(named.hashes, return_index=True, return_inverse=True)
-            counts = np.bincount(place, list(occurrences.values()), len(hashes)).astype(np.int64)
+            counts = np.bincount(place, message.counts, len(hashes)).astype(np.int64)
             rows, at = self.rows_of(hashes)
             if self.view.is_fixed:
                 here = rows.known[at]
                 at, first, counts = at[here], first[here], counts[here]
-            before = rows.of_class(number, at)
+            before = rows.figures[at, number]
             if sign < 0 and "pruned" in self.view.meta:
                 left, counts = left_of(before, counts)
-                at, first, before = at[left], first[left], before[:, left]
-            figures = np.array([np.full(len(at), sign), sign * counts, np.zeros(len(at))], np.int64)
-            if (before + figures)[:2].min(initial=0) < 0:
+                at, first, before = at[left], first[left], before[left]
+            after = before + np.stack([np.full(len(at), sign), sign * counts, np.zeros(len(at), np.int64)], axis=1)
+            if after.min(initial=0, where=[True, True, False]) < 0:
                 raise SpamnbError(f"{self.path}: this message is not part of class {label!r}; nothing was forgotten")
-            new = first[~rows.known[at]]
-            self._texts |= zip(named.hashes[new].tolist(), take_tokens(named, new))
-            self._change(rows.plus(at, number, figures), at if sign > 0 else at[:0])
-            self._add_to_sums(number, before[DOCUMENTS], sign, int(figures[1].sum()))
-            known = self._in_vocabulary(self._rows)[at].sum() - self._in_vocabulary(rows)[at].sum()
-            if known:
-                self.put_meta({"vocabulary_size": self.view.meta["vocabulary_size"] + int(known)})
-
-    def _change(self, rows: TokenRows, taught: np.ndarray) -> None:
-        """Rows in memory that are to be written; those at the places ``taught`` were held by a lesson."""
-        rows.taught[taught] = True
-        self._rows = rows
-
-    def change_weights(self, tokens: Sequence[str], at: np.ndarray, label: np.ndarray, weights: np.ndarray) -> None:
-        """Add to weights of ``tokens``, whose places among the rows in memory are ``at`` (k,): in class ``label[i]`` to
-        all of them ``weights[i]``, (C, k)."""
-        rows = self._rows
-        figures = np.zeros((3, weights.size), np.int64)
-        figures[WEIGHT] = weights.ravel()
-        changed = rows.plus(np.tile(at, len(label)), np.repeat(label, len(at)), figures)
-        new = np.flatnonzero(~rows.known[at])
-        self._texts |= zip(rows.hashes[at[new]].tolist(), take_tokens(tokens, new))
-        self._change(changed, at[:0])
+            known = self._in_vocabulary(at).sum()
+            rows.change(at, take_tokens(named, first), named.hashes[first])
+            rows.taught[at] |= sign > 0
+            rows.figures[at, number] = after
+            self._add_to_sums(number, before[:, DOCUMENTS], sign, sign * int(counts.sum()))
+            if new := int(self._in_vocabulary(at).sum() - known):
+                self.put_meta({"vocabulary_size": self.view.meta["vocabulary_size"] + new})
 
     def _add_to_sums(self, number: int, documents: np.ndarray, sign: int, occurrences: int) -> None:
         """A message comes to a class or goes; ``documents`` (k,) of the class held its tokens before."""
@@ -468,6 +449,36 @@ class Store(Database):
             for n, tokens in zip(*(values.tolist() for values in np.unique(documents, return_counts=True))):
                 moved[n] = moved.get(n, 0) - tokens
                 moved[n + sign] = moved.get(n + sign, 0) + tokens
+
+    def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+        """What the correction of a corrected model adds for ``tokens`` (k,) in these classes, (C, k) in units."""
+        with self.reading():
+            rows, places = self.rows_of(described(tokens).hashes)
+            ids = [self.view.class_ids[name] for name in classes]
+            return np.ascontiguousarray(rows.figures[places[:, None], ids, WEIGHT].T)
+
+    def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
+        """Add so many units a class to the weight of each of ``tokens``, which are distinct."""
+        changes = {self.class_ids()[name]: n for name, n in units.items() if n}
+        if changes and len(tokens):
+            self._change_weights(tokens, [*changes], [*changes.values()])
+
+    def clear_weights(self, tokens: Sequence[str]) -> None:
+        """Leave ``tokens``, which no message holds any more, no weight, whatever it was."""
+        if len(tokens):
+            self.hard.drop_holding(described(tokens).hashes)
+            every = [*self.class_ids()]
+            self._change_weights(tokens, range(len(every)), -self.weights(tokens, every).T)
+
+    def _change_weights(self, tokens: Sequence[str], classes: Sequence[int], change: Any) -> None:
+        with self.writing():
+            named = described(tokens)
+            rows, places = self.rows_of(named.hashes)
+            weights = rows.figures[places[:, None], classes, WEIGHT] + change
+            if np.abs(weights).max() > MAX_UNITS:
+                raise SpamnbError(f"{self.path}: a token's weight is larger than a model file holds")
+            rows.change(places, named, named.hashes)
+            rows.figures[places[:, None], classes, WEIGHT] = weights
 
     def _before_commit(self) -> None:
         self.write_changes()
@@ -482,46 +493,57 @@ class Store(Database):
             self.executemany(put, sums)
         if not rows.changed.any():
             return
-        changed = rows.take(np.flatnonzero(rows.changed))
-        some = np.diff(changed.starts) > 0
+        places, hashes, cells = rows.written()
+        month, known = this_month(), rows.known[places]
+        some = np.bincount(cells.token, minlength=len(places)) > 0
         stays = some | self.view.is_fixed
-        month = this_month()
-        months = [month if taught else None for taught in changed.taught.tolist()]
-        every = list(zip(changed.blobs(self.path), months, changed.hashes.tolist()))
+        months = [month if taught else None for taught in rows.taught[places].tolist()]
+        every = list(zip(cells.pack(len(places), self.path), months, hashes.tolist()))
         self.executemany(
             "UPDATE tokens SET cells = ?, month = coalesce(?, month) WHERE hash = ?",
-            [every[j] for j in np.flatnonzero(changed.known & stays).tolist()],
+            [every[j] for j in np.flatnonzero(known & stays).tolist()],
         )
-        new = [every[j] for j in np.flatnonzero(~changed.known & some).tolist()]
+        new = [every[j] for j in np.flatnonzero(~known & some).tolist()]
         self.executemany(
             "INSERT INTO tokens (cells, month, hash, token) VALUES (?, ?, ?, ?)",
-            [(*row, self._texts[row[2]]) for row in new],
+            [(*row, rows.texts[row[2]]) for row in new],
         )
-        gone = changed.hashes[changed.known & ~stays].tolist()
-        self.executemany("DELETE FROM tokens WHERE hash = ?", zip(gone))
-        self._rows, self._texts = TokenRows.absent(np.zeros(0, np.int64)), {}
+        self.executemany("DELETE FROM tokens WHERE hash = ?", zip(hashes[known & ~stays].tolist()))
+        self._rows = RowsAtHand(0)
 
     # -- what was learned ------------------------------------------------------------------------------------
 
     def learned(self, digest: bytes) -> LearnedMessage | None:
         """How a message was learned, by its digest; None if it was not."""
-        with self.reading():
-            found = self.execute(f"{MESSAGES} WHERE digest = ?", (digest,))
-            return next((known for _, known in read_messages(found)), None)
+        found = self._messages("WHERE digest = ?", digest)
+        return found[0][1] if found else None
 
     def messages(self) -> list[tuple[bytes, LearnedMessage]]:
         """(digest, how it was learned) of all messages, ascending by digest."""
-        with self.reading():
-            return read_messages(self.execute(f"{MESSAGES} ORDER BY digest"))
+        return self._messages("ORDER BY digest")
 
-    def add_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
-        """These were learned, by digest."""
+    def _messages(self, which: str, *values: Any) -> list[tuple[bytes, LearnedMessage]]:
+        with self.reading():
+            rows = self.execute(f"SELECT {LearnedMessage.COLUMNS} FROM messages {which}", values)  # noqa: S608
+            classes = list(self.view.class_ids)
+            return [LearnedMessage.of_row(row, classes) for row in rows]
+
+    def put_messages(self, messages: Iterable[tuple[bytes, LearnedMessage]]) -> None:
+        """These were learned, by digest, in place of what is there of them."""
         with self.writing():
-            self.executemany(
-                "INSERT INTO messages (digest, class, taught, bins) VALUES (?, ?, ?, ?) ON CONFLICT (digest)"
-                " DO UPDATE SET class = excluded.class, taught = excluded.taught, bins = excluded.bins",
-                messages_rows(messages, self.view.class_ids),
-            )
+            classes = list(self.view.class_ids)
+            try:
+                rows = [learned.row(digest, classes) for digest, learned in messages]
+            except OverflowError as error:
+                raise SpamnbError(f"{self.path}: {error}") from None
+            marks = ", ".join("?" * (LearnedMessage.COLUMNS.count(",") + 1))
+            self.executemany(f"REPLACE INTO messages ({LearnedMessage.COLUMNS}) VALUES ({marks})", rows)  # noqa: S608
+
+    def remember(self, digest: bytes, **fields: Any) -> None:
+        """Set fields of a learned message; nothing where it was not learned."""
+        with self.writing():
+            if known := self.learned(digest):
+                self.put_messages([(digest, known._replace(**fields))])
 
     def delete_message(self, digest: bytes) -> None:
         """A message is learned no longer."""
@@ -532,13 +554,18 @@ class Store(Database):
     def autolearned_message(self, identity: bytes) -> tuple[bytes, dict[str, int]] | None:
         """Digest and tokens of the copy of a message that the filter learned by itself; None where it did not."""
         with self.reading():
-            found = self.execute(f"{AUTOLEARNED} WHERE identity = ?", (identity,))
-            return next((lesson[1:] for lesson in read_autolearned(found)), None)
+            found = self._autolearned("WHERE identity = ?", identity)
+            return found[0][1:] if found else None
 
     def autolearned_messages(self) -> list[tuple[bytes, bytes, dict[str, int]]]:
         """(identity, digest, tokens) of all of them, the oldest first."""
         with self.reading():
-            return read_autolearned(self.execute(f"{AUTOLEARNED} ORDER BY sequence"))
+            return self._autolearned("ORDER BY sequence")
+
+    def _autolearned(self, which: str, *values: Any) -> list[tuple[bytes, bytes, dict[str, int]]]:
+        rows = self.execute(f"SELECT identity, digest, tokens FROM autolearned {which}", values)  # noqa: S608
+        found = checked_rows("autolearned", rows, identity=is_digest, digest=is_digest)
+        return [(*digests, token_counts("autolearned", "tokens", tokens)) for *digests, tokens in found]
 
     def put_autolearned_message(self, identity: bytes, digest: bytes, counted: Mapping[str, int]) -> None:
         """Keep what the filter learns by itself, and let go of the oldest of many."""
@@ -563,9 +590,13 @@ class Store(Database):
         with self.reading():
             if self.view.arrays is None:
                 rows = self.execute("SELECT key, value, content FROM meta WHERE content NOT NULL ORDER BY key")
-                found = checked_rows("meta", rows, key=is_text)
-                named = [(key.removeprefix(ARRAY), *stored) for key, *stored in found]
-                self.view.arrays = {name: array_of_row(name, *stored) for name, *stored in named}
+                arrays = {}
+                for key, value, content in checked_rows("meta", rows, key=is_text, value=is_text, content=is_blob):
+                    found = parse_json("meta", "value", value)
+                    dtype, shape = found if type(found) is list and len(found) == 2 else (None, None)
+                    name = key.removeprefix(ARRAY)
+                    arrays[name] = array_of(name, dtype, shape, content)
+                self.view.arrays = arrays
             return self.view.arrays
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -579,8 +610,8 @@ class Store(Database):
         """The vectors (d,) of those tokens that have one."""
         with self.reading():
             asked = json.dumps(described(tokens).hashes.tolist())
-            which = "hash IN (SELECT value FROM json_each(?)) AND vector NOT NULL"
-            return vectors_of(self.execute(f"SELECT token, vector FROM tokens WHERE {which}", (asked,)))  # noqa: S608
+            rows = f"SELECT token, vector FROM tokens WHERE {AMONG} AND vector NOT NULL"  # noqa: S608
+            return vectors_of(self.execute(rows, (asked,)))
 
     def vectors(self) -> dict[str, np.ndarray]:
         """The vectors (d,) of all tokens that have one."""
@@ -594,6 +625,27 @@ class Store(Database):
             blobs = (row.tobytes() for row in np.ascontiguousarray(vectors, VECTOR))
             hashes = described(tokens).hashes.tolist()
             self.executemany("UPDATE tokens SET vector = ? WHERE hash = ?", zip(blobs, hashes))
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, list[tuple]]:
+    """What the tables of a file have for columns. Damaged where there is more than plain tables: what a view, a
+    trigger, an index, a generated column or a constraint of somebody else's computes may never end."""
+    found = connection.execute("SELECT name, rootpage, sql LIKE '%CHECK%' FROM sqlite_schema WHERE sql NOT NULL")
+    names = {name: bool(page) and not checks for name, page, checks in found.fetchall()}
+    if not all(names.values()):
+        raise Damaged("other tables, views, triggers or indexes than a model's")
+    columns = "SELECT name, type, pk, hidden, dflt_value FROM pragma_table_xinfo(?)"
+    return {name: connection.execute(columns, (name,)).fetchall() for name in names}
+
+
+@cache
+def _own_columns() -> dict[str, list[tuple]]:
+    connection = sqlite3.connect(":memory:")
+    for statement in SCHEMA:
+        connection.execute(statement)
+    found = _columns(connection)
+    connection.close()
+    return found
 
 
 def _histograms(blobs: list[bytes]) -> np.ndarray:
@@ -611,13 +663,13 @@ def left_of(before: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndar
     """What of a message can be taken back from a pruned model: the places of those of its tokens (k,) that are still
     there, and of their occurrences ``counts`` (k,) at most what leaves one for each other message.
 
-    ``before`` (2 or more, k) are the messages of the class that hold each token, and its occurrences.
+    ``before`` (k, 2 or more) are the messages of the class that hold each token, and its occurrences.
 
-    >>> left_of(np.array([[0, 1, 3], [0, 2, 4]]), np.array([1, 1, 9]))
+    >>> left_of(np.array([[0, 0], [1, 2], [3, 4]]), np.array([1, 1, 9]))
     (array([1, 2]), array([2, 2]))
     """
-    here = np.flatnonzero(before[DOCUMENTS] > 0)
-    documents, occurrences = before[:2, here]
+    here = np.flatnonzero(before[:, DOCUMENTS] > 0)
+    documents, occurrences = before[here, :2].T
     most = np.where(documents == 1, occurrences, occurrences - documents + 1)
     return here, np.where(documents == 1, most, np.minimum(counts[here], most))
 

@@ -3,6 +3,7 @@
 import random
 import re
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,8 @@ from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.store.jsonl import export, parse_export
 from spamnb.store.merging import merge_models
-from spamnb.store.snapshot import read_snapshot, write_snapshot
+from spamnb.store.rows import WEIGHT
+from spamnb.store.snapshot import Snapshot, read_snapshot, write_snapshot
 from spamnb.store.store import Store
 from spamnb.training import train_file
 
@@ -108,7 +110,7 @@ LESSON = st.tuples(st.integers(0, 1), st.integers(0, 11), st.sampled_from(["ham"
 def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps: list, hard: int) -> None:
     messages = [raw for _, raw in labelled(6)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.corrections.MAX_HARD", hard)
+        patch.setattr("spamnb.store.hard.MAX_HARD", hard)
         path = Path(folder, "m")
         Classifier.create(path, CORRECTED).close()
         writers = [Classifier.open(path, writable=True) for _ in range(2)]
@@ -120,17 +122,21 @@ def test_weights_are_what_messages_brought_whoever_learned_and_forgot_them(steps
             names = list(store.class_ids())
             for raw in messages:
                 read = writers[1 - who].read(raw)
-                brought = store.corrections.brought(read.digest)
+                known = store.learned(read.digest)
+                brought = known.brought if known else {}
                 for token in read.counts:
                     expected[token] = expected.get(token, 0) + np.array([brought.get(name, 0) for name in names])
-            found = store.corrections.look_up(list(expected), names)
+            found = store.weights(list(expected), names)
             assert np.array_equal(found.T, list(expected.values()))
         for raw in messages:
             writers[0].forget(writers[0].learned(raw) or "", raw)
-        whole = writers[1].store.corrections.whole()
-        assert not len(whole.weights.keys) and not len(whole.brought.digests)
+        assert not len(writers[1].store.cells()[0]) and not writers[1].store.messages()
         for classifier in writers:
             classifier.close()
+
+
+def brought_to(store: Store) -> dict[bytes, dict[str, int]]:
+    return {digest: {**learned.brought} for digest, learned in store.messages() if learned.brought}
 
 
 def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -> None:
@@ -138,32 +144,31 @@ def test_a_hard_message_is_solved_again_and_that_is_taken_back(tmp_path: Path) -
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in messages[:60]:
             classifier.learn(label, raw)
-        corrections = classifier.store.corrections
-        before, lines = corrections.all_brought(), list(export(classifier.store))
-        assert corrections.hard.pick(bytes(16)) is not None
+        before, lines = brought_to(classifier.store), list(export(classifier.store))
+        assert classifier.store.hard.pick(bytes(16)) is not None
         label, raw = messages[60]
         classifier.learn(label, raw)
-        after = dict(zip(*corrections.all_brought()))
-        moved = [digest for digest, units in zip(*before) if (after[digest] != units).any()]
+        after = brought_to(classifier.store)
+        moved = [digest for digest, units in before.items() if after[digest] != units]
         assert len(moved) == 1, "one of those before it"
         classifier.forget(label, raw)
         assert list(export(classifier.store)) == lines
 
 
 def test_hard_messages_are_few_and_found_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spamnb.store.corrections.MAX_HARD", 5)
+    monkeypatch.setattr("spamnb.store.hard.MAX_HARD", 5)
     with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
         for label, raw in labelled(40):
             classifier.learn(label, raw)
         rows = classifier.store.execute("SELECT sequence, digest FROM hard ORDER BY sequence").fetchall()
         assert len(rows) == 5 < rows[-1][0]
-        classifier.store.corrections.hard.drop(rows[-1][1])
+        classifier.store.hard.drop(rows[-1][1])
         with Store.open(tmp_path / "m") as other:
             for number, digest in rows[:-1]:
-                found, same = (store.corrections.hard.get(number) for store in (classifier.store, other))
+                found, same = (store.hard.get(number) for store in (classifier.store, other))
                 assert found is not None and same is not None and found.digest == same.digest == digest
                 assert sorted(found.tokens) == sorted(same.tokens) and found.offsets == same.offsets
-            assert other.corrections.hard.get(rows[-1][0]) is None
+            assert other.hard.get(rows[-1][0]) is None
 
 
 def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
@@ -185,8 +190,7 @@ def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path:
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
         for label, raw in messages:
             assert classifier.forget(label, raw)
-        whole = classifier.store.corrections.whole()
-        assert not len(whole.weights.keys) and not len(whole.brought.digests)
+        assert not len(classifier.store.cells()[0]) and not classifier.store.messages()
 
 
 def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
@@ -217,6 +221,12 @@ def test_a_model_without_any_correction_is_imported_too(tmp_path: Path) -> None:
     assert exported(tmp_path / "n") == exported(tmp_path / "m")
 
 
+def weights_of(snapshot: Snapshot) -> dict[tuple[int, str], int]:
+    hashes, (token, label, figures) = snapshot.tokens.hashes, snapshot.cells
+    keys = zip(hashes[token].tolist(), map(snapshot.classes.__getitem__, label.tolist()))
+    return defaultdict(int, zip(keys, figures[WEIGHT].tolist()))
+
+
 def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> None:
     messages = labelled(40)
     for name, part in (("a", messages[:40]), ("b", messages[40:])):
@@ -226,18 +236,15 @@ def test_merged_models_score_by_the_sum_of_both_corrections(tmp_path: Path) -> N
         with Store.open(tmp_path / name) as store:
             parts.append(read_snapshot(store))
     merged, repeated = merge_models(parts, ["a", "b"])
-    assert not repeated and merged.correction is not None
-    keys = merged.correction.weights.keys.tolist()
-    total = dict(zip(keys, merged.correction.weights.units.tolist()))
-    for key in keys:
-        of_parts = [dict(zip(p.correction.weights.keys.tolist(), p.correction.weights.units)) for p in parts]  # type: ignore[union-attr]
-        assert total[key] == sum(part.get(key, np.zeros(2, np.int64)) for part in of_parts).tolist()  # type: ignore[union-attr]
+    assert not repeated
+    weights = [weights_of(part) for part in (merged, *parts)]
+    assert all(weights[0][key] == weights[1][key] + weights[2][key] for key in set().union(*weights))
     with Store.create(tmp_path / "m", CORRECTED.as_meta()) as store:
         write_snapshot(store, merged)
         classifier = Classifier(store)
         for label, raw in messages:  # what either learned can be taken out of the sum
             assert classifier.forget(label, raw)
-        assert not len(store.corrections.whole().weights.keys)
+        assert not len(store.cells()[0])
 
 
 def test_evidence_adds_up_to_the_score(tmp_path: Path) -> None:
@@ -255,10 +262,10 @@ def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), settings)
     before = exported(tmp_path / "m")
     with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        assert len(classifier.store.corrections.whole().weights.keys) <= 40
+        assert len(classifier.store.cells()[0]) <= 40
         for label, raw in messages[60:]:
             classifier.learn(label, raw)
-        assert len(classifier.store.corrections.whole().weights.keys) <= 40
+        assert len(classifier.store.cells()[0]) <= 40
         for label, raw in messages[60:]:
             classifier.forget(label, raw)
     assert exported(tmp_path / "m") == before
@@ -268,10 +275,10 @@ def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> Non
     classifier = Classifier.create(":memory:", CORRECTED)
     for label, raw in mail(30):
         classifier.learn("ham", raw) if label == "ham" else None
-    assert not len(classifier.store.corrections.whole().brought.digests)
+    assert not brought_to(classifier.store)
     for label, raw in mail(30):
         classifier.learn("spam", raw) if label == "spam" else None
-    assert classifier.store.corrections.whole().brought.digests, "but for the first, which has nothing to be told from"
+    assert brought_to(classifier.store), "but for the first, which has nothing to be told from"
     assert classifier.classify(message("spam", 90)).scores[1] > classifier.classify(message("ham", 90)).scores[1]
 
 

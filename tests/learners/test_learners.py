@@ -297,8 +297,8 @@ def test_nothing_can_be_written() -> None:
             (without.put_meta, [{}]),
             (without.put_arrays, [{}]),
             (without.put_vectors, [[], np.zeros(0)]),
-            (without.corrections.add, [[], {}]),
-            (without.corrections.put_brought, [b"", {}]),
+            (without.add_weights, [[], {}]),
+            (without.remember, [b""]),
         ):
             with pytest.raises(TypeError, match="for asking"):
                 write(*arguments)

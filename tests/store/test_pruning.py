@@ -103,8 +103,13 @@ LETTER = st.tuples(st.sampled_from(["ham", "spam"]), st.lists(st.sampled_from(WO
 
 
 def weights_of(store: Store) -> dict[int, list[int]]:
-    weights = store.corrections.whole().weights
-    return dict(zip(weights.keys.tolist(), weights.units.tolist()))
+    hashes, classes = store.cells()[0].tolist(), list(store.class_ids())
+    weights = store.weights(read_snapshot(store).tokens, classes).T.tolist()
+    return {key: units for key, units in zip(hashes, weights) if any(units)}
+
+
+def brought_to(store: Store) -> dict[bytes, dict[str, int]]:
+    return {digest: {**learned.brought} for digest, learned in store.messages() if learned.brought}
 
 
 @settings(max_examples=25, deadline=None)
@@ -116,14 +121,14 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     for label, words in first:
         known[letter(words)] = label
         classifier.learn(label, letter(words))
-    before, brought = weights_of(store), store.corrections.all_brought()
+    before, brought = weights_of(store), brought_to(store)
     told = survey(store, Rule(1, 0))
     assert prune(store, Rule(1, 0)) == told.pruned
     kept = set(read_snapshot(store).tokens.hashes.tolist())
     assert weights_of(store) == {key: units for key, units in before.items() if key in kept}
-    assert str(store.corrections.all_brought()) == str(brought), "what messages brought is kept once a message"
+    assert brought_to(store) == brought, "what messages brought is kept once a message"
     for number in range(1, 20):
-        hard = store.corrections.hard.get(number)
+        hard = store.hard.get(number)
         assert hard is None or set(hard.tokens.hashes.tolist()) <= kept  # type: ignore[attr-defined]
     for label, words in then:
         known[letter(words)] = label
@@ -131,7 +136,7 @@ def test_weights_of_a_correction_go_with_their_tokens(first: list, then: list) -
     for raw, label in known.items():
         classifier.forget(label, raw)
         assert set(weights_of(store)) <= set(read_snapshot(store).tokens.hashes.tolist())
-    assert not weights_of(store) and not len(store.corrections.all_brought().digests)
+    assert not weights_of(store) and not brought_to(store)
 
 
 def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:
@@ -143,12 +148,12 @@ def test_a_pruned_token_that_came_back_keeps_what_others_brought() -> None:
     old = letter(["a", "c", "rare"])
     classifier.learn("spam", old)
     assert prune(store, Rule(1, 0))
-    assert not store.corrections.look_up(["rare"], ("ham", "spam")).any()
+    assert not store.weights(["rare"], ("ham", "spam")).any()
     classifier.learn("ham", letter(["b", "d", "rare"]))
-    came_back = store.corrections.look_up(["rare"], ("ham", "spam")).tolist()
+    came_back = store.weights(["rare"], ("ham", "spam")).tolist()
     assert any(map(any, came_back))
     classifier.forget("spam", old)
-    assert store.corrections.look_up(["rare"], ("ham", "spam")).tolist() == came_back
+    assert store.weights(["rare"], ("ham", "spam")).tolist() == came_back
 
 
 def test_models_whose_tokens_are_more_than_sums_are_refused() -> None:

@@ -1,6 +1,5 @@
 """rows.py: cells that are packed are found again, and rows that cannot be are told."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,80 +11,71 @@ from spamnb.errors import Damaged, SpamnbError
 from spamnb.reader.token_array import TokenArray
 from spamnb.settings import Settings
 from spamnb.store.records import LearnedMessage
-from spamnb.store.rows import CELL, MAX_COUNT, MAX_UNITS, TokenRows, tokens_of
-from spamnb.store.snapshot import CorrectionSums, MessageUnits, TokenUnits, read_snapshot, write_snapshot
+from spamnb.store.rows import MAX_COUNT, MAX_UNITS, Cells, RowsAtHand, tokens_of
+from spamnb.store.snapshot import read_snapshot, write_snapshot
 from spamnb.store.store import Store
 
+COUNTS = st.integers(0, MAX_COUNT // 4)
 CELLS = st.lists(
-    st.tuples(
-        st.integers(0, 9), st.integers(0, 3), st.integers(0, 5), st.integers(0, 5), st.integers(-5, 5)
-    )
+    st.tuples(st.integers(0, 9), st.integers(0, 3), COUNTS, COUNTS, st.integers(-MAX_UNITS // 4, MAX_UNITS // 4))
 )
 
 
 def table(cells: list[tuple[int, int, int, int, int]]) -> np.ndarray:
-    out = np.zeros((3, 4, 10), np.int64)
-    for token, label, *figures in cells:
-        out[:, label, token] += [min(figures[:2]), sum(figures[:2]), figures[2]]
+    """(10, 4, 3) what the first four of the cells are together: more would be too large."""
+    out = np.zeros((10, 4, 3), np.int64)
+    for token, label, documents, more, weight in cells[:4]:
+        out[token, label] += [documents, documents and documents + more // 2, weight]
     return out
 
 
-def rows_of(cells: list[tuple[int, int, int, int, int]], hashes: np.ndarray) -> TokenRows:
-    figures = table(cells)
-    label, token = np.nonzero(figures.any(axis=0))
-    return TokenRows.absent(hashes).plus(token, label, figures[:, label, token])
+def cells_of(figures: np.ndarray) -> Cells:
+    token, label = np.nonzero(figures.any(axis=2))
+    return Cells.sum(token[::-1], label[::-1], figures[token, label][::-1].T)
 
 
-@given(CELLS, CELLS, st.sets(st.integers(0, 9)))
-def test_what_is_added_and_packed_is_found_again(first: list, then: list, asked: set[int]) -> None:
+@given(CELLS, CELLS)
+def test_what_is_packed_is_found_again_and_changed_at_hand(first: list, then: list) -> None:
+    before, after = table(first), table(then)
     hashes = np.arange(-50, 50, 10)
-    figures = table(then)
-    label, token = np.nonzero(figures.any(axis=0))
-    rows = rows_of(first, hashes).plus(token, label, figures[:, label, token])
-    assert rows.changed.tolist() == (table(first).any(axis=(0, 1)) | figures.any(axis=(0, 1))).tolist()
-    cells = np.frombuffer(b"".join(rows.blobs("m")), CELL)
-    assert len(cells) == len(rows.label)
-    legal = rows.figures[0] <= rows.figures[1]
-    if legal.all() and not ((rows.figures[0] == 0) & (rows.figures[1] > 0)).any():
-        every = np.arange(-51, 51)
-        read = TokenRows.read(list(zip(hashes.tolist(), rows.blobs("m"))), every, 4)
-        assert np.flatnonzero(read.known).tolist() == (hashes + 51).tolist()
-        for figure in range(3):
-            dense = read.dense(figure, 4, read.places(hashes))
-            assert np.array_equal(dense, (table(first) + figures)[figure])
-        places = np.array(sorted(asked), np.intp)
-        some = rows.take(places).merge(rows.take(np.array([j for j in range(10) if j not in asked], np.intp)))
-        assert some.blobs("m") == rows.blobs("m") and np.array_equal(some.hashes, hashes)
-        of_class = rows.of_class(1, places)
-        assert np.array_equal(of_class, (table(first) + figures)[:, 1, places])
-    back = rows.plus(token, label, -figures[:, label, token])
-    assert back.blobs("m") == rows_of(first, hashes).blobs("m")
+    blobs = cells_of(before).pack(10, "m")
+    assert all(map(np.array_equal, Cells.unpack(blobs, 4), cells_of(before)))
+    with_room = np.searchsorted(hashes, hashes[::-1])
+    rows = RowsAtHand(4)
+    rows.add([1, 2, 3], {2: b""})
+    places = rows.add(hashes[with_room].tolist(), dict(zip(hashes.tolist(), blobs)))[with_room]
+    assert np.array_equal(rows.figures[places], before) and rows.known[places].all()
+    assert np.array_equal(rows.held(places), before[:, :, 0].any(axis=1))
+    rows.change(places, list("abcdefghij"), hashes)
+    rows.figures[places] = after
+    written, found, cells = rows.written()
+    assert np.array_equal(found, hashes) and np.array_equal(written, places) and rows.texts == {}
+    assert cells.pack(10, "m") == cells_of(after).pack(10, "m")
 
 
-def packed(*cells: tuple[int, int, int, int]) -> bytes:
-    return np.array(list(cells), CELL).tobytes()
+GOOD = bytes([0, 1, 0, 0, 1, 1, 1, 5])  # of two classes
 
 
 @pytest.mark.parametrize(
     ("cells", "says"),
     [
-        (packed((0, 1, 1, 0))[:-1], "no cells|cut short"),
-        (packed((0, 1, 1, 0))[:7], "no cells|cut short"),
+        (GOOD[:-1], "cut short"),
+        (GOOD[:-1] + b"\x85", "cut short"),
+        (b"\xff" * 5 + GOOD, "cut short"),
         ("x", "no cells"),
-        (None, "no cells"),
-        (3, "no cells"),
-        (packed((2, 1, 1, 0)), "classes that cannot be"),
-        (packed((1, 1, 1, 0), (0, 1, 1, 0)), "classes that cannot be"),
-        (packed((1, 1, 1, 0), (1, 1, 1, 0)), "classes that cannot be"),
-        (packed((0, 2, 1, 0)), "sums of tokens that cannot be"),
-        (packed((0, 0, 1, 0)), "sums of tokens that cannot be"),
+        (None, "no cells|NoneType"),
+        (bytes([2, 1, 1, 0]), "classes that cannot be"),
+        (bytes([1, 1, 1, 0, 0, 1, 1, 0]), "classes that cannot be"),
+        (bytes([1, 1, 1, 0, 1, 1, 1, 0]), "classes that cannot be"),
+        (bytes([0, 0, 1, 0]), "sums of tokens that cannot be"),
+        (bytes([0, 255, 255, 255, 255, 127, 1, 0]), "sums of tokens that cannot be"),
     ],
 )
 def test_cells_that_cannot_be_are_told(cells: bytes, says: str) -> None:
-    good = packed((0, 1, 1, 0), (1, 1, 2, -3))
-    assert len(TokenRows.read([(1, good)], np.array([1, 2]), 2).label) == 2
-    with pytest.raises(Damaged, match=says):
-        TokenRows.read([(1, good), (2, cells)], np.array([1, 2]), 2)
+    assert Cells.unpack([GOOD], 2).figures.tolist() == [[1, 1], [1, 2], [0, -3]]
+    for blobs in ([GOOD, cells], [cells, GOOD], [cells]):
+        with pytest.raises(Damaged, match=says):
+            Cells.unpack(blobs, 2)
 
 
 @pytest.mark.parametrize("texts", [[b"\xff", b"a"], ["a", b"b"], [None, b"b"], [b"\xc3", b"\xa9"]])
@@ -96,40 +86,34 @@ def test_tokens_that_are_no_text_are_told(texts: list) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("figures", "says"),
     [
-        (lambda rows: rows.figures.__setitem__((1, 0), MAX_COUNT + 1), "counted more than 4,294,967,295 times"),
-        (lambda rows: rows.figures.__setitem__((2, 0), MAX_UNITS + 1), "weight is larger than a model file holds"),
+        ([1, MAX_COUNT + 1, 0], "counted more than 4,294,967,295 times"),
+        ([1, 1, -MAX_UNITS - 1], "weight is larger than a model file holds"),
     ],
 )
-def test_what_a_row_does_not_hold_is_refused(change: Callable[[TokenRows], None], says: str) -> None:
-    rows = rows_of([(0, 0, 1, 1, 1)], np.arange(10))
-    change(rows)
+def test_what_a_row_does_not_hold_is_refused(figures: list[int], says: str) -> None:
     with pytest.raises(SpamnbError, match=says):
-        rows.blobs("m")
+        Cells.sum(np.array([0]), np.array([0]), np.array([figures]).T).pack(1, "m")
 
 
 def test_a_correction_comes_back_whole(tmp_path: Path) -> None:
     meta = Settings(model_type="corrected").as_meta()
     names, rng = ("ham", "list", "spam"), np.random.default_rng(1)
     store = Store.create(":memory:", meta)
-    words = [f"t{i}" for i in range(2_000)]
+    words = TokenArray.of([f"t{i}" for i in range(2_000)])
     for name in names:
         store.add(name, dict.fromkeys(words, 1))
     content = read_snapshot(store)
     units = rng.integers(-(1 << 20), 1 << 20, (2_000, 3))
-    units[:, 0] = -units[:, 1:].sum(axis=1)
-    tokens = TokenArray.of(words)
-    digests = [bytes([n]) * 16 for n in range(5)]
+    brought = {bytes([n]) * 16: dict(zip(names, units[n].tolist())) for n in range(5)}
     content = content._replace(
-        messages=[(digest, LearnedMessage("spam", True, None)) for digest in digests],
-        correction=CorrectionSums(names, TokenUnits(np.sort(tokens.hashes), units), MessageUnits(digests, units[:5])),
+        messages=[(digest, LearnedMessage("spam", True, None, of)) for digest, of in brought.items()],
+        cells=content.cells.with_weights(units),
     )
     with Store.create(tmp_path / "m", meta) as out:
         write_snapshot(out, content)
     with Store.open(tmp_path / "m") as out:
-        whole = out.corrections.whole()
-        assert np.array_equal(whole.weights.units, units) and np.array_equal(whole.brought.units, units[:5])
-        found = out.corrections.look_up(words, ("spam", "ham"))
-        assert np.array_equal(found, units[np.argsort(np.argsort(tokens.hashes))][:, [2, 0]].T)
-        assert out.corrections.brought(digests[1]) == dict(zip(names, units[1].tolist()))
+        assert {digest: learned.brought for digest, learned in out.messages()} == brought
+        found = out.weights(words, ("spam", "ham"))
+        assert np.array_equal(found, units[np.argsort(np.argsort(words.hashes))][:, [2, 0]].T)

@@ -40,8 +40,7 @@ def test_an_error_in_a_new_model_names_the_model(tmp_path: Path) -> None:
 
 def test_sums_that_a_model_file_does_not_hold_leave_none_behind(tmp_path: Path) -> None:
     content = read_snapshot(model_of(mail(2)).store)
-    cells = tuple(own._replace(occurrences=own.occurrences + MAX_COUNT) for own in content.counts.rows)
-    huge = content._replace(counts=content.counts._replace(rows=cells))
+    huge = content._replace(cells=content.cells._replace(figures=content.cells.figures + MAX_COUNT))
     told = pytest.raises(SpamnbError, match="m: a token was counted more than")
     with told, atomic_replace(tmp_path / "m", content.meta) as store:
         write_snapshot(store, huge)

@@ -67,7 +67,7 @@ def test_trained_and_learned_sums_add_up(
     messages: list[tuple[str, dict[str, int]]], first: int, forgotten: set[int], most: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.store.MAX_UNWRITTEN", most)
+        patch.setattr("spamnb.store.store.MAX_AT_HAND", most)
         check_that_sums_add_up(messages, first, forgotten)
 
 
@@ -133,17 +133,17 @@ def test_arrays_and_messages_come_back(tmp_path: Path) -> None:
     with Store.create(tmp_path / "m", {"note": "ü"}) as store:
         store.put_arrays({"w": np.arange(6.0).reshape(2, 3)})
         store.class_id("spam")
-        store.add_messages(
+        store.put_messages(
             [(b"0" * 16, LearnedMessage("spam", False, None)), (b"2" * 16, LearnedMessage("spam", True, {"spam": 3}))]
         )
     with Store.open(tmp_path / "m") as store:
         assert store.arrays()["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert store.learned(b"0" * 16) == ("spam", False, None)
-        assert store.learned(b"2" * 16) == ("spam", True, {"spam": 3})
+        assert store.learned(b"0" * 16) == LearnedMessage("spam", False, None)
+        assert store.learned(b"2" * 16) == LearnedMessage("spam", True, {"spam": 3})
         assert store.learned(b"1" * 16) is None
         assert store.meta()["note"] == "ü"
         with pytest.raises(SpamnbError, match="cannot be written"):
-            store.add_messages([(b"1" * 16, LearnedMessage("spam", True, None))])
+            store.put_messages([(b"1" * 16, LearnedMessage("spam", True, None))])
 
 
 def damaged(path: Path) -> None:

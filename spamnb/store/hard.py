@@ -1,0 +1,96 @@
+"""The last lessons that a corrected model found hard, with their tokens: lessons after them solve them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from spamnb.errors import Damaged
+from spamnb.learners.learner import HardMessage
+from spamnb.reader.rows import TokenIds
+from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
+from spamnb.store.rows import described
+from spamnb.store.store import Store
+
+# docs/experiments.md#correction: 100 do nearly as well, and 1,000 no better.
+MAX_HARD = 300
+MAX_TOKENS = 4_000  # of a hard message; one that has more is not kept
+
+
+class HardMessages:
+    """Those of an open model file; ``Store.hard`` is one.
+
+    A row's number is larger than that of any row before it, and the newest row always stays, empty where its message
+    was forgotten: what a lesson changed in a hard message can be taken back as long as the row of that number is there.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def _numbers(self) -> list[int]:
+        rows = self._store.execute("SELECT sequence FROM hard WHERE digest NOT NULL ORDER BY sequence")
+        return [number for (number,) in checked_rows("hard", rows, sequence=int_between(MAX_SUM))]
+
+    def pick(self, chance: bytes) -> HardMessage | None:
+        """One of them, the same for the same 16 bytes ``chance``; None where there is none."""
+        with self._store.reading():
+            numbers = self._numbers()
+            return self.get(numbers[int.from_bytes(chance[:8], "little") % len(numbers)]) if numbers else None
+
+    def get(self, number: int) -> HardMessage | None:
+        """The one of this number; None where it is there no longer."""
+        with self._store.reading():
+            rows = self._store.execute(
+                "SELECT digest, class, offsets, tokens FROM hard WHERE sequence = ? AND digest NOT NULL", (number,)
+            )
+            names, vocabulary = list(self._store.view.class_ids), self._store.vocabulary
+            kinds = {"class": int_between(len(names) - 1), "offsets": is_text, "tokens": is_text}
+            for digest, label, offsets, tokens in checked_rows("hard", rows, digest=is_digest, **kinds):
+                found, words = parse_json("hard", "offsets", offsets), parse_json("hard", "tokens", tokens)
+                scores = {names[c]: score for c, score in enumerate(_scores(found, len(names))) if score is not None}
+                if names[label] not in scores or not _are_words(words):
+                    raise Damaged("a message in table hard without a score of its class, or without words")
+                ids = np.unique(vocabulary.ids(words))
+                return HardMessage(number, digest, names[label], scores, TokenIds(vocabulary, ids))
+            return None
+
+    def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:
+        """Keep one more, and let go of the oldest of many."""
+        if len(tokens) > MAX_TOKENS:
+            return
+        store = self._store
+        with store.writing():
+            ids = store.view.class_ids
+            scores = json.dumps([offsets.get(name) for name in ids])
+            words = json.dumps(list(tokens), ensure_ascii=False)
+            self.drop(digest)
+            newest = store.execute("SELECT coalesce(max(sequence), 0) + 1 FROM hard").fetchone()[0]
+            store.execute("INSERT INTO hard VALUES (?, ?, ?, ?, ?)", (newest, digest, ids[label], scores, words))
+            store.execute("DELETE FROM hard WHERE sequence <= ?", (newest - MAX_HARD,))
+
+    def drop(self, digest: bytes) -> None:
+        """Keep a message no longer."""
+        with self._store.writing():
+            gone = "UPDATE hard SET digest = NULL, offsets = '', tokens = '' WHERE digest = ?"
+            self._store.execute(gone, (digest,))
+
+    def drop_holding(self, hashes: np.ndarray) -> None:
+        """Keep those no longer that hold one of the tokens with these hashes."""
+        with self._store.writing():
+            for hard in [self.get(number) for number in self._numbers()] if len(hashes) else []:
+                if hard and np.isin(described(hard.tokens).hashes, hashes).any():
+                    self.drop(hard.digest)
+
+
+def _scores(found: object, classes: int) -> list[float | None]:
+    if not isinstance(found, list) or len(found) > classes:
+        raise Damaged("scores in table hard of more classes than there are")
+    if not all(score is None or (type(score) is float and abs(score) < 1e9) for score in found):
+        raise Damaged("scores in table hard that are no numbers")
+    return found
+
+
+def _are_words(words: object) -> bool:
+    return isinstance(words, list) and set(map(type, words)) <= {str}
