@@ -27,11 +27,20 @@ def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
     return [*build_meta.get_requires_for_build_editable(config_settings), *([] if _compiler() else ["ziglang"])]
 
 
+def _choose_compiler() -> None:
+    if compiler := _compiler():
+        os.environ["CC"] = compiler
+    else:
+        ziglang = f"{shlex.quote(sys.executable)} -m ziglang cc"
+        # Its linker refuses flags with which Debian's Python was built, such as -Bsymbolic-functions.
+        os.environ.update(CC=ziglang, LDSHARED=f"{ziglang} -shared")
+
+
 def build_wheel(*args: Any) -> str:
-    os.environ["CC"] = _compiler() or f"{shlex.quote(sys.executable)} -m ziglang cc"
+    _choose_compiler()
     return build_meta.build_wheel(*args)
 
 
 def build_editable(*args: Any) -> str:
-    os.environ["CC"] = _compiler() or f"{shlex.quote(sys.executable)} -m ziglang cc"
+    _choose_compiler()
     return build_meta.build_editable(*args)

@@ -1,9 +1,9 @@
-"""Check what ARCHITECTURE.md promises: prints each breach and ends with 1 where there is one.
+"""Checks the order of imports that ARCHITECTURE.md states: prints each breach, and ends with 1 if there is one.
 
     python scripts/check_architecture.py
 
-Rooms are the package's folders. A room imports only rooms that stand before it in ``ROOMS``; the wings at the end
-import the whole spine, and other wings only where ``WINGS`` says so. No room uses another's private names.
+A layer imports only the layers before it in ``LAYERS``. An application imports all layers, and the applications that
+``APPLICATIONS`` allows. No package uses another's private names.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "spamnb"
 
-# From left to right. Files that lie flat in the package stand among the rooms under their own names.
-ROOMS = (
+# From bottom to top. A module that lies flat in spamnb/ is a layer by itself.
+LAYERS = (
     "errors naming setting_fields sources reader formulas estimators settings counts learners store judgement training"
     " classifier journal"
 ).split()
-WINGS = {
+APPLICATIONS = {
     "engines": [],
     "evaluation": ["engines"],
     "report": ["evaluation"],
@@ -31,43 +31,42 @@ WINGS = {
     "review": ["serve"],
     "cli": ["engines", "evaluation", "report", "api", "library", "serve", "review"],
 }
-ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
-COMPILED = {"_core"}  # what several rooms use of the one compiled module
+ENTRANCES = {"__init__", "__main__"}  # they re-export
+COMPILED = {"_core"}  # several packages use the one compiled module
 NAMED_TUPLE = {"_replace", "_fields", "_asdict"}  # public, whatever they begin with
-# Whole lines: Python's own parser does not read Cython, nor what ``cimport`` takes.
-IMPORT = re.compile(r"^[ \t]*(?:from|cimport|import)[ \t]+spamnb(?:\.(\w+))?[\w.]*(?:[ \t]+c?import[ \t]+(\w+))?", re.M)
+IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+spamnb(?:\.(\w+))?[\w.]*(?:[ \t]+import[ \t]+(\w+))?", re.M)
 
 
-def room_of(path: Path) -> str:
-    """The room in which a file lies, or its own name where it lies flat in the package."""
+def package_of(path: Path) -> str:
+    """The package of a file, or the module's own name if it lies flat in spamnb/."""
     return path.relative_to(PACKAGE).parts[0].partition(".")[0]
 
 
-def may_import(room: str, other: str) -> bool:
-    """Does ``other`` stand before ``room``?"""
-    if room == other or room in ENTRANCES:
+def may_import(package: str, other: str) -> bool:
+    """May ``package`` import ``other``?"""
+    if package == other or package in ENTRANCES:
         return True
-    if room in WINGS:
-        return other in ROOMS or other in WINGS[room]
-    return room in ROOMS and other in ROOMS[: ROOMS.index(room)]
+    if package in APPLICATIONS:
+        return other in LAYERS or other in APPLICATIONS[package]
+    return package in LAYERS and other in LAYERS[: LAYERS.index(package)]
 
 
 def against_the_order(files: list[Path]) -> Iterator[str]:
-    """Imports of a room that does not stand before the one that imports."""
+    """Imports that the order does not allow."""
     for path in files:
         for first, name in IMPORT.findall(path.read_text()):
-            other = first or name  # "from spamnb import errors" names a room too; other names are public ones
-            known = other in ROOMS or other in WINGS
-            if known and not may_import(room_of(path), other):
+            other = first or name  # "from spamnb import errors" names a layer too; other names are public ones
+            known = other in LAYERS or other in APPLICATIONS
+            if known and not may_import(package_of(path), other):
                 yield f"{path.relative_to(PACKAGE)} imports {other}"
 
 
-def private_across_rooms(files: list[Path]) -> Iterator[str]:
-    """Names with one underscore in front that only another room defines: imported, or asked of an object."""
-    trees = {path: ast.parse(path.read_text()) for path in files if path.suffix == ".py"}
+def private_across_packages(files: list[Path]) -> Iterator[str]:
+    """Imports and attributes with one leading underscore that only another package defines."""
+    trees = {path: ast.parse(path.read_text()) for path in files}
     defined: dict[str, set[str]] = {}
     for path, tree in trees.items():
-        own = defined.setdefault(room_of(path), set())
+        own = defined.setdefault(package_of(path), set())
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 own.add(node.name)
@@ -79,13 +78,13 @@ def private_across_rooms(files: list[Path]) -> Iterator[str]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
                 used.add(node.attr)
-        for name in sorted((used & elsewhere) - defined[room_of(path)] - NAMED_TUPLE - COMPILED):
+        for name in sorted((used & elsewhere) - defined[package_of(path)] - NAMED_TUPLE - COMPILED):
             if name.startswith("_") and not name.startswith("__"):
                 yield f"{path.relative_to(PACKAGE)} uses {name}"
 
 
 if __name__ == "__main__":
-    files = [path for kind in ("*.py", "*.pyx", "*.pxd") for path in sorted(PACKAGE.rglob(kind))]
-    breaches = [*against_the_order(files), *private_across_rooms(files)]
-    print("\n".join(breaches) or f"{len(files)} files keep to the order of the rooms")
+    files = sorted(PACKAGE.rglob("*.py"))
+    breaches = [*against_the_order(files), *private_across_packages(files)]
+    print("\n".join(breaches) or f"{len(files)} files: imports follow the order of ARCHITECTURE.md")
     sys.exit(bool(breaches))

@@ -17,20 +17,21 @@ import base64
 import email
 import io
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from spamnb.reader.message import Message, parse
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests" / "review")]
+from chromium import Chromium, Page  # noqa: E402
 
 WIDTH, MAX_HEIGHT = 1200, 12_000  # pixels of a page; what stands below is left out
 HARDLY = (6, 26)  # of 255; text whose pixels differ by so much from what is under it is neither seen nor hidden
@@ -57,6 +58,7 @@ COLLECT = """(() => {
     return [node.data, around, size, places];
   })]);
 })()"""
+ALONE = "::highlight(alone) { -webkit-text-fill-color: transparent; color: transparent }"
 CLEAR = "*, *::before { -webkit-text-fill-color: transparent !important }"
 HIGHLIGHT = """(() => {
   const range = document.createRange();
@@ -89,127 +91,48 @@ class Agreement:
         )
 
 
-class Browser:
-    """Headless Chromium, through its debugging protocol on two pipes."""
-
-    def __init__(self, folder: str) -> None:
-        to_read, self._to = os.pipe()
-        self._from, to_write = os.pipe()
-        chromium = which("chromium") or which("chromium-browser") or "chromium"
-        command = [
-            chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-            "--disable-dev-shm-usage", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={folder}", "--remote-debugging-pipe", "about:blank",
-        ]  # fmt: skip
-        actions = [
-            (os.POSIX_SPAWN_DUP2, to_read, 3), (os.POSIX_SPAWN_DUP2, to_write, 4),  # where it looks for the pipes
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ]  # fmt: skip
-        self._process = os.posix_spawnp(chromium, command, os.environ, file_actions=actions)
-        os.close(to_read)
-        os.close(to_write)
-        self._buffer = b""
-        self._number = 0
-        self._events: list[dict[str, Any]] = []
-        self._session: dict[str, str] = {}
-        target = self("Target.createTarget", url="about:blank")["targetId"]
-        self._session = {"sessionId": self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
-        for name, options in (
-            ("Page.enable", {}), ("Runtime.enable", {}), ("DOM.enable", {}), ("CSS.enable", {}),
-            ("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}),
-            ("Emulation.setScriptExecutionDisabled", {"value": True}),
-        ):  # fmt: skip
-            self(name, **options)
+class Browser(Chromium):
+    """A browser that fetches nothing: every picture is a gray point, and no script runs."""
 
     def _next(self) -> dict[str, Any]:
-        while b"\0" not in self._buffer:
-            data = os.read(self._from, 1 << 20)
-            if not data:
-                raise EOFError("the browser ended")
-            self._buffer += data
-        message, _, self._buffer = self._buffer.partition(b"\0")
-        return json.loads(message)
-
-    def _send(self, name: str, options: dict[str, Any]) -> int:
-        self._number += 1
-        message = {"id": self._number, "method": name, "params": options, **self._session}
-        data = json.dumps(message).encode() + b"\0"
-        while data:
-            data = data[os.write(self._to, data) :]
-        return self._number
-
-    def __call__(self, name: str, **options: Any) -> dict[str, Any]:
-        """The result of a command."""
-        number = self._send(name, options)
-        while True:
-            message = self._next()
-            if message.get("id") == number:
-                if "error" in message:
-                    raise RuntimeError(f"{name}: {message['error']['message']}")
-                return message["result"]
-            self._handle(message)
-
-    def _handle(self, message: dict[str, Any]) -> None:
+        message = super()._next()
         if message.get("method") == "Fetch.requestPaused":
-            asked = message["params"]
-            url, request = asked["request"]["url"], asked["requestId"]
-            if url.startswith(("file:", "data:", "about:")) and asked["resourceType"] == "Document":
-                self._send("Fetch.continueRequest", {"requestId": request})
-            elif asked["resourceType"] == "Image":
-                headers = [{"name": "Content-Type", "value": "image/png"}]
-                options = {"requestId": request, "responseCode": 200, "responseHeaders": headers, "body": GRAY_POINT}
-                self._send("Fetch.fulfillRequest", options)
-            else:
-                self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
-        elif "method" in message:
-            self._events.append(message)
+            self._answer(message["params"], message["sessionId"])
+        return message
 
-    def show(self, path: Path) -> None:
-        """Load a file and wait until it is there."""
-        self._events.clear()
-        self("Emulation.setDeviceMetricsOverride", width=WIDTH, height=800, deviceScaleFactor=1, mobile=False)
-        self("Page.navigate", url=path.as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self._events):
-            self._handle(self._next())
-
-    def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        found = self("Runtime.evaluate", expression=script)
-        if "exceptionDetails" in found:
-            raise RuntimeError(str(found["exceptionDetails"])[:500])
-        return found["result"].get("value")
-
-    def style(self, sheet: str | None, text: str) -> str:
-        """A style sheet of ours, made or changed; what names it."""
-        if sheet is None:
-            frame = self("Page.getFrameTree")["frameTree"]["frame"]["id"]
-            sheet = self("CSS.createStyleSheet", frameId=frame)["styleSheetId"]
-        self("CSS.setStyleSheetText", styleSheetId=sheet, text=text)
-        return sheet
-
-    def pixels(self, x: float, y: float, width: float, height: float) -> np.ndarray:
-        """A part of the page, (height, width, 3)."""
-        clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
-        shot = self("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
-        return np.asarray(Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")).astype(np.int16)
-
-    def close(self) -> None:
-        """End it."""
-        self._send("Browser.close", {})
-        os.close(self._to)
-        os.close(self._from)
-        os.waitpid(self._process, 0)
+    def _answer(self, asked: dict[str, Any], session: str) -> None:
+        url, request, kind = asked["request"]["url"], asked["requestId"], asked["resourceType"]
+        if url.startswith(("file:", "data:", "about:")) and kind == "Document":
+            self.send("Fetch.continueRequest", session, requestId=request)
+        elif kind == "Image":
+            headers = [{"name": "Content-Type", "value": "image/png"}]
+            options = {"responseCode": 200, "responseHeaders": headers, "body": GRAY_POINT}
+            self.send("Fetch.fulfillRequest", session, requestId=request, **options)
+        else:
+            self.send("Fetch.failRequest", session, requestId=request, errorReason="BlockedByClient")
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """A browser with a new profile."""
+def open_page() -> Iterator[Page]:
+    """A page of a browser with a new profile."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        found = Browser(folder)
+        browser = Browser(Path(folder))
         try:
-            yield found
+            page = browser.new_page()
+            page.ask("DOM.enable")
+            page.ask("CSS.enable")
+            page.ask("Fetch.enable", patterns=[{"urlPattern": "*"}])
+            page.ask("Emulation.setScriptExecutionDisabled", value=True)
+            yield page
         finally:
-            found.close()
+            browser.close()
+
+
+def pixels(page: Page, x: float, y: float, width: float, height: float) -> np.ndarray:
+    """A part of the page, (height, width, 3)."""
+    clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
+    shot = page.ask("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")).astype(np.int16)
 
 
 def html_parts(raw: bytes) -> Iterator[bytes]:
@@ -243,18 +166,19 @@ def most(difference: np.ndarray, rects: list[list[float]]) -> int:
     return found
 
 
-def painted(browser: Browser, html: bytes, path: Path) -> list[tuple[str, list[str], int]]:
+def painted(page: Page, html: bytes, path: Path) -> list[tuple[str, list[str], int]]:
     """The text nodes of a page: text, tags around, and by how much their pixels differ from what is under them."""
     path.write_bytes(b"\xef\xbb\xbf" + html.replace(b"cid:", b"http://x/"))
-    browser.show(path)
-    high, nodes = json.loads(browser.run(COLLECT))
+    page.look(WIDTH)
+    page.go(path.as_uri())
+    high, nodes = json.loads(page.run(COLLECT))
     high = max(1, min(high, MAX_HEIGHT))
-    browser("Emulation.setDeviceMetricsOverride", width=WIDTH, height=800, deviceScaleFactor=1, mobile=False)
-    sheet = browser.style(None, " ")
-    with_text = browser.pixels(0, 0, WIDTH, high)
-    browser.style(sheet, CLEAR)
-    difference = np.abs(with_text - browser.pixels(0, 0, WIDTH, high)).max(axis=2)
-    browser.style(sheet, "::highlight(alone) { -webkit-text-fill-color: transparent; color: transparent }")
+    frame = page.ask("Page.getFrameTree")["frameTree"]["frame"]["id"]
+    sheet = page.ask("CSS.createStyleSheet", frameId=frame)["styleSheetId"]
+    with_text = pixels(page, 0, 0, WIDTH, high)
+    page.ask("CSS.setStyleSheetText", styleSheetId=sheet, text=CLEAR)
+    difference = np.abs(with_text - pixels(page, 0, 0, WIDTH, high)).max(axis=2)
+    page.ask("CSS.setStyleSheetText", styleSheetId=sheet, text=ALONE)
     covered = np.zeros(difference.shape, np.int16)
     found: list[tuple[str, list[str], int]] = []
     seen: list[int] = []
@@ -282,10 +206,10 @@ def painted(browser: Browser, html: bytes, path: Path) -> list[tuple[str, list[s
             if width <= 0 or height <= 0:
                 found[number] = (text, around, 0)
                 continue
-            browser.run('CSS.highlights.delete("alone")')
-            before = browser.pixels(x, y, width, height)
-            browser.run(HIGHLIGHT % number)
-            by = int(np.abs(before - browser.pixels(x, y, width, height)).max(initial=0))
+            page.run('CSS.highlights.delete("alone")')
+            before = pixels(page, x, y, width, height)
+            page.run(HIGHLIGHT % number)
+            by = int(np.abs(before - pixels(page, x, y, width, height)).max(initial=0))
             found[number] = (text, around, by)
     return found
 
@@ -343,12 +267,12 @@ def main() -> int:
     arguments = parser.parse_args()
     total = Agreement()
     pages = 0
-    with browser() as chromium, tempfile.TemporaryDirectory() as folder:
+    with open_page() as shown, tempfile.TemporaryDirectory() as folder:
         for path in messages(arguments.folders, arguments.pages):
             for html in html_parts(path.read_bytes()):
                 pages += 1
                 page = parse(b"Content-Type: text/html; charset=utf-8\n\n" + html)
-                found = compare(painted(chromium, html, Path(folder) / "page.html"), page)
+                found = compare(painted(shown, html, Path(folder) / "page.html"), page)
                 total.add(found)
                 if arguments.each and (found.missed or found.leaked):
                     print(f"{path}: {found}")

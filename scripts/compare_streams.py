@@ -1,14 +1,11 @@
 """Filters on streams, where it is hard: the first messages, one class in a hundred, a class that comes late.
 
     python scripts/compare_streams.py --corpus spamassassin --stream arrival|rare-spam|rare-ham|late-spam|late-ham
-    python scripts/compare_streams.py --corpus 20news [--late sci.space]...
 
 Each message is judged, then learned. arrival: in the order of the topmost Received fields; Enron's mail has none and is
 numbered in the order of time, and other corpora are in that of md5. rare: one of a class after each hundred of the
 other; --draws says how often which ones are drawn. late: 1,000 messages of one class, then the rest of both, evenly
 mixed. Figures are of parts of the stream, which are counted from the first message, for a late class from its first.
-20news: posts in the order of md5, of which those of the late group come after 2,000 others; right is the likeliest
-group.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ from __future__ import annotations
 import argparse
 import math
 import random
-import sys
 import tempfile
 from collections.abc import Sequence
 from itertools import pairwise
@@ -24,22 +20,17 @@ from pathlib import Path
 
 import numpy as np
 from compare_filters import as_files, corpus, md5
-from mail_corpora import corpora_folder
 from peer import Judged, Mail
 from peers import PEERS
 
-from spamnb.evaluation.online import by_date, online
+from spamnb.evaluation.online import by_date
 from spamnb.evaluation.roc import one_minus_roca
 from spamnb.report.numbers import percent
-from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
-from spamnb.sources.spec import entries
 
 STREAMS = ("arrival", "rare-spam", "rare-ham", "late-spam", "late-ham")
 PARTS = 0, 100, 500, 2000
 LATE = 1000  # messages before a class that comes late
-LATE_GROUP = 2000
-GROUPS = "sci.space", "rec.autos", "comp.windows.x", "talk.politics.guns"
 
 
 def mixed(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
@@ -119,44 +110,15 @@ def filters(name: str, stream: str, draws: int, wanted: list[str], limit: int | 
             print("|".join(["", f"{kind.name}, {decision}", part, *cells, ""]), flush=True)
 
 
-def newsgroups(late: Sequence[str], limit: int | None) -> None:
-    """A table of models on a stream of posts, to which groups come late, each in a stream of its own."""
-    folder = corpora_folder() / "20news-bydate"
-    found = list(entries([str(folder / "train")], lambda what, error: print(what, error, file=sys.stderr)))
-    found.sort(key=md5)
-    print("|model|late group|its posts|right|others called it|other posts right|")
-    print("|---|---|---|---|---|---|", flush=True)
-    for model in ("corrected", "boolean"):
-        for group in late:
-            own = [entry for entry in found if entry.label == group]
-            others = [entry for entry in found if entry.label != group]
-            taken = (others[:LATE_GROUP] + mixed(own, others[LATE_GROUP:]))[:limit]
-            result = online(taken, Settings(model_type=model), lambda name, error: None)
-            said, is_own = result.probabilities.argmax(axis=1), result.truth == result.classes.index(group)
-            number = is_own.cumsum()
-            for low, high in ((1, 10), (11, 50), (51, 100), (101, len(own))):
-                here = (number >= low) & (number <= high)
-                asked, rest = here & is_own, here & ~is_own
-                right = said == result.truth
-                wrongly = int((rest & (said == result.classes.index(group))).sum())
-                rate = percent(100 * float(right[rest].mean())) if rest.any() else "–"
-                cells = f"{low}–{high}", f"{int(right[asked].sum())} of {int(asked.sum())}", str(wrongly), rate
-                print("|".join(["", model, group, *cells, ""]), flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", default="spamassassin", help="20news, or as compare_filters.py takes it")
+    parser.add_argument("--corpus", default="spamassassin", help="as compare_filters.py takes it")
     parser.add_argument("--stream", choices=STREAMS, default="arrival")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--filters", default="spamnb;spamnb, naive Bayes;bogofilter", help="names, ';' between them")
-    parser.add_argument("--late", action="append", help="a newsgroup that comes late")
     parser.add_argument("--limit", type=int, help="only the first so many messages of the stream")
     given = parser.parse_args()
-    if given.corpus == "20news":
-        newsgroups(given.late or GROUPS, given.limit)
-    else:
-        filters(given.corpus, given.stream, given.draws, given.filters.split(";"), given.limit)
+    filters(given.corpus, given.stream, given.draws, given.filters.split(";"), given.limit)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ from typing import IO, Any
 try:
     import pooch
 except ImportError:
-    sys.exit("fetch_corpora: needs pooch: pip install 'spamnb[corpora]'")
+    sys.exit("fetch_corpora: needs pooch: pip install pooch")
 
 CHUNK = 1 << 16  # bytes read at once
 MAX_DOWNLOAD = 1 << 30

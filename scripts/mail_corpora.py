@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
 
@@ -27,3 +28,15 @@ def sources(name: str, root: Path) -> list[str]:
     """The SOURCEs of a corpus below the folder ``root`` of all of them."""
     parts = [spec.rpartition("=") for spec in CORPORA[name]]
     return [f"{label}{equals}{root}/{path}" for label, equals, path in parts]
+
+
+def with_corpora(parser: argparse.ArgumentParser, needed: str) -> argparse.Namespace:
+    """The parsed command line, where ``--corpora`` or SPAMNB_CORPORA names a folder that holds ``needed``."""
+    default = os.environ.get("SPAMNB_CORPORA")
+    parser.add_argument("--corpora", type=Path, default=default, help="their folder [default: $SPAMNB_CORPORA]")
+    given = parser.parse_args()
+    if given.corpora is None:
+        parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
+    if not (given.corpora / needed).is_dir():
+        parser.error(f"{given.corpora}: no folder {needed} there; scripts/fetch_corpora.py gets the corpora")
+    return given

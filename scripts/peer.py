@@ -59,7 +59,6 @@ class Peer:
     needs: Sequence[str] = ()
     codes: Sequence[int] = (0,)  # exit codes that are no failure
     cuts: Mapping[str, float] = MappingProxyType({"p > .5": 0.5})
-    probable = True  # its scores are meant as probabilities of spam
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -119,5 +118,4 @@ class Peer:
 
     def judged(self, scores: list[float], training: float, scoring: float) -> Judged:
         calls = {name: [score > cut for score in scores] for name, cut in self.cuts.items()}
-        kept = scores if self.probable else None
-        return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, kept)
+        return Judged(training, scoring, self.peak / 1024, self.model_mb(), scores, calls, scores)

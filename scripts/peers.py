@@ -62,45 +62,6 @@ class SpamProbe(Peer):
         return [float(line.split()[1]) for line in told.splitlines()]
 
 
-class Crm114(Peer):
-    """OSB with unique features, trained on error and on what is nearer than 10 pR to the border."""
-
-    name = "crm114"
-    needs = ("crm",)
-    codes = (0, 1)
-    cuts = MappingProxyType({"pR > 0": 0.0})
-    probable = False
-
-    _LEARN = "{ match (:f:) [:_arg2:] /.*/\n  learn <osb unique microgroom> (:*:f:) /[[:graph:]]+/ }\n"
-    _CLASSIFY = (
-        "{ isolate (:s:) // { classify <osb unique microgroom> (spam.css | ham.css) (:s:) /[[:graph:]]+/ }\n"
-        "  output /:*:s:\\n/ }\n"
-    )
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        (folder / "learn.crm").write_text(self._LEARN)
-        (folder / "classify.crm").write_text(self._CLASSIFY)
-
-    def train(self, mail: Sequence[Mail]) -> None:
-        # In alternation: trained class by class the first class would have been learned against nothing.
-        by_label = [[m for m in mail if m.label == label] for label in ("spam", "ham")]
-        order = sorted((i / len(part), k, i) for k, part in enumerate(by_label) for i in range(len(part)))
-        for _, k, i in order:
-            self.learn(by_label[k][i])
-
-    def learn(self, mail: Mail) -> None:
-        (score,) = self.score([mail.path])
-        if (score if mail.label == "spam" else -score) < 10:
-            self.run("crm", "learn.crm", f"{mail.label}.css", given=mail.path.read_bytes())
-
-    def score(self, paths: Sequence[Path]) -> list[float]:
-        if not all((self.folder / f"{label}.css").exists() for label in ("spam", "ham")):
-            return [0.0] * len(paths)
-        told = [self.run("crm", "classify.crm", given=path.read_bytes()) for path in paths]
-        return [float(said.split("pR:", 1)[1].split()[0]) if "pR:" in said else 0.0 for said in told]
-
-
 class SpamAssassinBayes(Peer):
     """SpamAssassin with nothing but its Bayes rules, in one process: ``spamassassin_bayes.pl``."""
 
@@ -236,7 +197,6 @@ PEERS: tuple[type[Peer], ...] = (
     Bogofilter,
     SpamAssassinBayes,
     SpamProbe,
-    Crm114,
     LogisticRaw,
     LogisticMail,
     MultinomialRaw,

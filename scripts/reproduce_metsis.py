@@ -12,11 +12,11 @@ all tested messages together. The published figures are second-hand: a mismatch 
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mail_corpora import with_corpora
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -81,18 +81,8 @@ def recalls(X: csr_array, y: np.ndarray) -> dict[str, tuple[float, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--corpora",
-        type=Path,
-        default=os.environ.get("SPAMNB_CORPORA"),
-        help="the folder with enron-spam/enron1 …  [default: $SPAMNB_CORPORA]",
-    )
     parser.add_argument("--sets", default=",".join(PUBLISHED))
-    given = parser.parse_args()
-    if given.corpora is None:
-        parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
-    if not (given.corpora / "enron-spam").is_dir():
-        parser.error(f"{given.corpora}: no folder enron-spam there; scripts/fetch_corpora.py gets the corpora")
+    given = with_corpora(parser, "enron-spam")
     print(f"{'':29}{'spam recall %':^20}{'ham recall %':^20}")
     print(f"{'':29}{'published':>10}{'ours':>9} {'published':>10}{'ours':>9}")
     for name in given.sets.split(","):

@@ -10,12 +10,12 @@ rates beside ours and ends 1 where a printed digit differs; ``--figures`` draws 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from mail_corpora import with_corpora
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
@@ -117,15 +117,8 @@ def draw(posts: Posts, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Murphy's X windows table beside ours.")
-    parser.add_argument(
-        "--corpora", type=Path, default=os.environ.get("SPAMNB_CORPORA"), help="[default: $SPAMNB_CORPORA]"
-    )
     parser.add_argument("--figures", type=Path, help="folder for xwindows.png")
-    options = parser.parse_args()
-    if options.corpora is None:
-        parser.error("name the folder of corpora: --corpora DIR, or SPAMNB_CORPORA")
-    if not (options.corpora / "xwindows").is_dir():
-        parser.error(f"{options.corpora}: no folder xwindows there; scripts/fetch_corpora.py gets the corpora")
+    options = with_corpora(parser, "xwindows")
     posts = load(options.corpora)
     found = ours(posts)
     tables = ("X", "MS", "information")

@@ -101,7 +101,7 @@ def _pdf(trained: object, here: bool) -> str:
         return ""
     if here:
         return "read; they were not when the model was trained: what they say counts little until you train it anew"
-    return "not read; they were when the model was trained: pip install 'spamnb[pdf]'"
+    return "not read; they were when the model was trained: pip install pypdf"
 
 
 def _of_them(learned: Any) -> str:

@@ -101,7 +101,7 @@ def review_command(
 
         from spamnb.review.app import Review
     except ImportError as error:
-        raise SpamnbError(f"'review' needs {error.name}: pip install 'spamnb[review]'") from None
+        raise SpamnbError(f"'review' needs {error.name}: pip install starlette uvicorn") from None
     if socket is None and not is_loopback(host):
         if proxy_user is not None:
             raise click.UsageError(f"{host} is not this machine alone: anybody there could say who they are")

@@ -176,7 +176,7 @@ def cluster(address: str, workers: int | None, folder: Path, tell: Callable[[str
     try:
         import distributed
     except ImportError as error:
-        raise SpamnbError("--dask needs Dask's distributed: pip install 'spamnb[dask]'") from error
+        raise SpamnbError("--dask needs Dask's distributed: pip install distributed") from error
     made_client: Any = distributed.Client  # untyped
     with ExitStack() as stack:
         stack.enter_context(_quiet())

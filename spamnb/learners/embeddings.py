@@ -220,7 +220,7 @@ class SentenceModel(Embedding):
         try:
             from model2vec import StaticModel
         except ImportError as error:
-            raise SpamnbError(f"{self.spec} needs model2vec: pip install 'spamnb[embeddings]'") from error
+            raise SpamnbError(f"{self.spec} needs model2vec: pip install model2vec") from error
         wanted = _words(tokens)
         words = sorted(wanted)
         if not words:

@@ -12,7 +12,7 @@ HEAD = 1024  # bytes that tell what a file is
 
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # which sources/outlook.py looks into
 OUTLOOK = (
-    "an Outlook message or an older Office document; pip install 'spamnb[outlook]' to read .msg files,"
+    "an Outlook message or an older Office document; 'pip install olefile' lets spamnb read .msg files,"
     " or 'msgconvert' makes mail of them"
 )
 _PST = "an Outlook data file; 'readpst -o FOLDER FILE' makes mailboxes of it"

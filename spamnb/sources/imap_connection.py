@@ -85,7 +85,8 @@ def connect(url: ImapUrl, login: Login) -> IMAPClient:
     try:
         from imapclient import IMAPClient, SocketTimeout
     except ImportError:
-        raise SpamnbError(f"{escape(url.account)}: pip install 'spamnb[imap]' lets spamnb read IMAP accounts") from None
+        hint = "'pip install imapclient keyring' lets spamnb read IMAP accounts"
+        raise SpamnbError(f"{escape(url.account)}: {hint}") from None
     if not url.tls and not login.starttls and not url.is_loopback:
         raise SpamnbError(
             f"{escape(url.account)}: imap:// sends mail and password in the clear, so only to this machine; write"

@@ -27,7 +27,7 @@ def parquet_rows(path: str, columns: Columns, labelled: bool) -> Rows:
         from pyarrow import parquet
     except ImportError:
         raise SpamnbError(
-            f"{escape(path)}: Parquet is read by pyarrow: pip install 'spamnb[parquet]';"
+            f"{escape(path)}: reading Parquet needs pyarrow: pip install pyarrow;"
             " or pandas.read_parquet(…).to_csv(…) makes CSV of it"
         ) from None
     with open_mail(path) as stream:

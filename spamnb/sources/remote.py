@@ -185,7 +185,7 @@ def _storage(url: str) -> Iterator[tuple[Any, str]]:
     try:
         import fsspec
     except ImportError:
-        raise SpamnbError(f"{escape(url)}: URLs are read by fsspec: pip install 'spamnb[remote]'") from None
+        raise SpamnbError(f"{escape(url)}: reading URLs needs fsspec: pip install 'fsspec[http]'") from None
     try:
         yield fsspec.core.url_to_fs(safe_url(url), **_options(url))
     except SpamnbError:

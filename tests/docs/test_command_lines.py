@@ -32,7 +32,6 @@ NOT_RUN = {
     "python scripts/compare_": "needs the public corpora and other filters",
     "python scripts/benchmark": "needs the public corpora or a quiet machine",
     "python scripts/soak_imap.py": "takes an hour; tests/serve/test_imap_sort.py does its work",
-    "python scripts/soak_server.py": "takes minutes; tests/serve/test_workers.py kills workers, too",
     "python scripts/experiment_": "needs the public corpora, and hours",
     "python scripts/reproduce_": "tests/scripts runs them",
 }

@@ -52,16 +52,21 @@ class Chromium:
         target = self.ask("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         return Page(self, self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
 
-    def ask(self, name: str, session: str = "", **options: Any) -> dict[str, Any]:
-        """A command's answer; what the browser tells meanwhile is kept."""
+    def send(self, name: str, session: str = "", **options: Any) -> int:
+        """A command whose answer nobody waits for; its number."""
         self._number += 1
         message = {"id": self._number, "method": name, "params": options, **({"sessionId": session} if session else {})}
         data = json.dumps(message).encode() + b"\0"
         while data:
             data = data[os.write(self._to, data) :]
+        return self._number
+
+    def ask(self, name: str, session: str = "", **options: Any) -> dict[str, Any]:
+        """A command's answer; events that arrive meanwhile are kept."""
+        number = self.send(name, session, **options)
         while True:
             answer = self._next()
-            if answer.get("id") == self._number:
+            if answer.get("id") == number:
                 if "error" in answer:
                     raise LookupError(f"{name}: {answer['error']['message']}")
                 return answer["result"]

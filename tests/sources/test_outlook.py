@@ -193,7 +193,7 @@ def test_other_documents_are_no_mail(tmp_path: Path) -> None:
 def test_without_olefile_the_refusal_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.msg").write_bytes(compound(WHOLE))
     monkeypatch.setitem(sys.modules, "olefile", None)
-    with pytest.raises(SpamnbError, match=r"not mail; pip install 'spamnb\[outlook\]'.*'msgconvert'"):
+    with pytest.raises(SpamnbError, match=r"not mail; 'pip install olefile'.*'msgconvert'"):
         list(unlabelled([str(tmp_path / "a.msg")], pytest.fail))
 
 

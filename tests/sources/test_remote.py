@@ -131,7 +131,7 @@ def test_one_url_for_two_classes_is_refused(memory: str) -> None:
 def test_what_is_missing_is_named(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "fsspec", None)
-        with pytest.raises(SpamnbError, match=r"pip install 'spamnb\[remote\]'"):
+        with pytest.raises(SpamnbError, match=r"pip install 'fsspec\[http\]'"):
             read(memory)
 
     def missing(url: str) -> None:
