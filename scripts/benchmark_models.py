@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from spamnb import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MultinomialNB,
+    QuadraticDiscriminantAnalysis,
+)
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.complement import ComplementNB
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.lda import LinearDiscriminantAnalysis
-from spamnb.estimators.logistic import LogisticRegression
-from spamnb.estimators.multinomial import MultinomialNB
-from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
-from spamnb.formulas.class_sums import presence
 from spamnb.formulas.mutual_information import mutual_information
 
 WORD = re.compile(r"\w+")
@@ -102,7 +103,7 @@ def compare_information(X: Any, labels: np.ndarray, columns: int) -> None:
     times = [
         seconds(lambda: mutual_information(counts.document_counts, counts.documents, 0)) for _ in range(9)
     ]
-    some = presence(X[:, :columns]).astype(np.int32)
+    some = (X[:, :columns] > 0).astype(np.int32)
     started = time.perf_counter()
     theirs = mutual_info_classif(some, labels, discrete_features=True)
     took = time.perf_counter() - started

@@ -22,9 +22,8 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from sklearn.feature_extraction.text import CountVectorizer
 
+from spamnb import BernoulliNB, MultinomialNB
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information, top_columns
 
 WORD = re.compile(r"[a-z]+")

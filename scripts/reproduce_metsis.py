@@ -20,10 +20,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
+from spamnb import BernoulliNB, GaussianNB, MultinomialNB
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information
 
 BATCH, MIN_LOG_PRIOR, ATTRIBUTES = 100, 5, 3000

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.pooling import softmax
+from spamnb.formulas.softmax import softmax
 
 BINS = 512
 MIN_MESSAGES = 10  # per class: with fewer, its curve is more prior than evidence, and no probability is above .93

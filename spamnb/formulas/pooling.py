@@ -97,13 +97,3 @@ def pool(
     shares /= PRIOR_WEIGHT + votes.sum(axis=1, keepdims=True)
     weights = (contributions - contributions.mean(axis=0)) * (token_weights * shares.ravel()[cell])
     return _row_sums(weights, indptr).T, weights
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(score) of each class divided by their sum, (C,) or (n, C).
-
-    >>> softmax(np.log([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
-    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)

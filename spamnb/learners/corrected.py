@@ -38,6 +38,7 @@ from spamnb.learners.learner import (
     Learner,
     Lesson,
     ModelFile,
+    ScoringFile,
     Screened,
 )
 from spamnb.learners.naive_bayes import NaiveBayes
@@ -117,7 +118,7 @@ class Corrected(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         found = self.naive_bayes.score(store, totals, tokens, rows)
         units = store.corrections.look_up(found.tokens, totals.classes)
         # A row has length 1 with all of the message's tokens, those that the model does not know among them.

@@ -1,4 +1,4 @@
-"""Messages as dense vectors, for the Gaussian models and logistic regression: one formula, three sources of vectors.
+"""Messages as dense vectors, for the Gaussian models: one formula, three sources of vectors.
 
     z = Σ_j (1 + ln n_j) g_j v_j        x = √d z/|z|        g_j = 1 − H_j / ln(1+N)
 
@@ -29,7 +29,7 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from spamnb.estimators.discriminant import QuadraticForm
+    from spamnb.estimators.gaussian import QuadraticForm
 
 # Of "lsa" without a number. More dimensions err less and cost time and file size: docs/experiments.md#embeddings.
 DIMENSIONS = 100
@@ -76,7 +76,7 @@ def shares_of(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray)
     is shared evenly between them, which is their Shapley value, the message's length being taken as given.
     """
     x, shares = embed(vectors, occurrences)
-    slope = form.linear if form.quadratic is None else form.linear + form.quadratic @ x
+    slope = form.linear + form.quadratic @ x
     return Shares((shares[:, None] * vectors) @ slope.T, (slope * x).T, form.constant)
 
 
@@ -96,8 +96,9 @@ class Embedding:
         share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
         weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
         columns, directions = self._directions(X, tokens, weights)
-        self.columns_ = columns
-        self.vectors_ = (weights[columns, None] * directions).astype(np.float32)
+        vectors = (weights[columns, None] * directions).astype(np.float32)
+        says = vectors.any(axis=1)
+        self.columns_, self.vectors_ = columns[says], vectors[says]
         return self
 
     def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -52,18 +52,31 @@ class HardFile(Protocol):
     def drop(self, digest: bytes) -> None: ...
 
 
-class ModelFile(Protocol):
-    """What a learner asks of an open model file, and keeps in it; ``store.Store`` is one."""
+class CorrectionWeights(Protocol):
+    """What a corrected model keeps of each token, in whole units (formulas/correction.py)."""
+
+    def look_up(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray: ...
+
+
+class ScoringFile(Protocol):
+    """What a learner asks of an open model file to score messages."""
 
     path: str
 
     def meta(self) -> dict[str, Any]: ...
-    def put_meta(self, changes: Mapping[str, Any]) -> None: ...
     def look_up(self, tokens: Sequence[str]) -> TokenCounts: ...
     def frequencies(self) -> list[dict[int, int]]: ...
     def arrays(self) -> dict[str, np.ndarray]: ...
-    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]: ...
+    @property
+    def corrections(self) -> CorrectionWeights: ...
+
+
+class ModelFile(ScoringFile, Protocol):
+    """What a learner keeps in a model file, too; ``store.Store`` is one."""
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None: ...
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
     def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None: ...
     @property
     def corrections(self) -> CorrectionFile: ...
@@ -177,14 +190,14 @@ class Learner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only.
 
         ``totals`` holds at least one class."""
         raise NotImplementedError
 
     def directions(
-        self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
+        self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
     ) -> list[Direction]:
         """What the directions of an embedding gave to the one message of ``rows``; none without an embedding."""
         return []
@@ -227,13 +240,13 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.corrected import Corrected
 
         return Corrected(settings)
-    if settings.embedding is not None:
-        from spamnb.learners.embedded_model import EmbeddedModel
+    if settings.model_type == "logistic":
+        from spamnb.learners.logistic import Logistic
 
-        return EmbeddedModel(settings)
-    from spamnb.learners.logistic import Logistic
+        return Logistic(settings)
+    from spamnb.learners.embedded_model import EmbeddedModel
 
-    return Logistic(settings)
+    return EmbeddedModel(settings)
 
 
 def class_names(value: object) -> bool:

@@ -17,8 +17,17 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
-from spamnb.formulas.pooling import softmax
-from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, ModelFile, Screened, class_names
+from spamnb.formulas.softmax import softmax
+from spamnb.learners.learner import (
+    BatchScores,
+    FitResult,
+    Learner,
+    Lesson,
+    ModelFile,
+    ScoringFile,
+    Screened,
+    class_names,
+)
 from spamnb.reader.rows import CsrRows, take_tokens
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
@@ -58,8 +67,9 @@ class Logistic(Learner):
         """Fit to all messages of the training set."""
         from spamnb.estimators.logistic import LogisticRegression
 
-        has_weight = training_set.counts.document_frequency() >= MIN_DF
-        X, y = _rows(training_set, has_weight)
+        # The document frequencies are those of all messages, also where a fold is left out.
+        X = _rows(training_set, training_set.counts.document_frequency() >= MIN_DF)
+        y = training_set.included_labels()
         classes = len(training_set.counts.classes)
         if classes < 2 or len(np.unique(y)) < 2:
             return Weights(np.zeros((len(training_set.tokens), classes)), np.zeros(classes))
@@ -92,19 +102,18 @@ class Logistic(Learner):
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
         folds = 5 if len(training_set.counts.classes) == 2 else 2
-        fold_of = training_set.stratified_folds(folds)
-        # The document frequencies, which decide what tokens have a weight, stay those of all messages.
-        fitted = [self.fit(training_set.select(fold_of != fold)) for fold in range(folds)]
-        labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(training_set.counts.classes)))]
-        for batch in training_set.batches():
-            by_fold = np.stack([weights.score(batch.rows)[0] for weights in fitted])
-            labels.append(batch.labels)
-            scores.append(by_fold[fold_of[batch.positions], np.arange(len(batch.labels))])
-        return np.concatenate(labels), np.concatenate(scores), folds
+        fold = training_set.stratified_folds(folds)
+        fold_of = fold[training_set.included_positions()]
+        scores = np.zeros((len(fold_of), len(training_set.counts.classes)))
+        for f in range(folds):
+            weights, inside = self.fit(training_set.select(fold != f)), training_set.select(fold == f)
+            parts = [weights.score(batch.rows)[0] for batch in inside.batches()]
+            scores[fold_of == f] = np.concatenate([scores[:0], *parts])
+        return training_set.included_labels(), scores, folds
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
         vectors = _vectors(store, tokens, len(names))
         positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
@@ -144,7 +153,7 @@ class Logistic(Learner):
         return False
 
 
-def _parameters(store: ModelFile) -> tuple[list[str], np.ndarray]:
+def _parameters(store: ScoringFile) -> tuple[list[str], np.ndarray]:
     names = store.meta().get("linear_classes", [])
     intercept = store.arrays().get("linear_intercept", np.zeros(0))
     if not class_names(names) or intercept.shape != (len(names),):
@@ -152,7 +161,7 @@ def _parameters(store: ModelFile) -> tuple[list[str], np.ndarray]:
     return names, intercept
 
 
-def _vectors(store: ModelFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
+def _vectors(store: ScoringFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
     """{token: its weights for the first classes} of those tokens that have any."""
     vectors = store.look_up_vectors(tokens)
     if max(map(len, vectors.values()), default=0) > classes:
@@ -160,16 +169,11 @@ def _vectors(store: ModelFile, tokens: Sequence[str], classes: int) -> dict[str,
     return vectors
 
 
-def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> tuple[Any, np.ndarray]:
-    """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1, and the class numbers."""
-    from scipy.sparse import csr_array, vstack
-
-    matrices, labels = [csr_array((0, len(training_set.tokens)))], [np.zeros(0, np.intp)]
-    for batch in training_set.batches(1 << 14):
-        X = batch.rows._replace(counts=has_weight[batch.rows.ids].astype(float)).matrix(len(training_set.tokens))
-        X.eliminate_zeros()
-        lengths = np.diff(X.indptr)
-        X.data /= np.sqrt(np.repeat(lengths, lengths))
-        matrices.append(X)
-        labels.append(batch.labels)
-    return vstack(matrices, format="csr"), np.concatenate(labels)
+def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> Any:
+    """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1."""
+    X = training_set.matrix().astype(float)
+    X.data = has_weight[X.indices].astype(float)
+    X.eliminate_zeros()
+    lengths = np.diff(X.indptr)
+    X.data /= np.sqrt(np.repeat(lengths, lengths))
+    return X

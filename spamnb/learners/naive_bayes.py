@@ -13,9 +13,10 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-from spamnb.formulas.pooling import pool, softmax
+from spamnb.formulas.pooling import pool
 from spamnb.formulas.priors import class_log_prior
-from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, Screened
+from spamnb.formulas.softmax import softmax
+from spamnb.learners.learner import BatchScores, FitResult, Learner, ScoringFile, Screened
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
 
@@ -28,7 +29,7 @@ MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         settings = self.settings
         found = store.look_up(tokens)
         known = rows.select(found.positions, len(tokens))

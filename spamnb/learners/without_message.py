@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
-from spamnb.learners.learner import CorrectionFile, HardFile, ModelFile
-
-_ASKING = "a model without one of its messages is for asking"
+from spamnb.learners.learner import CorrectionFile, ModelFile
 
 
 class WithoutMessage:
@@ -62,22 +60,10 @@ class WithoutMessage:
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         return self._file.look_up_vectors(tokens)
 
-    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
-        return self._file.in_vocabulary(tokens)
-
     @property
-    def corrections(self) -> CorrectionFile:
+    def corrections(self) -> _CorrectionWithout:
         """The file's correction, less what the message brought to its tokens."""
         return _CorrectionWithout(self._file.corrections, self._counted, self._digest)
-
-    def put_meta(self, changes: Mapping[str, Any]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
-        raise TypeError(_ASKING)
 
 
 class _CorrectionWithout:
@@ -96,37 +82,6 @@ class _CorrectionWithout:
         if apart := self._file.moved_apart(self._digest, list(self._counted)):
             weights -= _units(apart[1], set(apart[0]), tokens, classes)
         return weights
-
-    def brought(self, digest: bytes) -> dict[str, int]:
-        return {} if digest == self._digest else self._file.brought(digest)
-
-    def add(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def clear(self, tokens: Sequence[str]) -> None:
-        raise TypeError(_ASKING)
-
-    def changed(self, digest: bytes) -> tuple[int, dict[str, int]] | None:
-        return None if digest == self._digest else self._file.changed(digest)
-
-    def moved_apart(self, digest: bytes, tokens: Sequence[str]) -> tuple[Sequence[str], dict[str, int]] | None:
-        return None if digest == self._digest else self._file.moved_apart(digest, tokens)
-
-    @property
-    def hard(self) -> HardFile:
-        return self._file.hard
-
-    def put_brought(self, digest: bytes, units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_changed(self, digest: bytes, number: int, units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_moved_apart(self, digest: bytes, tokens: Sequence[str], units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def drop_brought(self, digest: bytes) -> None:
-        raise TypeError(_ASKING)
 
 
 def _units(

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn import naive_bayes as twin
 
-from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.complement import ComplementNB
-from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
 
 CONTAINERS = [np.asarray, csr_array, csr_matrix, csc_array]
 
