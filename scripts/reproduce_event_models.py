@@ -1,12 +1,12 @@
 """The two event models of naive Bayes against vocabulary size: McCallum and Nigam (1998) on 20 Newsgroups.
 
-    python scripts/reproduce_event_models.py [--corpora DIR] [--figures DIR] [--trials 5]
+    python scripts/reproduce_event_models.py [--corpora DIR] [--trials 5]
 
 Their procedure: headers skipped, runs of letters as words, a stop list, no stemming, words seen once dropped,
 Laplace smoothing, vocabulary of the K words with the highest mutual information with the class, a fifth of the
 posts held out at random, mean accuracy over the trials. DIR holds 20news-bydate, whose 18,846 posts are theirs
 less the duplicates; its own split by date, which is harder, is printed beside. Needs scikit-learn for its stop
-list, and matplotlib for the figure.
+list.
 """
 
 from __future__ import annotations
@@ -82,35 +82,11 @@ def accuracies(split: Split, tokens: list[str]) -> dict[str, list[float]]:
     return found
 
 
-def draw(sizes: list[int], random: dict[str, np.ndarray], dated: dict[str, list[float]], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for name, colour in (("multinomial", "#1f6f8b"), ("Bernoulli", "#b5532d")):
-        axis.plot(sizes, random[name], color=colour, marker="o", markersize=4, label=f"{name}, random fifth")
-        axis.plot(sizes, dated[name], color=colour, linestyle="--", linewidth=1, label=f"{name}, by date")
-        size, accuracy = PUBLISHED[name]
-        axis.plot(
-            size, accuracy, marker="*", markersize=13, color=colour, markeredgecolor="black", linestyle=""
-        )
-    axis.plot([], [], marker="*", color="grey", markersize=11, linestyle="", label="best published")
-    axis.set(xscale="log", xlabel="words, chosen by mutual information", ylabel="test accuracy", ylim=(0, 1))
-    axis.grid(alpha=0.3)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(loc="lower right", frameon=False)
-    axis.set_title("20 Newsgroups: naive Bayes event models against vocabulary size")
-    figure.savefig(path, dpi=120)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="McCallum and Nigam's comparison of event models, redone.")
     parser.add_argument(
         "--corpora", type=Path, default=os.environ.get("SPAMNB_CORPORA"), help="[default: $SPAMNB_CORPORA]"
     )
-    parser.add_argument("--figures", type=Path, help="folder for event_models.png")
     parser.add_argument("--trials", type=int, default=5)
     options = parser.parse_args()
     if options.corpora is None:
@@ -131,9 +107,6 @@ def main() -> None:
     for name, (size, accuracy) in PUBLISHED.items():
         best = int(random[name].argmax())
         print(f"{name}: published {accuracy:.2f} near {size}, ours {random[name][best]:.4f} at {sizes[best]}")
-    if options.figures:
-        options.figures.mkdir(parents=True, exist_ok=True)
-        draw(sizes, random, dated, options.figures / "event_models.png")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Gaussian classes in two dimensions: contours, the boundaries of LDA and QDA, logistic regression beside them.
+"""Gaussian classes in two dimensions: the boundaries of LDA and QDA, logistic regression beside them.
 
     python scripts/reproduce_gaussians.py [--figures DIR]
 
@@ -138,33 +138,6 @@ def _shown(weights: np.ndarray | None) -> str:
     return "not linear" if weights is None else " ".join(f"{weight:7.3f}" for weight in weights)
 
 
-def draw_contours(path: Path) -> None:
-    """The lecture notes' Gaussians: two means moved, two covariances turned, one nearly flat."""
-    import matplotlib.pyplot as plt
-
-    unit = [[1.0, 0.0], [0.0, 1.0]]
-    cases = [
-        ([0.0, 0.0], unit), ([1.0, 1.0], unit), ([1.0, -1.0], unit),
-        ([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]]), ([0.0, 0.0], [[1.0, -0.5], [-0.5, 1.0]]),
-        ([0.0, 0.0], [[1.0, 0.8], [0.8, 1.0]]),
-    ]  # fmt: skip
-    axis_values = np.linspace(-3.2, 3.2, 161)
-    grid = np.stack(np.meshgrid(axis_values, axis_values), axis=-1)
-    figure, axes = plt.subplots(2, 3, figsize=(9, 6.4), sharex=True, sharey=True, layout="constrained")
-    for axis, (mean, covariance) in zip(axes.flat, cases):
-        density = np.exp(gaussian(mean, covariance)[1](grid))
-        plane = (axis_values, axis_values, density)
-        filled = axis.contourf(*plane, levels=np.linspace(0, 0.28, 15), cmap="Blues")
-        axis.contour(*plane, levels=np.linspace(0.02, 0.26, 7), colors="white", linewidths=0.5)
-        axis.plot(*mean, "+", color=COLOURS[1])
-        axis.set_title(f"μ = ({mean[0]:g}, {mean[1]:g}),  Σ₁₂ = {covariance[0][1]:g}", fontsize=10)
-        axis.set_aspect("equal")
-    figure.colorbar(filled, ax=axes, shrink=0.7, label="density")
-    figure.suptitle("Two-dimensional Gaussians, Σ₁₁ = Σ₂₂ = 1")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-
-
 def draw_boundaries(path: Path) -> None:
     """Training rows and where each model is undecided, beside the boundary of the true classes."""
     import matplotlib.pyplot as plt
@@ -206,7 +179,7 @@ def draw_boundaries(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="LDA, QDA and logistic regression on classes that are known.")
-    parser.add_argument("--figures", type=Path, help="folder for gaussians_contours.png and gaussians_boundaries.png")
+    parser.add_argument("--figures", type=Path, help="folder for gaussians_boundaries.png")
     options = parser.parse_args()
     wrong = compare()
     if options.figures:
@@ -214,7 +187,6 @@ def main() -> None:
 
         matplotlib.use("Agg")
         options.figures.mkdir(parents=True, exist_ok=True)
-        draw_contours(options.figures / "gaussians_contours.png")
         draw_boundaries(options.figures / "gaussians_boundaries.png")
     if wrong:
         sys.exit("; ".join(wrong))

@@ -3,8 +3,7 @@
     python scripts/reproduce_number_game.py [--figures DIR]
 
 Prints the published posteriors and predictive probabilities for D = {16} and D = {16, 8, 2, 64} beside ours and ends 1
-where a printed digit differs. ``--figures`` draws them, and what averaging over hypotheses predicts beside the MAP
-hypothesis alone as data come in (needs matplotlib).
+where a printed digit differs. ``--figures`` draws them (needs matplotlib).
 """
 
 from __future__ import annotations
@@ -123,35 +122,6 @@ def draw_predictive(path: Path) -> None:
     plt.close(figure)
 
 
-def draw_plug_in(path: Path) -> None:
-    """The predictive average beside the MAP hypothesis alone, example by example."""
-    import matplotlib.pyplot as plt
-
-    data = DATA[1]
-    numbers = [2, 4, 8, 16, 32, 64, 6, 10, 36, 37]
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
-    steps = range(1, len(data) + 1)
-    games = [number_game().learn(data[:n]) for n in steps]
-    labels = [f"{data[n - 1]}\n{game.most_probable().name}" for n, game in zip(steps, games)]
-    for axis, title, table in (
-        (axes[0], "averaged over the posterior", [game.predictive(numbers) for game in games]),
-        (axes[1], "MAP hypothesis alone", [game.plug_in(numbers) for game in games]),
-    ):
-        image = axis.imshow(np.array(table).T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for (column, row), value in np.ndenumerate(np.array(table)):
-            text = f"{value:.2f}" if 0.01 < value < 0.995 else f"{value:.1g}"
-            colour = "white" if value > 0.6 else "black"
-            axis.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
-        axis.set_xticks(range(len(data)), labels, fontsize=8)
-        axis.set_title(f"p(x in C | D), {title}", fontsize=10)
-        axis.set_xlabel("example by example; below each the MAP hypothesis so far", fontsize=8)
-    axes[0].set_yticks(range(len(numbers)), map(str, numbers))
-    axes[0].set_ylabel("x")
-    figure.colorbar(image, ax=axes, shrink=0.8)
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Murphy's number game beside ours.")
     parser.add_argument("--figures", type=Path, help="folder for number_game_*.png")
@@ -162,7 +132,7 @@ def main() -> None:
 
         matplotlib.use("Agg")
         options.figures.mkdir(parents=True, exist_ok=True)
-        for draw in (draw_posteriors, draw_predictive, draw_plug_in):
+        for draw in (draw_posteriors, draw_predictive):
             draw(options.figures / f"number_game_{draw.__name__.removeprefix('draw_')}.png")
     if different:
         sys.exit(f"not as published: {', '.join(different)}")
