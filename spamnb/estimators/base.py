@@ -162,6 +162,10 @@ class SumClassifier(BaseClassifier):
 
     Learning adds, forgetting subtracts, merging adds another's. All of it follows from three hooks: ``_sums``,
     ``_derive`` and ``class_scores``.
+
+    ``class_prior`` is "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle", or
+    "uniform" where ``fit_prior`` is False. ``prior_concentration`` is the Dirichlet's a of "dirichlet" and "map", one
+    number or (C,).
     """
 
     fit_prior: bool = True

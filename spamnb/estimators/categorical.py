@@ -68,9 +68,7 @@ class CategoricalNB(GenerativeClassifier):
     ----------
     alpha : pseudo-count above 0
     min_categories : the least K_j, one number ≥ 1 or (V,); None: as seen
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------

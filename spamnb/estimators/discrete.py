@@ -71,9 +71,7 @@ class MultinomialNB(DiscreteNB, GenerativeClassifier):
     alpha : pseudo-count above 0, one for all columns or (V,)
     binary : count and score a column once a row, whatever its value: the Boolean multinomial, N_jc for T_jc
         (its samples are the columns drawn, so they do not lead back to φ)
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------
@@ -126,9 +124,7 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
     ----------
     alpha : pseudo-count above 0
     binarize : x_j is 1 where the value is above this threshold ≥ 0; None: X holds zeros and ones already
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------
@@ -198,9 +194,7 @@ class ComplementNB(DiscreteNB):
     ----------
     alpha : pseudo-count above 0, one for all columns or (V,)
     norm : divide the weights of a class by their sum (step 6 of Rennie et al.), w_jc / Σ_j w_jc
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------

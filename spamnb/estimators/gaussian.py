@@ -161,9 +161,7 @@ class GaussianNB(GaussianClassifier):
     Parameters
     ----------
     var_smoothing : the share of the largest variance that is added to every one, at least 0
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------
@@ -251,9 +249,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     shrinkage : a number s from 0 to 1 for (1−s) Σ + s (tr Σ/d) I; "oas", the default, which finds s from Σ and N; or
         None for Σ as it stands
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------
@@ -324,9 +320,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     shrinkage : a number s from 0 to 1 for (1−s) Σ_c + s (tr Σ_c/d) I; "oas", the default, which finds s per class from
         Σ_c and N_c, so that small classes do not fail (one of equal rows takes the mean variance within all classes
         for tr Σ_c/d); or None for Σ_c as it stands
-    class_prior : "mle", "dirichlet", "map", "uniform" or the probabilities (C,) themselves; None means "mle",
-        or "uniform" where ``fit_prior`` is False
-    prior_concentration : the Dirichlet's a of "dirichlet" and "map", one number or (C,)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
 
     Attributes
     ----------

@@ -81,14 +81,14 @@ class Corrected(Learner):
         return screen(self.naive_bayes.settings, training_set)
 
     def train(self, screened: Screened) -> FitResult:
-        training_set, labels, scores = screened.training_set, screened.labels, screened.scores
-        if labels is None or scores is None:
-            labels, scores = self.naive_bayes.train(screened)[:2]
-        classes = len(training_set.counts.classes)
+        training_set, scores = screened.training_set, screened.scores
+        if scores is None:
+            scores = self.naive_bayes.train(screened).scores
+        labels, classes = training_set.included_labels(), len(training_set.counts.classes)
         if not len(scores):  # one class alone
-            return FitResult(labels, scores)
+            return FitResult(labels[:0], scores)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
-        solved = _solve(training_set, labels, scores, screened.noise, passes)
+        solved = _solve(training_set, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
         result = FitResult(labels, left_out, folds, correction=_whole(solved))
@@ -97,13 +97,13 @@ class Corrected(Learner):
         return result
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
-        labels, scores = self.naive_bayes.train(Screened(others))[:2]
+        scores = self.naive_bayes.train(Screened(others)).scores
         found = self.naive_bayes.scores_by_others(others, asked)
         if not len(scores) or found is None:
             return found
         classes = len(others.counts.classes)
         passes = min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0])
-        return self._scores_by(_solve(others, labels, scores, 0.0, passes), others, asked)
+        return self._scores_by(_solve(others, scores, 0.0, passes), others, asked)
 
     def _scores_by(self, solved: _Solved, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
         """Scores (m, C) of the messages of ``asked`` by all of ``others``, for whom the problem was solved."""
@@ -264,9 +264,7 @@ class _Solved(NamedTuple):
     noise: float  # share of wrong labels
 
 
-def _solve(
-    training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, noise: float, passes: int
-) -> _Solved:
+def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solved:
     """The correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
     classes = scores.shape[1]
     held = training_set.counts.document_frequency()
@@ -275,10 +273,10 @@ def _solve(
     columns = np.full(len(held), -1, np.int32)
     columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
     cells = _cells(training_set, columns)
-    problem = cells.problem(labels, fitted_offset_of(classes) * scores)
+    problem = cells.problem(training_set.included_labels(), fitted_offset_of(classes) * scores)
     digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
-    brought = np.zeros((len(labels), classes - 1), np.int64)
+    brought = np.zeros((len(scores), classes - 1), np.int64)
     weights = np.zeros((len(shared), classes - 1), np.int64)
     ascend(*problem, order, PENALTY, noise, passes, brought, weights)
     return _Solved(problem, cells, columns, order, brought, weights, noise)

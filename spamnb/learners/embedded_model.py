@@ -25,7 +25,6 @@ from spamnb.formulas.softmax import softmax
 from spamnb.learners.embeddings import embed, embed_rows, parse_embedding, shares_of
 from spamnb.learners.learner import (
     BatchScores,
-    Direction,
     FitResult,
     Learner,
     Lesson,
@@ -70,11 +69,7 @@ class EmbeddedModel(Learner):
             if inside.any():
                 others = whole.plus(Moments.of(X[inside], y[inside], len(classes), diagonal), -1)
                 scores[inside] = _scores(self._estimator(others, classes), X[inside])
-        meta = {
-            "dense_classes": list(classes),
-            "dense_directions": [[list(ends) for ends in poles] for poles in embedding.poles(training_set.tokens)],
-        }
-        return FitResult(y, scores, N_FOLDS, _arrays(whole), vectors, meta)
+        return FitResult(y, scores, N_FOLDS, _arrays(whole), vectors, {"dense_classes": list(classes)})
 
     # -- on the store ----------------------------------------------------------------------------------------
 
@@ -85,26 +80,8 @@ class EmbeddedModel(Learner):
         weights = np.zeros((len(order), len(known.ids)))
         for i in range(len(scores)):
             cells = slice(known.indptr[i], known.indptr[i + 1])
-            explanation = shares_of(form, vectors[known.ids[cells]], known.counts[cells])
-            weights[:, cells] = explanation.tokens.T[order]
+            weights[:, cells] = shares_of(form, vectors[known.ids[cells]], known.counts[cells])[order]
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
-
-    def directions(
-        self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
-    ) -> list[Direction]:
-        _, form, order = self._of(store, totals)
-        _, known, vectors = _with_vectors(store, tokens, rows)
-        explanation = shares_of(form, vectors[known.ids], known.counts)
-        poles = store.meta().get("dense_directions")
-        try:
-            if not isinstance(poles, list):
-                raise TypeError
-            ends = [(tuple(map(str, up)), tuple(map(str, down))) for up, down in poles]
-        except (TypeError, ValueError):
-            raise Damaged("dense_directions in table meta are no pairs of words") from None
-        if len(ends) not in (0, len(explanation.directions)):
-            raise Damaged("dense_directions in table meta are not as many as the embedding has")
-        return [Direction(up, down, explanation.directions[i][order]) for i, (up, down) in enumerate(ends)]
 
     def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         names, arrays = self._stored(store)

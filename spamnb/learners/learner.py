@@ -139,8 +139,7 @@ class Screened(NamedTuple):
     training_set: TrainingSet  # the messages that are learned
     noise: float = 0.0  # share of labels that seem wrong
     doubted: TrainingSet | None = None  # the messages whose labels seem wrong, over the columns of the others
-    labels: np.ndarray | None = None  # (n,) class numbers of those that are learned, where they were scored already
-    scores: np.ndarray | None = None  # (n, C) naive Bayes' left-out scores of these
+    scores: np.ndarray | None = None  # (n, C) naive Bayes' left-out scores of those that are learned
 
 
 class NewestScores(NamedTuple):
@@ -176,14 +175,6 @@ class FitResult(NamedTuple):
         return scores
 
 
-class Direction(NamedTuple):
-    """One direction of an embedding: tokens at both of its ends, and what it gave to the score of each class."""
-
-    up: tuple[str, ...]
-    down: tuple[str, ...]
-    weights: np.ndarray  # (C,)
-
-
 class Learner:
     """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
 
@@ -195,12 +186,6 @@ class Learner:
 
         ``totals`` holds at least one class."""
         raise NotImplementedError
-
-    def directions(
-        self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
-    ) -> list[Direction]:
-        """What the directions of an embedding gave to the one message of ``rows``; none without an embedding."""
-        return []
 
     def screen(self, training_set: TrainingSet) -> Screened:
         """Tell which messages of the training set to learn: all of them, unless a model doubts labels."""

@@ -28,12 +28,11 @@ from spamnb.settings import Settings
 AT_ONCE = 256  # messages: few enough that their figures fit the processor's cache
 
 
-def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers (n,) and scores (n, C) of all messages, in the order of the training set's batches; no scores where
-    there is one class alone."""
+def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> np.ndarray:
+    """Scores (n, C) of all messages, in the order of the batches; none where there is one class alone."""
     counts = training_set.counts
     if len(counts.classes) < 2:
-        return np.zeros(0, np.intp), np.zeros((0, len(counts.classes)))
+        return np.zeros((0, len(counts.classes)))
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
     groups = training_set.tokens.groups.copy()
@@ -48,9 +47,9 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
     return _scored(own, lambda batch: loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
 
 
-def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers (n,) and scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no
-    part. Both have the same columns; every one of these occurs in ``others``."""
+def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
+    """Scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no part. Both have the
+    same columns; every one of these occurs in ``others``."""
     counts = others.counts
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
@@ -66,17 +65,14 @@ def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet
     return _scored(asked, score)
 
 
-def _scored(
-    training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers and scores of all messages, by threads: most of the time numpy has no need of Python's lock."""
+def _scored(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
+    """Scores of all messages, by threads: most of the time numpy has no need of Python's lock."""
     included = np.flatnonzero(training_set.messages.included)
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         scores = executor.map(
             lambda first: score(training_set.rows(included[first : first + AT_ONCE])), range(0, len(included), AT_ONCE)
         )
-        none = np.zeros((0, len(training_set.counts.classes)))
-        return training_set.included_labels(), np.concatenate([none, *scores])
+        return np.concatenate([np.zeros((0, len(training_set.counts.classes))), *scores])
 
 
 def count_table(counts: ClassCounts, settings: Settings) -> np.ndarray:

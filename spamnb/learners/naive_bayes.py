@@ -51,12 +51,13 @@ class NaiveBayes(Learner):
     def train(self, screened: Screened) -> FitResult:
         from spamnb.learners.leave_one_out import leave_one_out_scores
 
-        return FitResult(*leave_one_out_scores(self.settings, screened.training_set))
+        scores = leave_one_out_scores(self.settings, screened.training_set)
+        return FitResult(screened.training_set.included_labels()[: len(scores)], scores)
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         from spamnb.learners.leave_one_out import scores_by_others
 
-        return scores_by_others(self.settings, others, asked)[1]
+        return scores_by_others(self.settings, others, asked)
 
 
 def log_likelihoods(

@@ -72,16 +72,6 @@ def test_lsa_of_little_mail_has_fewer_directions() -> None:
         parse_embedding("lsa:3").fit(*counts(["one", "two"]))
 
 
-def test_lsa_directions_have_poles_a_person_can_read() -> None:
-    X, tokens = counts(MAIL)
-    poles = parse_embedding("lsa:2").fit(X, tokens).poles(tokens)
-    offer, meeting = {"cheap", "pills", "buy", "watches", "now"}, {"meeting", "project", "agenda", "the"}
-    assert len(poles) == 2
-    for one_side, other_side in poles:
-        assert sorted([set(one_side) <= offer, set(other_side) <= offer]) == [False, True]
-        assert sorted([set(one_side) <= meeting, set(other_side) <= meeting]) == [False, True]
-
-
 def test_one_message_by_look_up_equals_its_row() -> None:
     X = random_counts(seed=2)
     fitted = parse_embedding("lsa:4").fit(X, names(X))

@@ -135,7 +135,6 @@ def test_a_model_of_vectors_that_has_forgotten_everything_explains_nothing(tmp_p
         for label, raw in sorted(mail(5)):
             assert classifier.forget(label, raw)
         assert classifier.classify(message("spam", 1)).verdict == "unsure"
-        assert classifier.directions(message("spam", 1)) == []
 
 
 def test_too_few_messages_for_vectors_are_told_by_the_name_of_their_class(tmp_path: Path) -> None:
@@ -168,9 +167,6 @@ def test_evidence_of_vectors_adds_up_to_the_score(tmp_path: Path, model_type: st
         sign = 1 if judgement.probabilities["spam"] > 0.5 else -1
         difference = sign * ((judgement.scores - constant)[1] - (judgement.scores - constant)[0])
         assert told == pytest.approx(difference, abs=1e-6)
-        along = sum(d.weights[1] - d.weights[0] for d in classifier.directions(raw))
-        assert sign * along == pytest.approx(difference, abs=1e-6)
-        assert all(d.up and d.down for d in classifier.directions(raw))
 
 
 def test_every_model_type_has_a_learner() -> None:
@@ -228,15 +224,6 @@ def test_what_does_not_belong_together_is_told(
                 classifier.store.put_arrays({name: np.array(value)})
         with pytest.raises(SpamnbError, match=says):
             classifier.classify(b"\nmeeting")
-
-
-def test_directions_are_as_many_as_the_embedding_has(tmp_path: Path) -> None:
-    train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(model_type="lda", embedding="lsa:2"))
-    with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        assert len(classifier.directions(message("ham", 1))) == 2
-        classifier.store.put_meta({"dense_directions": classifier.store.meta()["dense_directions"][:1]})
-        with pytest.raises(SpamnbError, match="dense_directions in table meta are not as many"):
-            classifier.directions(message("ham", 1))
 
 
 MAIL = mail(12)
