@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import GenerativeClassifier
+from spamnb.estimators.base import DecisionFunction, GenerativeClassifier
 from spamnb.estimators.validation import not_fitted
 from spamnb.formulas.scatter import Scatter, shrink, whitening
 
@@ -39,7 +39,7 @@ class QuadraticForm(NamedTuple):
     constant: np.ndarray  # (C,)
 
 
-class GaussianClassifier(GenerativeClassifier):
+class GaussianClassifier(GenerativeClassifier, DecisionFunction):
     """fit, partial_fit, merge, forget and sample for classes that are Gaussian in some way, by ``_covariances``."""
 
     _sparse = False
@@ -77,8 +77,7 @@ class GaussianClassifier(GenerativeClassifier):
         """Learn from X (n, d) and its labels alone. Raises ValueError for a singular covariance.
 
         >>> import spamnb
-        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
         >>> model.means_.tolist()
         [[8.0], [1.5]]
         """
@@ -110,24 +109,11 @@ class GaussianClassifier(GenerativeClassifier):
         """log P(x, c) = log P(c) + log N(x | μ_c, Σ_c) in nats, (n, C), columns as in ``classes_``.
 
         >>> import spamnb
-        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
+        >>> model = spamnb.LinearDiscriminantAnalysis().fit([[1.0], [2.0], [7.0], [9.0]], ["low"] * 2 + ["high"] * 2)
         >>> model.predict_joint_log_proba([[1.5]]).shape
         (1, 2)
         """
         return self._log_joint(self._check_X(X))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]`` over ``classes_[0]``, (n,); for more classes their scores, (n, C).
-
-        >>> import spamnb
-        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
-        >>> model = spamnb.LinearDiscriminantAnalysis().fit(X, y)
-        >>> (model.decision_function(X) > 0).tolist()
-        [True, True, False, False]
-        """
-        joint = self.class_scores(self._check_X(X))
-        return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
     def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
         normal, covariance = rng.standard_normal((n, self.n_features_in_)), self._density().covariance[c]
@@ -138,8 +124,7 @@ class GaussianClassifier(GenerativeClassifier):
         """The scores as polynomials of x, for explanations.
 
         >>> import spamnb
-        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
-        >>> model = spamnb.GaussianNB().fit(X, y)
+        >>> model = spamnb.GaussianNB().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
         >>> [part.round(3).tolist() for part in model.quadratic_form()]
         [[[[-0.5]], [[-2.0]]], [[8.0], [6.0]], [-33.612, -5.419]]
         """

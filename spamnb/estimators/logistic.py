@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.base import BaseClassifier
+from spamnb.estimators.base import DecisionFunction
 from spamnb.estimators.validation import feature_names
 from spamnb.formulas.cross_entropy import CrossEntropy, with_first_of_two
 
@@ -20,7 +20,7 @@ ZERO_GRADIENT = 1e-6  # a gradient component that is as good as none
 
 
 @dataclass(eq=False, repr=False)
-class LogisticRegression(BaseClassifier):
+class LogisticRegression(DecisionFunction):
     """P(c|x) = σ(wᵀx + b) for two classes, softmax of w_cᵀx + b_c for more.
 
     ``fit`` minimises Σ_n E_n + |w|²/(2C), E_n = −ln P(y_n|x_n) in nats, by L-BFGS on dense rows and Newton's method on
@@ -61,8 +61,7 @@ class LogisticRegression(BaseClassifier):
         """Learn from X (n, d) and its labels alone, forgetting what was learned before.
 
         >>> import spamnb
-        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
-        >>> model = spamnb.LogisticRegression().fit(X, y)
+        >>> model = spamnb.LogisticRegression().fit([[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
         >>> model.predict([[1.5], [8.0]]).tolist()
         ['low', 'high']
         """
@@ -106,15 +105,3 @@ class LogisticRegression(BaseClassifier):
 
     def class_scores(self, X: Any) -> np.ndarray:
         return with_first_of_two(X @ self.coef_.T + self.intercept_)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of ``classes_[1]``, (n,), nats; with more than two classes every class's score, (n, C).
-
-        >>> import spamnb
-        >>> X, y = [[1.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"]
-        >>> model = spamnb.LogisticRegression().fit(X, y)
-        >>> (model.decision_function(X) > 0).tolist()
-        [True, True, False, False]
-        """
-        joint = self.class_scores(self._check_X(X))
-        return joint[:, 1] if joint.shape[1] == 2 else joint

@@ -60,18 +60,6 @@ def test_sums(model: Any, container: Any, seed: int, n: int, cut: int) -> None:
     np.testing.assert_allclose(numbers(repeated)[1], numbers(weighted)[1])
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_merge_joins_classes(model: Any) -> None:
-    X, y = rows(3, 40)
-    X[:2] = 2
-    first, second = y != "b", y != "a"
-    y_second = np.where(y == "c", "b", y)[second]
-    merged = model().fit(X[first], y[first]).merge(model().fit(X[second], y_second))
-    together = model().fit(np.vstack([X[first], X[second]]), np.concatenate([y[first], y_second]))
-    assert merged.classes_.tolist() == ["a", "b", "c"]
-    assert_same(merged, together)
-
-
 @pytest.mark.parametrize("container", [np.asarray, csr_array])
 def test_weights_come_out_in_another_order_without_crumbs(container: Any) -> None:
     # (0.1 + 0.2 + 0.3) − 0.1 − 0.2 − 0.3 is 5.6e-17, and with other orders it is below zero.
@@ -164,23 +152,6 @@ def test_refitted_on_its_samples_it_comes_back(model: Any) -> None:
         np.testing.assert_allclose(np.exp(back), np.exp(mine), atol=0.02)
     once_more, _ = fitted.sample(60_000, random_state=1)
     assert np.array_equal(drawn, once_more)
-
-
-def test_only_models_of_x_draw_samples() -> None:
-    assert not hasattr(ComplementNB(), "sample")
-    with pytest.raises(ValueError, match="not fitted yet"):
-        MultinomialNB().sample(3)
-    X, y = rows(2, 9)
-    forgotten = MultinomialNB(class_prior="uniform").fit(X, y).forget(X, y)
-    assert forgotten.sample(3)[0].sum(axis=1).tolist() == [1, 1, 1]
-
-
-def test_score_needs_a_label_per_row() -> None:
-    X, y = rows(2, 9)
-    model = MultinomialNB().fit(X, y)
-    assert model.score(X, y, sample_weight=model.predict(X) == y) == 1.0
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[9, 8\]"):
-        model.score(X, y[:-1])
 
 
 def test_the_callers_sparse_matrix_is_left_alone() -> None:

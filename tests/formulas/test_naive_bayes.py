@@ -13,7 +13,6 @@ from scipy.stats import beta, dirichlet
 from sklearn.feature_selection import mutual_info_classif
 
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.counts.top_words import Word, top_words
 from spamnb.errors import SpamnbError
 from spamnb.estimators.categorical import CategoricalNB
 from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
@@ -145,14 +144,6 @@ def test_map_is_the_posterior_mode(heads: int, tails: int, a: float) -> None:
     np.testing.assert_allclose(np.exp(class_log_prior([heads, tails], "map", a))[0], mode, atol=1e-4)
 
 
-@given(counts)
-def test_mle_uniform_and_map_with_a_flat_prior(documents: list[int]) -> None:
-    mle = np.exp(class_log_prior(documents))
-    np.testing.assert_allclose(mle, np.array(documents) / sum(documents), rtol=1e-12)
-    np.testing.assert_array_equal(class_log_prior(documents, "map", 1.0), class_log_prior(documents))
-    np.testing.assert_allclose(np.exp(class_log_prior(documents, "uniform")), 1 / len(documents))
-
-
 @pytest.mark.parametrize(
     ("documents", "prior", "concentration", "message"),
     [
@@ -240,14 +231,3 @@ def test_top_columns_is_the_head_of_a_full_sort(pairs: list[tuple[float, str]]) 
     order = sorted(range(len(pairs)), key=lambda j: (-values[j], tokens[j]))
     for k in range(len(pairs) + 2):
         assert top_columns(values, k, tokens).tolist() == order[:k]
-
-
-def test_words_report_does_not_depend_on_the_order_of_columns() -> None:
-    X = csr_array(np.array([[1, 1, 0, 0], [2, 0, 1, 0], [1, 0, 0, 3], [1, 0, 0, 1]]))
-    y, tokens = ["ham", "ham", "spam", "spam"], ["the", "noon", "lunch", "pills"]
-    report = top_words(ClassCounts.from_matrix(X, y), tokens, n=3)
-    assert report.likeliest["ham"] == [Word("the", 0.75), Word("lunch", 0.5), Word("noon", 0.5)]
-    assert report.likeliest["spam"][:2] == [Word("pills", 0.75), Word("the", 0.75)]
-    assert report.informative[0].token == "pills"
-    turned = top_words(ClassCounts.from_matrix(X[:, [3, 1, 2, 0]], y), [tokens[j] for j in (3, 1, 2, 0)], n=3)
-    assert turned == report

@@ -163,17 +163,6 @@ def test_specifications() -> None:
             parse_embedding(wrong)
 
 
-def test_glove_file_of_the_corpora(corpora: Path) -> None:
-    (path,) = (corpora / "glove").glob("*.txt")
-    texts = ["cheap watches for sale", "the king met the queen", "a good price for watches", "the queen and a king"]
-    X, tokens = counts(texts)
-    fitted = parse_embedding(f"vectors:{path}").fit(X, tokens)
-    assert fitted.vectors_.shape[1] == 50
-    Z = fitted.transform(X)
-    similarity = Z @ Z.T / 50
-    assert similarity[1, 3] > max(similarity[1, 0], similarity[1, 2], similarity[3, 0], similarity[3, 2])
-
-
 def test_sentence_model_from_a_local_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model2vec = pytest.importorskip("model2vec", reason="the extra spamnb[embeddings] is not installed")
     from tokenizers import Tokenizer
