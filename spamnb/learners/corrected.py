@@ -91,7 +91,8 @@ class Corrected(Learner):
         solved = _solve(training_set, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
-        result = FitResult(labels, left_out, folds, correction=_whole(solved))
+        correction = Correction(with_first(solved.brought), with_first(_all_weights(solved)))
+        result = FitResult(labels, left_out, folds, correction=correction)
         if screened.doubted is not None:
             result = result._replace(doubted_scores=self._scores_by(solved, training_set, screened.doubted))
         return result
@@ -335,11 +336,6 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
     return scores
 
 
-def _whole(solved: _Solved) -> Correction:
-    """The correction of all classes, over all columns (V,)."""
-    return Correction(*(_narrow(with_first(units)) for units in (solved.brought, _all_weights(solved))))
-
-
 def _all_weights(solved: _Solved) -> np.ndarray:
     """The weights (V, C - 1) of all columns: also of those that one message alone holds."""
     units = np.zeros((len(solved.columns), solved.weights.shape[1]), np.int64)
@@ -347,11 +343,6 @@ def _all_weights(solved: _Solved) -> np.ndarray:
     units[shared] = solved.weights[solved.columns[shared]]
     units[solved.cells.alone] = solved.brought[solved.cells.holders]
     return units
-
-
-def _narrow(units: np.ndarray) -> np.ndarray:
-    """As int32, where that holds them: half as much to hand from one process to another."""
-    return units.astype(np.int32) if np.abs(units).max(initial=0) <= np.iinfo(np.int32).max else units
 
 
 def offset_of(classes: int) -> float:
