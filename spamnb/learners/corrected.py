@@ -22,9 +22,7 @@ from spamnb.formulas.correction import (
     TOLERANCE,
     UNIT,
     Problem,
-    ascend,
     coefficients,
-    take_out,
     units_of,
     value_of,
     with_first,
@@ -279,7 +277,7 @@ def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: 
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
     brought = np.zeros((len(scores), classes - 1), np.int64)
     weights = np.zeros((len(shared), classes - 1), np.int64)
-    ascend(*problem, order, PENALTY, noise, passes, brought, weights)
+    problem.ascend(order, PENALTY, noise, passes, brought, weights)
     return _Solved(problem, cells, columns, order, brought, weights, noise)
 
 
@@ -326,8 +324,8 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         if not len(inside) or (alone & (of_class > 0)).any():  # all that the others say is "not this class"
             return
         of_rest, rest = solved.brought.copy(), solved.weights.copy()
-        take_out(problem.indptr, problem.columns, inside, solved.brought, rest)
-        ascend(*problem, order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
+        problem.take_out(inside, solved.brought, rest)
+        problem.ascend(order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
 
     at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solved.weights.nbytes, 1))

@@ -119,9 +119,7 @@ class Logistic(Learner):
         positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
         known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens))
         order = [names.index(name) if name in names else -1 for name in totals.classes]
-        table = np.zeros((len(known_tokens), len(names) + 1))  # the last column is 0: for classes never stepped to
-        for row, token in enumerate(known_tokens):
-            table[row, : len(vectors[token])] = vectors[token]
+        table = _table(known_tokens, vectors, len(names) + 1)  # the last column is 0: for classes never stepped to
         token_weights = table[:, order].T
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
@@ -131,11 +129,7 @@ class Logistic(Learner):
         label, tokens = lesson.label, list(lesson.token_counts)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
-        vectors = _vectors(store, tokens, len(names))
-        table = np.zeros((len(tokens), len(names)))
-        for row, token in enumerate(tokens):
-            vector = vectors.get(token, ())
-            table[row, : len(vector)] = vector
+        table = _table(tokens, _vectors(store, tokens, len(names)), len(names))
         value = 1 / np.sqrt(max(len(tokens), 1))
         score = table.sum(axis=0) * value + intercept
         residual = softmax(score)
@@ -167,6 +161,15 @@ def _vectors(store: ScoringFile, tokens: Sequence[str], classes: int) -> dict[st
     if max(map(len, vectors.values()), default=0) > classes:
         raise Damaged("vectors of more classes than there are")
     return vectors
+
+
+def _table(tokens: Sequence[str], vectors: dict[str, np.ndarray], classes: int) -> np.ndarray:
+    """The weights of tokens (k, C), 0 where there are none."""
+    table = np.zeros((len(tokens), classes))
+    for row, token in enumerate(tokens):
+        vector = vectors.get(token, ())
+        table[row, : len(vector)] = vector
+    return table
 
 
 def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> Any:

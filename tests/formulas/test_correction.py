@@ -12,10 +12,7 @@ from spamnb.formulas.correction import (
     PENALTY,
     UNIT,
     Problem,
-    ascend,
     coefficients,
-    sum_columns,
-    take_out,
     units_of,
     value_of,
     with_first,
@@ -65,7 +62,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     monkeypatch.setattr(correction, "NEGLIGIBLE", 0.0)
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
-    passes = ascend(*given, np.arange(60), 20.0, 0.0, 1000, brought, weights)
+    passes = given.ascend(np.arange(60), 20.0, 0.0, 1000, brought, weights)
     assert passes < 1000
     own, every = with_first(brought) * UNIT, np.arange(60)
     lengths = np.diff(given.indptr)[:, None] * given.values[:, None] ** 2
@@ -75,7 +72,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     wanted = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
     np.testing.assert_allclose(found, wanted, rtol=0.02, atol=0.05)
     total = np.zeros_like(weights)
-    take_out(given.indptr, given.columns, every, -brought, total)
+    given.take_out(every, -brought, total)
     assert np.array_equal(total, weights), "weights are the sum of what the messages brought"
 
 
@@ -83,7 +80,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
 def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
-    ascend(*given, np.arange(60), PENALTY, 0.0, 4, brought, weights)
+    given.ascend(np.arange(60), PENALTY, 0.0, 4, brought, weights)
     others = -with_first(brought)[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
     small = (others > 0) & (others * UNIT / given.values[:, None] < NEGLIGIBLE - UNIT)
     assert small.any() == (classes == 2) and others.any() and (others >= 0).all()
@@ -99,7 +96,7 @@ def test_units_sum_to_zero(scores: list[float], data: st.DataObject) -> None:
 def test_what_others_say_tells_how_far_a_label_is_trusted(score: float, trust: float) -> None:
     brought, offsets = np.zeros((1, 1), np.int64), np.array([[score, 0.0]])
     alone = Problem(np.zeros(2, np.int64), np.zeros(0, np.int32), np.ones(1), offsets, np.ones(1, np.int64))
-    ascend(*alone, np.zeros(1, np.int64), PENALTY, 0.05, 1, brought, np.zeros((0, 1), np.int64))
+    alone.ascend(np.zeros(1, np.int64), PENALTY, 0.05, 1, brought, np.zeros((0, 1), np.int64))
     wanted = coefficients(offsets[0].tolist(), 1, PENALTY * trust)[1] if trust else 0.0
     assert brought[0, 0] * UNIT == pytest.approx(wanted, rel=0.01, abs=1e-3)
 
@@ -124,7 +121,7 @@ def test_arrays_that_do_not_fit_are_refused(spoilt: str, how: str) -> None:
         other = array * 2  # columns that no message has would do
     brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
     with pytest.raises(ValueError):
-        ascend(*given._replace(**{spoilt: other}), order, 20.0, 0.0, 5, brought, weights)
+        given._replace(**{spoilt: other}).ascend(order, 20.0, 0.0, 5, brought, weights)
     assert not brought.any() and not weights.any()
 
 
@@ -133,20 +130,20 @@ def test_messages_and_matrices_that_do_not_fit_are_refused() -> None:
     brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
     for messages in (np.array([30]), np.array([-1]), np.array([2**62])):
         with pytest.raises(ValueError):
-            take_out(given.indptr, given.columns, messages, brought, weights)
+            given.take_out(messages, brought, weights)
         with pytest.raises(ValueError):
-            sum_columns(given.indptr, given.columns, messages, weights)
+            given.scores(messages, weights)
         with pytest.raises(ValueError):
-            ascend(*given, messages, 20.0, 0.0, 5, brought, weights)
+            given.ascend(messages, 20.0, 0.0, 5, brought, weights)
     every = np.arange(30)
     for some, other in ((brought[:29], weights), (brought[:, :1].copy(), weights), (brought, weights[:1])):
         with pytest.raises(ValueError):
-            take_out(given.indptr, given.columns, every, some, other)
+            given.take_out(every, some, other)
         with pytest.raises(ValueError):
-            ascend(*given, every, 20.0, 0.0, 5, some, other)
+            given.ascend(every, 20.0, 0.0, 5, some, other)
     weights.setflags(write=False)
     with pytest.raises(ValueError):
-        ascend(*given, every, 20.0, 0.0, 5, brought, weights)
+        given.ascend(every, 20.0, 0.0, 5, brought, weights)
     for y in (-1, 2):
         with pytest.raises(ValueError):
             coefficients([0.0, 0.0], y, 5.0)
