@@ -27,6 +27,7 @@ from spamnb.formulas.correction import (
     value_of,
     with_first,
 )
+from spamnb.formulas.pooling import row_sums
 from spamnb.learners.learner import (
     BatchScores,
     Correction,
@@ -124,12 +125,9 @@ class Corrected(Learner):
         of_rows = found.rows if self.settings.top_words is not None else rows
         values = UNIT / np.sqrt(np.maximum(np.diff(of_rows.indptr), 1))
         weights = np.take(units, found.rows.ids, axis=1) * np.repeat(values, np.diff(found.rows.indptr))
-        row = found.rows.row_numbers
-        n, offset = len(values), offset_of(len(totals.classes))
-        corrections = np.stack([np.bincount(row, of_class, n) for of_class in weights], axis=1)
-        return found._replace(
-            scores=offset * found.scores + corrections, weights=offset * found.weights + weights, correction=weights
-        )
+        offset = offset_of(len(totals.classes))
+        scores = offset * found.scores + row_sums(weights, found.rows.indptr).T
+        return found._replace(scores=scores, weights=offset * found.weights + weights, correction=weights)
 
     def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         if lesson.contradicted:

@@ -20,6 +20,7 @@ from spamnb.formulas.naive_bayes import (
     for_each_count,
     token_absence_log_probability,
 )
+from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
 from spamnb.reader.rows import CsrRows
@@ -124,8 +125,7 @@ def _all_absent(
         # A token that all N_c documents hold is in the left-out one too: its undefined term cancels, whatever it is.
         counts = np.minimum(document_counts, for_each_count(without.documents, lengths))
         terms = token_absence_log_probability(counts, without.documents, settings.alpha, lengths)
-        row = np.repeat(np.arange(len(lengths)), lengths)
-        return np.stack([np.bincount(row, of_class, len(lengths)) for of_class in terms])
+        return row_sums(terms, np.append(0, np.cumsum(lengths)))
 
     of_all, of_one_less = (
         all_absent_log_probability(frequencies, totals.documents - less, settings.alpha)[:, None] for less in (0, 1)

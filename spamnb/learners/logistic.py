@@ -17,6 +17,7 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
+from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.softmax import softmax
 from spamnb.learners.learner import (
     BatchScores,
@@ -52,12 +53,9 @@ class Weights(NamedTuple):
 
 def row_scores(token_weights: np.ndarray, indptr: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n, C) and (C, nnz) from the token weights (C, nnz) of ragged rows that are scaled to length 1."""
-    n = len(indptr) - 1
-    rows = np.repeat(np.arange(n), np.diff(indptr))
-    lengths = np.bincount(rows, token_weights.any(axis=0), minlength=n)  # of the tokens that have a weight
-    weights = token_weights / np.sqrt(np.maximum(lengths, 1))[rows]
-    scores = np.stack([np.bincount(rows, of_class, minlength=n) for of_class in weights], axis=1)
-    return scores + intercept, weights
+    lengths = row_sums(token_weights.any(axis=0).astype(int), indptr)  # of the tokens that have a weight
+    weights = token_weights / np.repeat(np.sqrt(np.maximum(lengths, 1)), np.diff(indptr))
+    return row_sums(weights, indptr).T + intercept, weights
 
 
 class Logistic(Learner):

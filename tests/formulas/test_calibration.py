@@ -136,14 +136,6 @@ def test_many_classes() -> None:
     assert expected_calibration_error(reliability(y[3000:], p)) < 4
 
 
-def test_two_classes_mirror_each_other() -> None:
-    margin, y = drawn(500, 6)
-    x = np.linspace(-4, 4, 9)
-    straight = fitted(margin, y).probabilities(binary(x))
-    turned = fitted(-margin, 1 - y).probabilities(binary(-x))
-    np.testing.assert_allclose(straight, turned[:, ::-1], atol=1e-6)
-
-
 def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_spam_unsure() -> None:
     calibration = Calibration(3, np.array([400, 1, 30]))
     assert calibration.enough(spam=2)
