@@ -21,8 +21,8 @@ import spamnb
 # What the public names inherit, and what they hand back.
 ALSO = (
     "spamnb.estimators.base",
-    "spamnb.estimators.sum_classifier",
-    "spamnb.estimators.discriminant",
+    "spamnb.estimators.discrete",
+    "spamnb.estimators.gaussian",
     "spamnb.reader.message",
     "spamnb.counts.top_words",
     "spamnb.training",

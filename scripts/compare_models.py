@@ -22,16 +22,18 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
+from spamnb import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MultinomialNB,
+    QuadraticDiscriminantAnalysis,
+)
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.complement import ComplementNB
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.lda import LinearDiscriminantAnalysis
-from spamnb.estimators.logistic import LogisticRegression
-from spamnb.estimators.multinomial import MultinomialNB
-from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
 from spamnb.library.vectorizer import MailVectorizer

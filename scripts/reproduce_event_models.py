@@ -22,8 +22,7 @@ from scipy.sparse import csr_array, vstack
 from sklearn.feature_extraction.text import CountVectorizer
 
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.multinomial import MultinomialNB
+from spamnb.estimators.discrete import BernoulliNB, MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information, top_columns
 
 WORD = re.compile(r"[a-z]+")

@@ -21,10 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.lda import LinearDiscriminantAnalysis
-from spamnb.estimators.logistic import LogisticRegression
-from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
 
 TRAIN, TEST = 2_000, 200_000
 COLOURS = ("#1f6f8b", "#b5532d")

@@ -20,13 +20,11 @@ from mail_corpora import with_corpora
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
+from spamnb import BernoulliNB, GaussianNB, MultinomialNB
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.formulas.mutual_information import mutual_information
 
-BATCH, MIN_LOG_PRIOR, ATTRIBUTES = 100, 5, 3000
+BATCH, MIN_MESSAGES, ATTRIBUTES = 100, 5, 3000
 MODELS = {
     "multinomial tf": MultinomialNB(alpha=1.0),
     "Bernoulli": BernoulliNB(alpha=1.0),
@@ -54,7 +52,7 @@ def messages(folder: Path) -> tuple[csr_array, np.ndarray]:
 def select_features(X: csr_array, y: np.ndarray) -> np.ndarray:
     """The columns that the training messages choose."""
     counts = ClassCounts.from_matrix(X, y.tolist())
-    often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_LOG_PRIOR)
+    often = np.flatnonzero(np.asarray(counts.document_counts.sum(axis=0)).ravel() >= MIN_MESSAGES)
     gain = mutual_information(counts.document_counts, counts.documents, alpha=0)[often]
     return np.sort(often[np.argsort(-gain, kind="stable")[:ATTRIBUTES]])
 

@@ -19,10 +19,9 @@ from mail_corpora import with_corpora
 from scipy.io import loadmat
 from scipy.sparse import csr_array
 
+from spamnb import BernoulliNB, MultinomialNB
 from spamnb.counts.class_counts import ClassCounts
 from spamnb.counts.top_words import top_words
-from spamnb.estimators.bernoulli import BernoulliNB
-from spamnb.estimators.multinomial import MultinomialNB
 
 CLASSES = {1: "X", 2: "MS"}
 

@@ -34,14 +34,14 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.classifier import Classifier as Classifier
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.errors import SpamnbWarning as SpamnbWarning
-    from spamnb.estimators.bernoulli import BernoulliNB as BernoulliNB
     from spamnb.estimators.categorical import CategoricalNB as CategoricalNB
-    from spamnb.estimators.complement import ComplementNB as ComplementNB
+    from spamnb.estimators.discrete import BernoulliNB as BernoulliNB
+    from spamnb.estimators.discrete import ComplementNB as ComplementNB
+    from spamnb.estimators.discrete import MultinomialNB as MultinomialNB
     from spamnb.estimators.gaussian import GaussianNB as GaussianNB
-    from spamnb.estimators.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+    from spamnb.estimators.gaussian import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+    from spamnb.estimators.gaussian import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.estimators.logistic import LogisticRegression as LogisticRegression
-    from spamnb.estimators.multinomial import MultinomialNB as MultinomialNB
-    from spamnb.estimators.qda import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
     from spamnb.formulas.decision import Loss as Loss
     from spamnb.formulas.mutual_information import mutual_information as mutual_information
     from spamnb.judgement import Judgement as Judgement
@@ -76,13 +76,13 @@ _PUBLIC = {
     "SpamnbError": "errors",
     "SpamnbWarning": "errors",
     "parse": "reader.message",
-    "MultinomialNB": "estimators.multinomial",
-    "BernoulliNB": "estimators.bernoulli",
-    "ComplementNB": "estimators.complement",
+    "MultinomialNB": "estimators.discrete",
+    "BernoulliNB": "estimators.discrete",
+    "ComplementNB": "estimators.discrete",
     "CategoricalNB": "estimators.categorical",
     "GaussianNB": "estimators.gaussian",
-    "LinearDiscriminantAnalysis": "estimators.lda",
-    "QuadraticDiscriminantAnalysis": "estimators.qda",
+    "LinearDiscriminantAnalysis": "estimators.gaussian",
+    "QuadraticDiscriminantAnalysis": "estimators.gaussian",
     "LogisticRegression": "estimators.logistic",
     "MailVectorizer": "library.vectorizer",
     "HashingMailVectorizer": "library.vectorizer",

@@ -21,7 +21,7 @@ from spamnb.errors import SpamnbError
 from spamnb.formulas.calibration import MIN_MESSAGES, Calibration, bins_by_class
 from spamnb.formulas.decision import UNSURE
 from spamnb.judgement import Evidence, Judgement
-from spamnb.learners.learner import Direction, Lesson, learner_for
+from spamnb.learners.learner import Lesson, learner_for
 from spamnb.reader.message import Reader, cuts_in_words, digest
 from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
 from spamnb.reader.rows import CsrRows, TokenIds
@@ -52,12 +52,12 @@ class Classifier:
     >>> with Classifier.open("model.spamnb", writable=True) as classifier:
     ...     offer, minutes = classifier.read(b"Subject: offer\\n\\nbuy pills"), b"Subject: minutes\\n\\nthe meeting"
     ...     classifier.learn("spam", offer), classifier.learn("ham", minutes), classifier.learned(minutes)
-    ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes])), classifier.directions(minutes)
+    ...     classifier.classify(offer).verdict, len(classifier.classify_all([minutes]))
     ...     classifier.contradicts("ham", offer)
     ...     classifier.check_spam(), classifier.charge(9.0), list(classifier.scores_without("ham", {"tea": 1}))
     ...     classifier.forget("spam", offer)
     (True, True, 'ham')
-    ('ham', 1, [])
+    ('ham', 1)
     False
     (None, None, ['ham', 'spam'])
     True
@@ -161,15 +161,6 @@ class Classifier:
             read = self._read(message)
             found = TokensOf(read.vocabulary, read.row, [read.empty], [read.cuts])
             return self._judge(found, tokens, of_spam, posterior)[0]
-
-    def directions(self, raw: bytes | str) -> list[Direction]:
-        """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
-        with self.store.reading():
-            self._follow()
-            vocabulary, totals = self.store.vocabulary, self.store.totals()
-            ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
-            tokens = TokenIds(vocabulary, ids)
-            return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
     def classify_all(
         self, raws: Iterable[bytes | str], tokens: int | None = None, of_spam: bool = False, posterior: bool = True

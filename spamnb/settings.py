@@ -16,7 +16,7 @@ from spamnb.setting_fields import check_settings, setting, settings_in
 COUNT_MODELS = ("boolean", "multinomial", "bernoulli")
 BAYES_MODELS = ("corrected", *COUNT_MODELS)
 MAX_MIN_MESSAGES = 1000
-VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages; logistic may be too
+VECTOR_MODELS = ("gaussian", "lda", "qda")  # of embedded messages
 MODELS = (*BAYES_MODELS, "logistic", *VECTOR_MODELS)
 
 # What a model file says beside its settings of how it was made: when (ISO 8601), of which sources (absolute), how these
@@ -85,7 +85,7 @@ class Settings:
     )
     embedding: str | None = setting(
         None,
-        "Dense vectors for `logistic`, `gaussian`, `lda` or `qda`: `lsa:100`, `vectors:FILE` or `model:DIRECTORY`.",
+        "Dense vectors for `gaussian`, `lda` or `qda`: `lsa:100`, `vectors:FILE` or `model:DIRECTORY`.",
     )
     spam: str = setting("spam", "The class that is spam.")
     tokens: TokenOptions = field(default_factory=TokenOptions)
@@ -97,11 +97,9 @@ class Settings:
         check_settings(self)
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
-        elif self.embedding is not None and self.model_type not in (*VECTOR_MODELS, "logistic"):
-            raise SpamnbError(
-                f"a {self.model_type} model counts words and has no embedding; model_type {', '.join(VECTOR_MODELS)} or"
-                " logistic has"
-            )
+        elif self.embedding is not None and self.model_type not in VECTOR_MODELS:
+            others = ", ".join(VECTOR_MODELS)
+            raise SpamnbError(f"a {self.model_type} model counts words and has no embedding; model_type {others} has")
         if self.pooling == "sum" and self.model_type == "corrected":
             raise SpamnbError("a corrected model corrects the pooled mean; pooling sum is for textbook naive Bayes")
         if self.min_messages > 1 and self.top_words is not None:

@@ -46,6 +46,8 @@ def test_round_trip_through_json() -> None:
         ({"pooling": "max"}, "pooling is 'max': it must be mean or sum"),
         ({"top_words": 0}, "at least 1"),
         ({"model_type": "boolean", "embedding": "lsa:5"}, "has no embedding"),
+        ({"model_type": "logistic", "embedding": "lsa:5"}, "has no embedding"),
+        ({"model_type": "corrected", "pooling": "sum"}, "pooling sum is for textbook naive Bayes"),
         ({"min_messages": 0}, "at most 1000"),
         ({"min_messages": 2, "model_type": "corrected"}, "have weights beside their counts.*model_type boolean, mul"),
         ({"min_messages": 2, "model_type": "boolean", "top_words": 9}, "both choose tokens"),

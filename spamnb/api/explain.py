@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from spamnb.sources.entries import LeftOut
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
-    from spamnb.learners.learner import Direction
     from spamnb.settings import Settings
 
 
@@ -29,7 +27,7 @@ class Explanation:
 
     - ``judgement``: the verdict, its probabilities by class, and all the evidence
     - ``top``: how many of the tokens are shown
-    - ``settings``, ``totals``, ``counts``, ``directions``: of the model, what the table beside the tokens is made of:
+    - ``settings``, ``totals``, ``counts``: of the model, what the table beside the tokens is made of:
       messages by class, (C,), and of those that hold each of the ``top`` tokens, (C, top)
 
     >>> import spamnb
@@ -43,7 +41,6 @@ class Explanation:
     settings: Settings
     totals: ClassTotals
     counts: TokenCounts
-    directions: Sequence[Direction] = ()
 
     def __repr__(self) -> str:
         told = self.judgement
@@ -114,7 +111,7 @@ class Explanation:
         """
         from spamnb.report.explanation import explanation
 
-        return explanation(self.judgement, self.settings, self.totals, self.counts, self.directions, self.top, verbose)
+        return explanation(self.judgement, self.settings, self.totals, self.counts, self.top, verbose)
 
     def _repr_html_(self) -> str:
         from spamnb.report.notebook import explanation_html
@@ -157,7 +154,6 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
         classifier.settings,
         classifier.store.totals(),
         classifier.store.look_up(tokens),
-        classifier.directions(raw),
     )
 
 

@@ -125,8 +125,6 @@ def _months(months: Mapping[str, Mapping[str, int]]) -> list[str]:
 def _plain(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key.replace('_', ' ')} {_plain(item)}" for key, item in value.items())
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        return str(len(value))  # an embedding's directions, each with the words at its ends: 'explain' tells those
     if isinstance(value, list):
         return "/".join(map(str, value))
     return "none" if value is None else str(value)

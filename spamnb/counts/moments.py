@@ -36,14 +36,10 @@ class Moments(NamedTuple):
     def plus(self, other: Moments, sign: int = 1) -> Moments:
         return Moments(*(mine + sign * theirs for mine, theirs in zip(self, other)))
 
-    def scatter(self, kind: str) -> Scatter:
+    def scatter(self) -> Scatter:
         """As means and centred scatter, which the estimators take."""
-        n = np.maximum(self.documents, 1).astype(float)
-        mean = self.first * UNIT / n[:, None]
-        if kind == "diagonal":
-            spread = self.second * UNIT**2 - n[:, None] * mean * mean
-        else:
-            spread = self.second * UNIT**2 - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
-        if kind == "pooled":
-            spread = spread.sum(axis=0)
-        return Scatter(kind, np.zeros(mean.shape[1]), self.documents.astype(float), mean, spread)
+        n = np.maximum(self.documents, 1).astype(float)[:, None]
+        mean = self.first * UNIT / n
+        about_zero = mean * mean if self.second.ndim == 2 else mean[:, :, None] * mean[:, None, :]
+        n = n.reshape(-1, *[1] * (self.second.ndim - 1))
+        return Scatter(self.documents.astype(float), mean, self.second * UNIT**2 - n * about_zero)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,14 @@ class TrainingSet(NamedTuple):
         """The messages with these numbers, ascending, one or more."""
         every = self.messages
         return LabelledRows(every.rows(numbers), every.labels[numbers], every.positions[numbers])
+
+    def matrix(self) -> Any:
+        """The included messages as a scipy CSR array (n, V) of occurrences, in the order of the batches."""
+        from scipy.sparse import csr_array, vstack
+
+        none = csr_array((0, len(self.tokens)), dtype=np.int64)
+        parts = [batch.rows.matrix(len(self.tokens)) for batch in self.batches(1 << 14)]
+        return vstack([none, *parts], format="csr")
 
     def included_positions(self) -> np.ndarray:
         """The places in the mail of the included messages (n,), in the order of the batches."""

@@ -117,14 +117,6 @@ class ConceptLearner:
         self.posterior()  # refuses data that nothing holds
         return self.hypotheses[int(np.argmax(self.log_likelihood()))]
 
-    def plug_in(self, elements: Iterable[Hashable] | None = None) -> np.ndarray:
-        """[x in h] for the MAP hypothesis alone: 0 or 1, where ``predictive`` averages.
-
-        With few data it is too narrow: told only 16, it says that 32 is out of the question.
-        """
-        columns = slice(None) if elements is None else self._columns(elements)
-        return self.membership[int(np.argmax(self.posterior())), columns].astype(float)
-
 
 def number_game() -> ConceptLearner:
     """The number game: 32 arithmetical concepts over 1 … 100, the two unnatural ones with a small prior.

@@ -1,175 +1,245 @@
-"""What Bernoulli, multinomial and complement naive Bayes share: sums per class and column, kept sparse.
-
-Smoothing fills every cell of a log-probability matrix, but all cells without counts hold one value per class plus one
-per column, the baseline. ``LogWeights`` splits it off, so that what is left is as sparse as the counts.
-"""
+"""Naive Bayes on the sums of columns: multinomial, Bernoulli and complement."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spamnb.estimators.sum_classifier import SumClassifier
-from spamnb.formulas.class_sums import class_sums, subtract
-from spamnb.formulas.naive_bayes import for_each_count
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnSums:
-    """Rows per class (C,) and their sums (C, V): a numpy array, or a CSR array where X was sparse."""
-
-    documents: np.ndarray
-    columns: Any
-
-    @property
-    def n_features(self) -> int:
-        """V, the number of columns."""
-        return self.columns.shape[1]
-
-    def __add__(self, other: ColumnSums) -> ColumnSums:
-        return ColumnSums(self.documents + other.documents, self.columns + other.columns)
-
-    def __sub__(self, other: ColumnSums) -> ColumnSums:
-        return ColumnSums(subtract(self.documents, other.documents), subtract(self.columns, other.columns))
-
-    def reindex(self, positions: np.ndarray, n_classes: int) -> ColumnSums:
-        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
-        return ColumnSums(
-            class_sums(self.documents[:, None], positions, n_classes)[:, 0],
-            class_sums(self.columns, positions, n_classes),
-        )
-
-
-def values(columns: Any) -> np.ndarray:
-    """The stored cells: all of a numpy array (C, V), the non-zero ones (nnz,) of a sparse array."""
-    return columns if isinstance(columns, np.ndarray) else columns.data
-
-
-def row_lengths(columns: Any) -> np.ndarray | None:
-    """How many stored cells each class has, (C,), as ``formulas.naive_bayes`` takes it; None for a numpy array."""
-    return None if isinstance(columns, np.ndarray) else np.diff(columns.indptr)
-
-
-def of_columns(columns: Any, per_column: np.ndarray) -> np.ndarray:
-    """A value per column (V,), or one for all (), in a shape that goes with ``values(columns)``."""
-    return per_column if isinstance(columns, np.ndarray) or not per_column.ndim else per_column[columns.indices]
-
-
-def filled(columns: Any, cells: np.ndarray) -> Any:
-    """``columns`` with other stored cells."""
-    if isinstance(columns, np.ndarray):
-        return cells
-    from scipy.sparse import csr_array
-
-    return csr_array((cells, columns.indices, columns.indptr), shape=columns.shape)
-
-
-class LogWeights(NamedTuple):
-    """A weight per class and column, W_cj = D_jc + b_c + v_j, for sums Σ_j x_j W_cj.
-
-    ``difference`` (V, C) is D, as sparse as the counts; the baseline, which is all of W where nothing was counted, is
-    ``per_class`` (C,) b plus ``per_column`` (V,) v, or None where v is 0. For dense counts D is the whole of W.
-    """
-
-    difference: Any
-    per_class: np.ndarray
-    per_column: np.ndarray | None
-
-    @classmethod
-    def of(
-        cls, columns: Any, weights: np.ndarray, per_class: np.ndarray, per_column: np.ndarray | None = None
-    ) -> LogWeights:
-        """From the ``weights`` W of the stored cells of ``columns`` (C, V), and the baseline of all others."""
-        if isinstance(columns, np.ndarray):
-            return cls(np.ascontiguousarray(weights.T), np.zeros_like(per_class), None)
-        difference = weights - for_each_count(per_class, row_lengths(columns))
-        if per_column is not None:
-            difference -= of_columns(columns, per_column)
-        # Each column's classes side by side, as a product with rows of X reads them.
-        return cls(filled(columns, difference).T.tocsr(), per_class, per_column)
-
-    def times(self, X: Any, common: bool = True) -> np.ndarray:
-        """Σ_j x_ij W_cj of every row and class, (n, C); X (n, V) is sparse or not.
-
-        Without ``common`` the part Σ_j x_ij v_j, the same in every class, may be left out.
-        """
-        from scipy.sparse import issparse
-
-        # scipy multiplies integers by floats too, but five times slower.
-        X = filled(X, X.data.astype(float)) if issparse(X) else X.astype(float, copy=False)
-        if not issparse(self.difference):
-            return X @ self.difference
-        if issparse(X) and X.nnz < X.shape[1]:
-            joint = (X @ self.difference).toarray()
-        else:
-            # For many rows spreading the weights out first is quicker: 7 ms against 33 for the 7,532 test posts
-            # of 20news × 130,146 columns × 20 classes. For a single row it is the other way round.
-            joint = X @ self.difference.toarray()
-        joint += np.outer(X.sum(axis=1), self.per_class)
-        if common and self.per_column is not None:
-            joint += (X @ self.per_column)[:, None]
-        return joint
-
-    def toarray(self) -> np.ndarray:
-        """W as a dense array (C, V)."""
-        dense = isinstance(self.difference, np.ndarray)
-        whole = (self.difference if dense else self.difference.toarray()).T + self.per_class[:, None]
-        return whole if self.per_column is None else whole + self.per_column
-
-    def row_sums(self) -> np.ndarray:
-        """Σ_j W_cj of every class, (C,)."""
-        sums = self.difference.sum(axis=0) + self.difference.shape[0] * self.per_class
-        return sums if self.per_column is None else sums + self.per_column.sum()
+from spamnb.estimators.base import GenerativeClassifier, SumClassifier
+from spamnb.formulas.class_sums import ClassSums
+from spamnb.formulas.naive_bayes import token_absence_log_probability, token_log_odds, token_log_probability
 
 
 class DiscreteNB(SumClassifier):
-    """Base of the models whose sums are ``ColumnSums``; ``alpha`` is their smoothing pseudo-count."""
+    """Base of the models whose scores are Σ_j x_j w_jc plus a constant, with weights from ``ClassSums``."""
 
     _nonnegative = True
     _poor_score = True
     _alpha_per_column = True
 
-    def __init__(
-        self,
-        alpha: float | ArrayLike = 1.0,
-        *,
-        fit_prior: bool = True,
-        class_prior: str | ArrayLike | None = None,
-        prior_concentration: float | ArrayLike = 1.0,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.prior_concentration = prior_concentration
+    alpha: float | ArrayLike  # the smoothing pseudo-count
 
-    def _sums(self, X: Any, y: np.ndarray, n_classes: int, weight: np.ndarray | None) -> ColumnSums:
-        if weight is None:
-            documents = np.bincount(y, minlength=n_classes)
-        else:
-            documents = np.bincount(y, weights=weight, minlength=n_classes)
-        return ColumnSums(documents, class_sums(self._counted(X), y, n_classes, weight))
+    def _sums(self, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None) -> ClassSums:
+        return ClassSums.from_rows(self._counted(X), codes, n_classes, weight)
 
     def _counted(self, X: Any) -> Any:
         """What of X is counted and scored."""
         return X
 
-    def _derive(self, sums: ColumnSums) -> None:
+    def _derive(self, sums: ClassSums) -> None:
         log_prior = self._class_log_prior(sums.documents)
-        self._derive_weights(sums, check_alpha(self.alpha, sums.n_features, self._alpha_per_column))
+        alpha = check_alpha(self.alpha, sums.n_features, self._alpha_per_column)
+        # (V, C), as a product with rows of X reads them.
+        self._weights_ = np.ascontiguousarray(self._class_weights(sums, alpha).T)
         self.class_log_prior_ = log_prior
 
-    def _derive_weights(self, sums: ColumnSums, alpha: np.ndarray) -> None:
-        """Set what ``class_scores`` needs besides the prior; ``alpha`` is () or (V,)."""
+    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> np.ndarray:
+        """w_jc, (C, V) in nats; ``alpha`` is () or (V,)."""
         raise NotImplementedError
 
     @property
     def feature_count_(self) -> np.ndarray:
-        """Sum of the training rows of each class, (C, V), dense: made anew at every access."""
-        columns = self.sums_.columns
-        return columns if isinstance(columns, np.ndarray) else columns.toarray()
+        """Sum of the training rows of each class, (C, V)."""
+        return self.sums_.columns
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """w_jc in nats, (C, V)."""
+        return self._weights_.T
+
+    def _products(self, X: Any) -> np.ndarray:
+        """Σ_j x_ij w_jc of every row and class, (n, C)."""
+        # scipy multiplies integers by floats too, but five times slower.
+        return self._counted(X).astype(float, copy=False) @ self._weights_
+
+    def class_scores(self, X: Any) -> np.ndarray:
+        return self._products(X) + self.class_log_prior_
+
+
+@dataclass(eq=False, repr=False)
+class MultinomialNB(DiscreteNB, GenerativeClassifier):
+    """log P(c, x) = log P(c) + Σ_j x_j log φ_jc, φ_jc = (T_jc + α) / (T_c + αV).
+
+    T_jc is the sum of column j over the training rows of class c, T_c = Σ_j T_jc, V the number of columns;
+    the multinomial coefficient, which is the same in every class, is left out. All logarithms are natural.
+
+    Parameters
+    ----------
+    alpha : pseudo-count above 0, one for all columns or (V,)
+    binary : count and score a column once a row, whatever its value: the Boolean multinomial, N_jc for T_jc
+        (its samples are the columns drawn, so they do not lead back to φ)
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
+
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V),
+    feature_log_prob_ (C, V) log φ in nats, n_features_in_, feature_names_in_ where X was a data frame.
+
+    X is (n, V), dense or sparse, not negative; counts, but any weights will do. ValueError for alpha ≤ 0,
+    negative, missing or infinite values and for X of another width.
+
+    Source: McCallum and Nigam 1998; Manning, Raghavan and Schütze, Introduction to Information Retrieval,
+    chapter 13, whose example this is (classes: about China, or not):
+
+    >>> X = [[1, 2, 0, 0, 0, 0], [0, 2, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
+    >>> model = MultinomialNB().fit(X, ["yes", "yes", "yes", "no"])
+    >>> np.exp(model.feature_log_prob_[:, 1]).round(4).tolist()  # P(Chinese|c) = 2/9 and 6/14
+    [0.2222, 0.4286]
+    >>> np.exp(model.predict_joint_log_proba([[0, 3, 1, 0, 0, 1]])).round(4).tolist()
+    [[0.0001, 0.0003]]
+    """
+
+    alpha: float | ArrayLike = 1.0
+    _: KW_ONLY
+    binary: bool = False
+
+    _counting = ("binary",)
+
+    def _counted(self, X: Any) -> Any:
+        return (X != 0).astype(np.int8) if self.binary else X
+
+    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> np.ndarray:
+        totals = sums.columns.sum(axis=1)
+        return token_log_probability(sums.columns, totals, _total(alpha, sums.n_features), alpha)
+
+    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        # The model says nothing of lengths. One length for all classes, the mean training row's, keeps it so
+        # that a row's length tells nothing of its class (McCallum and Nigam 1998).
+        sums = self.sums_
+        length = max(1, round(float(sums.columns.sum() / (sums.documents.sum() or 1))))
+        return self._counted(rng.multinomial(length, np.exp(self.feature_log_prob_[c]), size=n))
+
+
+@dataclass(eq=False, repr=False)
+class BernoulliNB(DiscreteNB, GenerativeClassifier):
+    """log P(c, x) = log P(c) + Σ_j [x_j log θ_jc + (1−x_j) log(1−θ_jc)], θ_jc = (N_jc + α) / (N_c + 2α).
+
+    N_jc is the number of training rows of class c in which column j is above ``binarize``, N_c that of all
+    its rows. All logarithms are natural.
+
+    Parameters
+    ----------
+    alpha : pseudo-count above 0
+    binarize : x_j is 1 where the value is above this threshold ≥ 0; None: X holds zeros and ones already
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
+
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V),
+    feature_log_prob_ (C, V) log θ in nats, n_features_in_, feature_names_in_ where X was a data frame.
+
+    X is (n, V), dense or sparse. ValueError for alpha ≤ 0, missing or infinite values, X of another width,
+    and, with ``binarize=None``, for values other than 0 and 1.
+
+    Source: McCallum and Nigam 1998; Murphy, Machine Learning, section 3.5; the example is that of Manning,
+    Raghavan and Schütze, Introduction to Information Retrieval, section 13.3:
+
+    >>> X = [[1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
+    >>> model = BernoulliNB().fit(X, ["yes", "yes", "yes", "no"])
+    >>> np.exp(model.feature_log_prob_[:, 1]).round(4).tolist()  # P(Chinese|c) = 2/3 and 4/5
+    [0.6667, 0.8]
+    >>> np.exp(model.predict_joint_log_proba([[0, 1, 1, 0, 0, 1]])).round(3).tolist()
+    [[0.022, 0.005]]
+    """
+
+    alpha: float = 1.0
+    _: KW_ONLY
+    binarize: float | None = 0.0
+
+    _nonnegative = False  # the threshold makes 0 of them
+    _alpha_per_column = False
+    _counting = ("binarize",)
+
+    def _counted(self, X: Any) -> Any:
+        if self.binarize is None:
+            cells = X if isinstance(X, np.ndarray) else X.data
+            if not ((cells == 0) | (cells == 1)).all():
+                raise ValueError("binarize=None needs X of zeros and ones: set binarize to a threshold")
+            return X.astype(np.int8)
+        if not self.binarize >= 0:
+            raise ValueError(f"binarize must be None or a threshold of at least 0, got {self.binarize!r}")
+        return (self.binarize < X).astype(np.int8)
+
+    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> np.ndarray:
+        # Sums of weights added in another order can exceed N_c, by rounding alone.
+        present = np.minimum(sums.columns, sums.documents[:, None])
+        self._log_absent_ = token_absence_log_probability(present, sums.documents, alpha).sum(axis=1)
+        return token_log_odds(present, sums.documents, alpha)
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """log θ_jc in nats, (C, V)."""
+        return -np.logaddexp(0, -self._weights_.T)
+
+    def class_scores(self, X: Any) -> np.ndarray:
+        return super().class_scores(X) + self._log_absent_
+
+    def _sample(self, c: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        theta = np.exp(self.feature_log_prob_[c])
+        return (rng.random((n, len(theta))) < theta).astype(np.int64)
+
+
+@dataclass(eq=False, repr=False)
+class ComplementNB(DiscreteNB):
+    """score(c, x) = Σ_j x_j w_jc, w_jc = −log[(T_j − T_jc + α) / (T − T_c + αV)].
+
+    T_jc is the sum of column j over the training rows of class c; T_j, T_c and T its sums over classes,
+    columns and both. The class prior takes no part (unless there is a single class): these are scores of a
+    rule, not log-probabilities of a model, so there is nothing to draw samples from. Logarithms are natural.
+
+    Parameters
+    ----------
+    alpha : pseudo-count above 0, one for all columns or (V,)
+    norm : divide the weights of a class by their sum (step 6 of Rennie et al.), w_jc / Σ_j w_jc
+    fit_prior, class_prior, prior_concentration : the prior probabilities of the classes, as of every ``SumClassifier``
+
+    Attributes
+    ----------
+    classes_ (C,), class_count_ (C,), class_log_prior_ (C,) in nats, feature_count_ (C, V), feature_all_ (V,)
+    T_j, feature_log_prob_ (C, V) w in nats, n_features_in_, feature_names_in_ where X was a data frame.
+
+    X is (n, V), dense or sparse, not negative. ValueError for alpha ≤ 0, negative, missing or infinite values
+    and for X of another width.
+
+    Source: Rennie, Shih, Teevan and Karger 2003, Tackling the poor assumptions of naive Bayes text
+    classifiers. Here Tokyo and Japan outweigh three times Chinese:
+
+    >>> X = [[1, 2, 0, 0, 0, 0], [0, 2, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 1, 1, 0, 0, 1]]
+    >>> model = ComplementNB().fit(X, ["yes", "yes", "yes", "no"])
+    >>> np.exp(-model.feature_log_prob_[:, 1]).round(4).tolist()  # Chinese outside the class: 6/14 and 2/9
+    [0.4286, 0.2222]
+    >>> model.predict([[0, 3, 1, 0, 0, 1]])
+    array(['no'], dtype='<U3')
+    """
+
+    alpha: float | ArrayLike = 1.0
+    _: KW_ONLY
+    norm: bool = False
+
+    def _class_weights(self, sums: ClassSums, alpha: np.ndarray) -> np.ndarray:
+        # Multinomial naive Bayes of the other classes. Sums of weights added in another order can take away more than
+        # there is, by rounding.
+        elsewhere = np.maximum(sums.columns.sum(axis=0) - sums.columns, 0)
+        log_phi = token_log_probability(elsewhere, elsewhere.sum(axis=1), _total(alpha, sums.n_features), alpha)
+        if self.norm and sums.n_features > 1:  # a lone column weighs log 1 = 0, with nothing to divide by
+            return log_phi / log_phi.sum(axis=1, keepdims=True)
+        return -log_phi
+
+    @property
+    def feature_all_(self) -> np.ndarray:
+        """T_j, the sum of every column over all training rows, (V,)."""
+        return self.sums_.columns.sum(axis=0)
+
+    def class_scores(self, X: Any) -> np.ndarray:
+        return super().class_scores(X) if len(self.classes_) == 1 else self._products(X)
+
+
+def _total(alpha: np.ndarray, n_features: int) -> np.ndarray:
+    """Σ_j α_j over all columns."""
+    return np.broadcast_to(alpha, (n_features,)).sum()
 
 
 def check_alpha(alpha: float | ArrayLike, n_features: int, per_column: bool) -> np.ndarray:
@@ -182,8 +252,7 @@ def check_alpha(alpha: float | ArrayLike, n_features: int, per_column: bool) -> 
         raise ValueError("alpha must be one number for this model, not an array")
     if checked.ndim and checked.shape != (n_features,):
         raise ValueError(
-            f"When alpha is an array, it should contains `n_features`: {n_features} numbers, "
-            f"not {checked.shape}."
+            f"When alpha is an array, it should contains `n_features`: {n_features} numbers, not {checked.shape}."
         )
     if not (np.isfinite(checked) & (checked > 0)).all():
         raise ValueError(

@@ -31,9 +31,7 @@ def _named(own: type) -> Any:
 
 def not_fitted(estimator: Any) -> Exception:
     """The error for a model that was not fitted."""
-    return _named(NotFittedError)(
-        f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first."
-    )
+    return _named(NotFittedError)(f"This {type(estimator).__name__} instance is not fitted yet: call 'fit' first.")
 
 
 def feature_names(X: Any) -> np.ndarray | None:
@@ -51,27 +49,22 @@ def feature_names(X: Any) -> np.ndarray | None:
 def check_feature_names(fitted: np.ndarray | None, X: Any, model: str) -> None:
     """Names of X against those seen in fit: an error where they differ, a warning where one side has none."""
     names = feature_names(X)
-    if fitted is None and names is None:
-        return
-    if names is None:
-        warnings.warn(
-            f"X does not have valid feature names, but {model} was fitted with feature names", stacklevel=4
-        )
-    elif fitted is None:
+    if fitted is not None and names is None:
+        message = f"X does not have valid feature names, but {model} was fitted with feature names"
+        warnings.warn(message, stacklevel=4)
+    elif fitted is None and names is not None:
         warnings.warn(f"X has feature names, but {model} was fitted without feature names", stacklevel=4)
-    elif not np.array_equal(fitted, names):
-        message = "The feature names should match those that were passed during fit.\n"
-        unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+    elif fitted is not None and names is not None and not np.array_equal(fitted, names):
+        lines = ["The feature names should match those that were passed during fit."]
         for heading, some in (
-            ("Feature names unseen at fit time", unseen),
-            ("Feature names seen at fit time, yet now missing", missing),
+            ("Feature names unseen at fit time", sorted(set(names) - set(fitted))),
+            ("Feature names seen at fit time, yet now missing", sorted(set(fitted) - set(names))),
         ):
             if some:
-                message += f"{heading}:\n" + "".join(f"- {name}\n" for name in some[:5])
-                message += "- ...\n" * (len(some) > 5)
-        if not unseen and not missing:
-            message += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(message)
+                lines += [f"{heading}:", *(f"- {name}" for name in some[:5]), *["- ..."][: len(some[5:])]]
+        if len(lines) == 1:
+            lines.append("Feature names must be in the same order as they were in fit.")
+        raise ValueError("\n".join([*lines, ""]))
 
 
 def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer: bool = False) -> Any:
@@ -91,17 +84,10 @@ def check_matrix(X: Any, model: str, *, sparse: bool, nonnegative: bool, integer
             X.sum_duplicates()
         values = X.data
     else:
-        X = _dense(X)
-        values = X
-    n, features = X.shape
-    if n < 1:
-        raise ValueError(
-            f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of 1 is required."
-        )
-    if features < 1:
-        raise ValueError(
-            f"Found array with {features} feature(s) (shape={X.shape}) while a minimum of 1 is required."
-        )
+        values = X = _dense(X)
+    for number, what in zip(X.shape, ("sample(s)", "feature(s)")):
+        if number < 1:
+            raise ValueError(f"Found array with {number} {what} (shape={X.shape}) while a minimum of 1 is required.")
     _finite(values, "X")
     if nonnegative and values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {model} (input X).")
@@ -163,9 +149,7 @@ def check_weight(weight: Any, n: int) -> np.ndarray | None:
 
 def check_lengths(X: Any, y: np.ndarray) -> None:
     if X.shape[0] != len(y):
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}"
-        )
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}")
 
 
 def check_merge(model: Any, other: Any, counting: tuple[str, ...]) -> None:
@@ -175,9 +159,7 @@ def check_merge(model: Any, other: Any, counting: tuple[str, ...]) -> None:
     if type(other) is not type(model):
         raise ValueError(f"cannot merge a {type(other).__name__} into a {kind}")
     if model.n_features_in_ != other.n_features_in_:
-        raise ValueError(
-            f"cannot merge a model of {other.n_features_in_} features into one of {model.n_features_in_}"
-        )
+        raise ValueError(f"cannot merge a model of {other.n_features_in_} features into one of {model.n_features_in_}")
     names, others_names = (getattr(one, "feature_names_in_", None) for one in (model, other))
     if names is not None and others_names is not None and not np.array_equal(names, others_names):
         raise ValueError(f"cannot merge a {kind} whose feature names are others, or in another order")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.formulas.pooling import softmax
+from spamnb.formulas.softmax import softmax
 
 BINS = 512
 MIN_MESSAGES = 10  # per class: with fewer, its curve is more prior than evidence, and no probability is above .93
@@ -40,16 +40,10 @@ def margins(scores: np.ndarray) -> np.ndarray:
     >>> margins(np.array([[1.0, 3.0]]))
     array([[-2.,  2.]])
     """
-    n, classes = scores.shape
     scores = np.clip(scores, -1e100, 1e100)  # a class whose only message is left out has the prior 0: -inf
-    if classes == 2:
-        difference = scores[:, 1] - scores[:, 0]
-        return np.stack([-difference, difference], axis=1)
-    out = np.zeros((n, classes))
-    for c in range(classes if classes > 1 else 0):
-        rest = np.delete(scores, c, axis=1)
-        top = rest.max(axis=1)
-        out[:, c] = scores[:, c] - top - np.log(np.exp(rest - top[:, None]).sum(axis=1))
+    out = np.zeros(scores.shape)
+    for c in range(scores.shape[1] if scores.shape[1] > 1 else 0):
+        out[:, c] = scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)
     return out
 
 
@@ -260,10 +254,9 @@ class Calibration:
     def add(self, scores: np.ndarray, y: np.ndarray, sign: int = 1) -> None:
         """Add (or with ``sign`` −1 take out) messages with left-out ``scores`` (n, C) and class indices ``y`` (n,)."""
         self._curves = None
-        bins = bins_of(scores)
-        for c in range(bins.shape[1]):
-            rest = (np.asarray(y) != c).astype(np.intp)
-            np.add.at(self.histogram[c].reshape(-1), rest * BINS + bins[:, c], sign)
+        classes = np.arange(scores.shape[1])
+        is_rest = (np.asarray(y)[:, None] != classes).astype(np.intp)
+        np.add.at(self.histogram, (classes, is_rest, bins_of(scores)), sign)
 
     @classmethod
     def from_cells(
@@ -296,8 +289,10 @@ class Calibration:
         sides = seen if spam is None else np.array([seen[spam], seen.sum() - seen[spam]])
         return bool((sides >= MIN_MESSAGES).all())
 
-    def _fit(self) -> list[Curve]:
-        """Slope and intercept of each class's curve; of two classes only the second's is used."""
+    def _fitted(self) -> list[Curve]:
+        """Each class's curve; of two classes only the second's is used."""
+        if self._curves is not None:
+            return self._curves
         counts = np.maximum(self.histogram, 0)
         scored = counts[:, 0].sum(axis=1)
         unscored = np.maximum(self._documents - scored, 0)
@@ -308,12 +303,13 @@ class Calibration:
             counts, unscored = np.zeros_like(counts), self._documents
         mirrored = len(counts) == 2
         of_rest = unscored.sum() - unscored
-        return [
+        self._curves = [
             Curve(0.0, 0.0)
             if mirrored and c == 0
             else _fit_curve(own, rest, (unscored[c], of_rest[c]), self._min_gain)
             for c, (own, rest) in enumerate(counts)
         ]
+        return self._curves
 
     def doubts(self, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """P(label is wrong) of messages (n,), by ``scores`` (n, C) of models without them; 0 where labels are clean."""
@@ -328,21 +324,13 @@ class Calibration:
                 out[own] = _doubt(curve.log_odds(margin[own, c]), curve.foreign, curve.missed)
         return out
 
-    def _fitted(self) -> list[Curve]:
-        if self._curves is None:
-            self._curves = self._fit()
-        return self._curves
-
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """P(class | score) of each message, (n, C): rows sum to 1, no entry is 0 or 1 where there are two classes."""
-        scores = np.atleast_2d(scores)
-        n, classes = scores.shape
+        margin = margins(np.atleast_2d(scores))
+        classes = margin.shape[1]
         if classes == 1:
-            return np.ones((n, 1))
-        margin = margins(scores)
-        log_odds = np.empty((n, classes))
-        for c, curve in enumerate(self._fitted()):
-            log_odds[:, c] = curve.log_odds(margin[:, c])
+            return np.ones_like(margin)
+        log_odds = np.stack([curve.log_odds(margin[:, c]) for c, curve in enumerate(self._fitted())], axis=1)
         if classes == 2:
             log_odds[:, 0] = -log_odds[:, 1]
         # p_c ∝ odds_c^(1−1/C). Two classes state the same evidence twice, so each counts half; of many classes each

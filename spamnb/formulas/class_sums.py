@@ -5,60 +5,72 @@ Whole numbers in, whole numbers out: adding and then subtracting the same rows g
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 
-def class_sums(X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> Any:
-    """Sum of the rows of each class: (C, V), a CSR array for sparse X (n, V) and a numpy array for dense.
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSums:
+    """Rows per class (C,), or their weight, and the sums of their columns (C, V)."""
+
+    documents: np.ndarray
+    columns: np.ndarray
+
+    @classmethod
+    def from_rows(cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> ClassSums:
+        """The sums of X (n, V), a numpy array or CSR array, whose classes are the numbers ``codes`` (n,)."""
+        return cls(np.bincount(codes, weight, n_classes), class_sums(X, codes, n_classes, weight))
+
+    @property
+    def n_features(self) -> int:
+        """V, the number of columns."""
+        return self.columns.shape[1]
+
+    def __add__(self, other: ClassSums) -> ClassSums:
+        return ClassSums(self.documents + other.documents, self.columns + other.columns)
+
+    def __sub__(self, other: ClassSums) -> ClassSums:
+        return ClassSums(subtract(self.documents, other.documents), subtract(self.columns, other.columns))
+
+    def reindex(self, positions: np.ndarray, n_classes: int) -> ClassSums:
+        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
+        return ClassSums(*(placed(part, positions, n_classes) for part in (self.documents, self.columns)))
+
+
+def class_sums(X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the rows of each class, (C, V), of X (n, V), a numpy array or CSR array.
 
     ``codes`` (n,) are class numbers, ``weight`` (n,) multiplies rows. Whole numbers stay int64.
     """
     from scipy.sparse import csr_array, issparse
 
-    n = X.shape[0]
+    n, width = X.shape
     dtype = np.int64 if weight is None and X.dtype.kind in "biu" else np.float64
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=n_classes))))
-    ones = np.ones(n, dtype=dtype) if weight is None else weight[order].astype(dtype)
-    # The class indicator as (C, n) CSR: the product touches each stored cell of X once, whatever C is.
-    sums = csr_array((ones, order, starts), shape=(n_classes, n)) @ X
-    if issparse(sums):
-        sums.eliminate_zeros()
-        sums.sort_indices()
-    return sums
+    if issparse(X):
+        lengths = np.diff(X.indptr)
+        cells = X.data if weight is None else X.data * np.repeat(weight, lengths)
+        place = np.repeat(codes * width, lengths) + X.indices
+        return np.bincount(place, cells, n_classes * width).reshape(n_classes, width).astype(dtype, copy=False)
+    ones = np.ones(n, dtype) if weight is None else weight.astype(dtype)
+    return csr_array((ones, (codes, np.arange(n))), shape=(n_classes, n)) @ X
 
 
-def presence(X: Any) -> Any:
-    """The sparse X with every stored non-zero cell 1 (int8), sharing the structure of X."""
-    from scipy.sparse import csr_array
+def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a − b; ValueError when anything would fall below zero.
 
-    if not X.data.all():
-        X = X.copy()
-        X.eliminate_zeros()
-    return csr_array((np.ones(X.nnz, dtype=np.int8), X.indices, X.indptr), shape=X.shape)
-
-
-def subtract(a: Any, b: Any) -> Any:
-    """a − b without stored zeros, of the same type as a; ValueError when anything would fall below zero.
-
-    For sums of real weights, what is zero but for rounding becomes zero."""
-    from scipy.sparse import issparse
-
+    Of sums of real weights, what is zero but for rounding becomes zero."""
     difference = a - b
-    values = difference.data if issparse(difference) else difference
-    if values.dtype.kind == "f" and values.size:
-        tiny = np.nonzero(abs(values) <= 1e-12 * abs(a).max())
-        if len(tiny[0]):  # compared with what the same cell held before; only these few are looked up
-            if issparse(difference):
-                cells = difference.tocoo()
-                before = a[cells.row[tiny], cells.col[tiny]]
-            else:
-                before = a[tiny]
-            values[tiny] = np.where(abs(values[tiny]) <= 1e-12 * before, 0.0, values[tiny])
-    if values.size and values.min() < 0:
+    if difference.dtype.kind == "f":
+        difference[np.abs(difference) <= 1e-12 * a] = 0.0
+    if (difference < 0).any():
         raise ValueError("more would be taken out than was learned")
-    if issparse(difference):
-        difference.eliminate_zeros()
     return difference
+
+
+def placed(per_class: np.ndarray, positions: np.ndarray, n_classes: int) -> np.ndarray:
+    """``per_class`` (C, …) with class c as number ``positions[c]`` of ``n_classes``; 0 for the others."""
+    moved = np.zeros((n_classes, *per_class.shape[1:]), per_class.dtype)
+    moved[positions] = per_class
+    return moved

@@ -53,10 +53,27 @@ class Problem(NamedTuple):
     offsets: np.ndarray  # (n, C) nats, naive Bayes' part of the scores
     labels: np.ndarray  # (n,) int64, class numbers
 
+    def ascend(
+        self, order: np.ndarray, penalty: float, noise: float, passes: int, brought: np.ndarray, weights: np.ndarray
+    ) -> int:
+        """Visit the messages in ``order`` (m,), at most ``passes`` times; returns how many passes there were.
+
+        A share ``noise`` of labels is wrong. ``brought`` (n, C - 1), what each message brings to the weight of each of
+        its tokens, and ``weights`` (V, C - 1), the sums of that, are int64 multiples of UNIT of all classes but the
+        first; both are changed in place.
+        """
+        least = NEGLIGIBLE if self.offsets.shape[1] > 2 else 0.0
+        return _core.ascend(*self, order, brought, weights, penalty, noise, UNIT, TOLERANCE, least, passes)
+
+    def take_out(self, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray) -> None:
+        """Take what these messages brought out of ``weights``, in place."""
+        _core.take_out(self.indptr, self.columns, messages, brought, weights)
+
     def scores(self, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Scores (m, C) of these messages by ``weights`` (V, C - 1), in nats."""
-        sums = with_first(sum_columns(self.indptr, self.columns, messages, weights))
-        return self.offsets[messages] + sums * (self.values[messages] * UNIT)[:, None]
+        sums = np.zeros((len(messages), weights.shape[1]), np.int64)
+        _core.sum_columns(self.indptr, self.columns, messages, weights, sums)
+        return self.offsets[messages] + with_first(sums) * (self.values[messages] * UNIT)[:, None]
 
 
 def with_first(units: np.ndarray) -> np.ndarray:
@@ -96,59 +113,3 @@ def units_of(found: Sequence[float], y: int, value: float) -> np.ndarray:
     units = np.floor(np.array(found) * (value / UNIT) + 0.5).astype(np.int64)
     units[y] -= units.sum()
     return units
-
-
-def trust(scores: np.ndarray, y: int, noise: float) -> float:
-    """P(the label ``y`` is right) by these scores (C,) in nats, where a share ``noise`` of labels is wrong.
-
-    >>> round(trust(np.array([2.0, 0.0]), 1, 0.05), 3), trust(np.array([2.0, 0.0]), 1, 0.0)
-    (0.72, 1.0)
-    """
-    return _core.trust(scores, y, noise)
-
-
-def omega(x: float) -> float:
-    """Wright's omega function: the w > 0 with w + log w = x.
-
-    >>> omega(1.0)
-    1.0
-    """
-    return _core.omega(x)
-
-
-def ascend(
-    indptr: np.ndarray,
-    columns: np.ndarray,
-    values: np.ndarray,
-    offsets: np.ndarray,
-    labels: np.ndarray,
-    order: np.ndarray,
-    penalty: float,
-    noise: float,
-    passes: int,
-    brought: np.ndarray,
-    weights: np.ndarray,
-) -> int:
-    """Visit the messages in ``order`` (m,), at most ``passes`` times; returns how many passes there were.
-
-    A share ``noise`` of labels is wrong. ``brought`` (n, C - 1), what each message brings to the weight of each of its
-    tokens, and ``weights`` (V, C - 1), the sums of that, are int64 multiples of UNIT of all classes but the first; both
-    are changed in place. The other arrays are those of a ``Problem``.
-    """
-    least = NEGLIGIBLE if offsets.shape[1] > 2 else 0.0
-    numbers = penalty, noise, UNIT, TOLERANCE, least
-    return _core.ascend(indptr, columns, values, offsets, labels, order, brought, weights, *numbers, passes)
-
-
-def take_out(
-    indptr: np.ndarray, columns: np.ndarray, messages: np.ndarray, brought: np.ndarray, weights: np.ndarray
-) -> None:
-    """Take what these messages brought out of ``weights``, in place."""
-    _core.take_out(indptr, columns, messages, brought, weights)
-
-
-def sum_columns(indptr: np.ndarray, columns: np.ndarray, messages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The sums (m, C - 1) of the weights of these messages' columns."""
-    sums = np.zeros((len(messages), weights.shape[1]), np.int64)
-    _core.sum_columns(indptr, columns, messages, weights, sums)
-    return sums

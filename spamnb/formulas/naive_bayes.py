@@ -80,7 +80,8 @@ def all_absent_log_probability(
     """Σ_j log(1−θ_jc) per class (C,), in nats: the log-probability of a document without any token.
 
     ``histograms`` holds for each class {N_jc: number of tokens with that count}, so that a model of a million
-    tokens needs some hundred numbers; it must count every token of the vocabulary, those with N_jc = 0 too.
+    tokens needs some hundred numbers; it must count every token of the vocabulary, those with N_jc = 0 too. A token
+    with N_jc > N_c counts as if all N_c documents held it.
 
     >>> all_absent_log_probability([{0: 1, 3: 1}], np.array([3]), 1.0).round(4)  # ln 4/5 + ln 1/5
     array([-1.8326])
@@ -89,41 +90,5 @@ def all_absent_log_probability(
     for histogram, n in zip(histograms, documents, strict=True):
         counts = np.fromiter(histogram.keys(), dtype=float, count=len(histogram))
         tokens = np.fromiter(histogram.values(), dtype=float, count=len(histogram))
-        sums.append(tokens @ token_absence_log_probability(counts, n, alpha))
+        sums.append(tokens @ token_absence_log_probability(np.minimum(counts, n), n, alpha))
     return np.array(sums)
-
-
-def loo_all_absent_log_joint(
-    log_prior: float,
-    histogram: Mapping[int, int],
-    documents: int,
-    alpha: float,
-    document_counts: np.ndarray,
-    leaves: np.ndarray,
-    indptr: np.ndarray,
-) -> np.ndarray:
-    """log P(c) + Σ_j log(1−θ_jc) of one class in the model without each of n of its documents, (n,) in nats.
-
-    Without a document the class has N_c − 1 documents, of its own tokens N_jc − 1, and a token that no other document
-    holds, of whatever class, leaves the vocabulary:
-
-        log P(c) + Σ_j log(N_c − 1 − N'_jc + α) − V' log(N_c − 1 + 2α)
-
-    ``log_prior`` is that of the class with N_c − 1 documents. ``histogram`` is the class's {N_jc: number of tokens}
-    with all its ``documents``. ``document_counts`` (k,) holds N_jc of the documents' own tokens, document after
-    document, which begin at ``indptr`` (n + 1,); ``leaves`` (k,) says which of them leave the vocabulary.
-
-    >>> counts, leaves, indptr = np.array([1, 2]), np.array([True, False]), np.array([0, 2])
-    >>> np.exp(loo_all_absent_log_joint(0.0, {0: 1, 1: 1, 2: 1}, 2, 1.0, counts, leaves, indptr)).round(4)  # 2/3 · 1/3
-    array([0.2222])
-    """
-    # A token that all N_c documents hold is in the left-out one too: its term, undefined at N_c − 1, cancels.
-    n_j = np.arange(documents + 1)
-    term = np.log(np.where(n_j < documents, documents - 1 - n_j + alpha, 1.0))
-    of_all_tokens = sum(tokens * term[count] for count, tokens in histogram.items())
-    change = np.where(leaves, 0.0, np.log(documents - document_counts + alpha)) - term[document_counts]
-    n = len(indptr) - 1
-    row = np.repeat(np.arange(n), np.diff(indptr))
-    vocabulary_size = sum(histogram.values()) - np.bincount(row[leaves], minlength=n)
-    absent = of_all_tokens + np.bincount(row, change, minlength=n)
-    return log_prior + absent - vocabulary_size * np.log(documents - 1 + 2 * alpha)

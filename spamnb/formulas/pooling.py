@@ -30,7 +30,7 @@ GROUP_EXPONENT = 2 / 3
 PRIOR_WEIGHT = 2.5
 
 
-def _row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     """Sums of the ragged rows of ``values`` (…, nnz) → (…, n); an empty row sums to 0."""
     out = np.zeros((*values.shape[:-1], len(indptr) - 1))
     full = np.flatnonzero(np.diff(indptr))
@@ -84,7 +84,7 @@ def pool(
     """
     if pooling == "sum":
         weights = contributions * occurrences
-        return _row_sums(weights, indptr).T + log_prior, weights
+        return row_sums(weights, indptr).T + log_prior, weights
     if pooling != "mean":
         raise ValueError(f"pooling {pooling!r} is not one of {', '.join(POOLINGS)}")
     n = len(indptr) - 1
@@ -96,14 +96,4 @@ def pool(
     shares = np.divide(votes, group_weights, out=np.zeros(group_weights.shape), where=group_weights > 0)
     shares /= PRIOR_WEIGHT + votes.sum(axis=1, keepdims=True)
     weights = (contributions - contributions.mean(axis=0)) * (token_weights * shares.ravel()[cell])
-    return _row_sums(weights, indptr).T, weights
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(score) of each class divided by their sum, (C,) or (n, C).
-
-    >>> softmax(np.log([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
-    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
+    return row_sums(weights, indptr).T, weights

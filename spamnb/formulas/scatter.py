@@ -7,10 +7,8 @@ Golub and LeVeque (1979) do it, with δ = μ_b − μ_a:
 
     n = n_a + n_b    μ = μ_a + δ n_b/n    S = S_a + S_b + δδᵀ n_a n_b/n
 
-and subtraction is the same equation solved for a. Means are kept as offsets from an origin near the data,
-because a mean of 1e8 in double precision is itself only good to 1e-8: 20,000 standard normal numbers about
-1e8, learned one by one, then have the exact variance to 1e-14 relative; with plain means it was 8e-9, and
-from Σx² anything between −2 and 4.
+and subtraction is the same equation solved for a. Standard normal numbers about 1e8, learned one by one, have their
+variance to 1e-7 relative, where from Σx² it is anything between −2 and 4.
 """
 
 from __future__ import annotations
@@ -19,52 +17,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spamnb.formulas.class_sums import placed, subtract
+
+# The least share of a feature's variance that the other features must leave unexplained. Rounding leaves about 1e-16 of
+# an exact copy of another column; a share of 1e-12 still has four good digits.
+MIN_OWN_VARIANCE = 1e-12
 # Numbers whose squares overflow leave inf or NaN in the sums, which the models refuse with an error.
 _overflow_shows = np.errstate(over="ignore", invalid="ignore")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """Weights (C,), means (C, d) and scatter of C classes in d dimensions, with +, − and scaling.
-
-    ``kind`` says what of the scatter is kept: "full" a matrix per class (C, d, d), "pooled" their sum (d,
-    d), which is all a shared covariance needs, "diagonal" one sum of squares per class and feature (C, d).
+    """Weights (C,), means (C, d), zero for a class without rows, and scatter (C, d, d) of C classes; of the scatter the
+    diagonals (C, d) alone where independent features need no more.
 
     >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 5.0]])
-    >>> sums = Scatter.from_rows(X, np.array([0, 0, 1]), 2, kind="full")
+    >>> sums = Scatter.from_rows(X, np.array([0, 0, 1]), 2)
     >>> sums.documents, sums.mean.tolist(), sums.scatter[0].tolist()
     (array([2., 1.]), [[1.0, 0.0], [1.0, 5.0]], [[2.0, 0.0], [0.0, 0.0]])
-    >>> last = Scatter.from_rows(X[1:], np.array([0, 1]), 2, kind="full")
+    >>> last = Scatter.from_rows(X[1:], np.array([0, 1]), 2)
     >>> (sums - last).mean[0].tolist(), (sums - last).documents
     ([0.0, 0.0], array([1., 0.]))
     """
 
-    kind: str
-    origin: np.ndarray  # (d,)
-    documents: np.ndarray  # (C,)
-    offset: np.ndarray  # (C, d): mean − origin
+    documents: np.ndarray
+    mean: np.ndarray
     scatter: np.ndarray
 
     @property
     def n_features(self) -> int:
         """d, the number of features."""
-        return self.offset.shape[1]
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean of every class, shape (C, d); zero for a class without rows."""
-        return np.where(self.documents[:, None] > 0, self.origin + self.offset, 0.0)
-
-    @classmethod
-    def zeros(cls, n_classes: int, n_features: int, kind: str = "full") -> Scatter:
-        """Nothing learned yet."""
-        shapes = {
-            "full": (n_classes, n_features, n_features),
-            "pooled": (n_features, n_features),
-            "diagonal": (n_classes, n_features),
-        }
-        offset = np.zeros((n_classes, n_features))
-        return cls(kind, np.zeros(n_features), np.zeros(n_classes), offset, np.zeros(shapes[kind]))
+        return self.mean.shape[1]
 
     @classmethod
     @_overflow_shows
@@ -74,59 +57,32 @@ class Scatter:
         y: np.ndarray,
         n_classes: int,
         sample_weight: np.ndarray | None = None,
-        kind: str = "full",
+        diagonal: bool = False,
     ) -> Scatter:
         """The sums of rows X (n, d) whose classes are the integers y (n,), in two passes."""
-        sums = cls.zeros(n_classes, X.shape[1], kind)
-        origin_set = False
+        d = X.shape[1]
+        documents, mean = np.zeros(n_classes), np.zeros((n_classes, d))
+        scatter = np.zeros((n_classes, d) if diagonal else (n_classes, d, d))
         for c in range(n_classes):
             chosen = y == c
             rows = X[chosen].astype(float, copy=False)
-            weights = (
-                np.ones(len(rows))
-                if sample_weight is None
-                else sample_weight[chosen].astype(float, copy=False)
-            )
-            total = weights.sum()
-            if total == 0:
-                continue
-            mean = weights @ rows / total
-            rows -= mean
-            # The mean has a rounding error of its own: what it leaves in the centred rows corrects mean and
-            # scatter.
-            error = weights @ rows / total
-            if not origin_set:
-                sums.origin[:], origin_set = mean, True
-            sums.documents[c], sums.offset[c] = total, (mean - sums.origin) + error
-            if kind == "diagonal":
-                squares = (
-                    np.einsum("ij,ij->j", rows, rows) if sample_weight is None else weights @ (rows * rows)
-                )
-                sums.scatter[c] = squares - total * error * error
-                continue
-            weighted = rows if sample_weight is None else rows * weights[:, None]
-            matrix = weighted.T @ rows - total * np.outer(error, error)
-            if kind == "full":
-                sums.scatter[c] = matrix
-            else:
-                sums.scatter[...] += matrix
-        sums._no_negative_squares()
-        return sums
-
-    def _no_negative_squares(self) -> None:
-        squares = self.scatter if self.kind == "diagonal" else np.einsum("...ii->...i", self.scatter)
-        np.maximum(squares, 0.0, out=squares)  # rounding, where a feature is constant
+            weights = np.ones(len(rows)) if sample_weight is None else sample_weight[chosen]
+            documents[c] = weights.sum()
+            if documents[c] > 0:
+                mean[c] = weights @ rows / documents[c]
+                rows -= mean[c]
+                weighted = rows if sample_weight is None else rows * weights[:, None]
+                scatter[c] = np.einsum("ij,ij->j", weighted, rows) if diagonal else weighted.T @ rows
+        return cls(documents, mean, scatter)
 
     @_overflow_shows
     def __add__(self, other: Scatter) -> Scatter:
         """The sums of both sets of rows."""
-        offset_a, offset_b, origin = self._aligned(other)
         documents = self.documents + other.documents
-        share = np.divide(other.documents, documents, out=np.zeros_like(documents), where=documents != 0)
-        shift = offset_b - offset_a
-        offset = np.where(documents[:, None] > 0, offset_a + shift * share[:, None], 0.0)
+        share = np.divide(other.documents, documents, out=np.zeros_like(documents), where=documents > 0)
+        shift = other.mean - self.mean
         scatter = self.scatter + other.scatter + self._outer(shift, self.documents * share)
-        return Scatter(self.kind, origin, documents, offset, scatter)
+        return Scatter(documents, self.mean + shift * share[:, None], scatter)
 
     @_overflow_shows
     def __sub__(self, other: Scatter) -> Scatter:
@@ -135,70 +91,80 @@ class Scatter:
         Exact up to rounding, and exactly zero for a class that loses all its weight. Raises ValueError
         where ``other`` weighs more than what is there.
         """
-        offset, offset_b, origin = self._aligned(other)
-        documents = self.documents - other.documents
-        # The same weights summed in another order leave a rounding error where zero is meant.
-        documents[np.abs(documents) <= 1e-12 * self.documents] = 0.0
-        if np.any(documents < 0):
-            raise ValueError("cannot subtract more than was added: these rows were not all learned")
+        documents = subtract(self.documents, other.documents)
         left = documents > 0
         ratio = np.divide(other.documents, documents, out=np.zeros_like(documents), where=left)
-        offset_a = np.where(left[:, None], offset + (offset - offset_b) * ratio[:, None], 0.0)
+        mean = np.where(left[:, None], self.mean + (self.mean - other.mean) * ratio[:, None], 0.0)
         part = np.divide(other.documents, self.documents, out=np.zeros_like(documents), where=left)
-        scatter = self.scatter - other.scatter - self._outer(offset_b - offset_a, documents * part)
-        if self.kind != "pooled":
-            scatter[~left] = 0.0
-        elif not left.any():
-            scatter[...] = 0.0
-        sums = Scatter(self.kind, origin, documents, offset_a, scatter)
-        sums._no_negative_squares()
-        return sums
-
-    def __mul__(self, factor: float) -> Scatter:
-        """Every row counted ``factor`` times: ageing, for a factor below one."""
-        return Scatter(self.kind, self.origin, self.documents * factor, self.offset, self.scatter * factor)
-
-    __rmul__ = __mul__
-
-    def _aligned(self, other: Scatter) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Both sets of offsets about one origin, that of the set which already has rows."""
-        if self.kind != other.kind or self.offset.shape != other.offset.shape:
-            raise ValueError(
-                f"sums of kind {self.kind}, shape {self.offset.shape}, "
-                f"do not go with {other.kind}, {other.offset.shape}"
-            )
-        if not self.documents.any():
-            return np.where(other.documents[:, None] > 0, other.offset, 0.0), other.offset, other.origin
-        # Where one side has no rows of a class its offset must not move anything: it takes the other side's.
-        offset_b = other.offset + (other.origin - self.origin)
-        offset_a = np.where(self.documents[:, None] > 0, self.offset, offset_b)
-        return offset_a, np.where(other.documents[:, None] > 0, offset_b, offset_a), self.origin
+        scatter = self.scatter - other.scatter - self._outer(other.mean - mean, documents * part)
+        scatter[~left] = 0.0
+        squares = scatter if scatter.ndim == 2 else np.einsum("cii->ci", scatter)
+        np.maximum(squares, 0.0, out=squares)  # rounding, where a feature is constant
+        return Scatter(documents, mean, scatter)
 
     def _outer(self, shift: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """factor_c δ_c δ_cᵀ for every class, in the shape of the scatter."""
         scaled = shift * factor[:, None]
-        if self.kind == "diagonal":
-            return scaled * shift
-        return scaled.T @ shift if self.kind == "pooled" else scaled[:, :, None] * shift[:, None, :]
+        return scaled * shift if self.scatter.ndim == 2 else scaled[:, :, None] * shift[:, None, :]
 
     def reindex(self, positions: np.ndarray, n_classes: int) -> Scatter:
-        """The same sums with class c at ``positions[c]`` among ``n_classes``; the others are empty."""
-        moved = Scatter.zeros(n_classes, self.offset.shape[1], self.kind)
-        moved.origin[:], moved.documents[positions], moved.offset[positions] = (
-            self.origin,
-            self.documents,
-            self.offset,
-        )
-        moved.scatter[... if self.kind == "pooled" else positions] = self.scatter
-        return moved
+        """The same sums where class c has become number ``positions[c]`` of ``n_classes``."""
+        parts = (self.documents, self.mean, self.scatter)
+        return Scatter(*(placed(part, positions, n_classes) for part in parts))
 
-    def overall_offset(self) -> np.ndarray:
-        """Mean of all rows, as an offset from the origin; shape (d,)."""
-        return self.documents @ self.offset / (self.documents.sum() or 1.0)
+    def overall_mean(self) -> np.ndarray:
+        """Mean of all rows, (d,)."""
+        return self.documents @ self.mean / (self.documents.sum() or 1.0)
 
-    def variance(self) -> np.ndarray:
-        """Variance of every feature over all rows, that between the classes included; shape (d,)."""
-        squares = self.scatter if self.kind == "diagonal" else np.einsum("...ii->...i", self.scatter)
-        within = squares if self.kind == "pooled" else squares.sum(axis=0)
-        shift = self.offset - self.overall_offset()
-        return (within + self.documents @ (shift * shift)) / (self.documents.sum() or 1.0)
+    def overall_variance(self) -> np.ndarray:
+        """Variance of every feature over all rows, that between the classes included, (d,)."""
+        squares = self.scatter if self.scatter.ndim == 2 else np.einsum("cii->ci", self.scatter)
+        shift = self.mean - self.overall_mean()
+        return (squares.sum(axis=0) + self.documents @ (shift * shift)) / (self.documents.sum() or 1.0)
+
+
+def shrink(covariance: np.ndarray, shrinkage: float | str | None, n: float, spread: float = 0.0) -> np.ndarray:
+    """(1−s) Σ + s v I with v = tr(Σ)/d, for a share s from 0 to 1; "oas" finds s from Σ and n.
+
+    "oas" is the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010) in the form that
+    scikit-learn computes; Ledoit and Wolf's needs more than the sums. It goes to 0 as n grows, so the
+    maximum-likelihood Σ is its limit. Where v is zero (rows all alike) ``spread``, a variance from
+    elsewhere, takes its place. Raises ValueError for any other ``shrinkage``.
+    """
+    if shrinkage is None:
+        return covariance
+    d = len(covariance)
+    scale = float(np.trace(covariance)) / d
+    if alike := scale <= MIN_OWN_VARIANCE * spread:  # what sums leave of zero is rounding, and no s is to be made of it
+        covariance, scale = np.zeros_like(covariance), 0.0
+    if isinstance(shrinkage, str):
+        if shrinkage != "oas":
+            raise ValueError(f"shrinkage={shrinkage!r} is unknown: use None, 'oas' or a number from 0 to 1")
+        mean_square = float(np.mean(covariance * covariance))
+        excess = (n + 1) * (mean_square - scale * scale / d)
+        s = 1.0 if excess <= 0 else min(1.0, (mean_square + scale * scale) / excess)
+    else:
+        s = float(shrinkage)
+        if not 0 <= s <= 1:
+            raise ValueError(f"shrinkage={shrinkage!r}: must be between 0 and 1")
+    return (1 - s) * covariance + s * (spread if alike else scale) * np.eye(d)
+
+
+def whitening(covariance: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """(W, log|Σ|) with WΣWᵀ = I, W lower triangular, so that (x−μ)ᵀΣ⁻¹(x−μ) = |W(x−μ)|²; None for a singular Σ.
+
+    >>> W, log_determinant = whitening(np.array([[4.0, 0.0], [0.0, 9.0]]))
+    >>> W.round(3).tolist(), round(log_determinant, 6) == round(float(np.log(36)), 6)
+    ([[0.5, 0.0], [0.0, 0.333]], True)
+    """
+    deviation = np.sqrt(np.diagonal(covariance))
+    if not deviation.all():
+        return None
+    try:  # of the correlations, so that features on different scales are judged alike
+        factor = np.linalg.cholesky(covariance / np.outer(deviation, deviation))
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.diagonal(factor)
+    if pivots.min() ** 2 <= MIN_OWN_VARIANCE:
+        return None
+    return np.linalg.inv(factor) / deviation, 2 * float(np.log(pivots).sum() + np.log(deviation).sum())

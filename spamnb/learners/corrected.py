@@ -22,13 +22,12 @@ from spamnb.formulas.correction import (
     TOLERANCE,
     UNIT,
     Problem,
-    ascend,
     coefficients,
-    take_out,
     units_of,
     value_of,
     with_first,
 )
+from spamnb.formulas.pooling import row_sums
 from spamnb.learners.learner import (
     BatchScores,
     Correction,
@@ -37,6 +36,7 @@ from spamnb.learners.learner import (
     Learner,
     Lesson,
     ModelFile,
+    ScoringFile,
     Screened,
 )
 from spamnb.learners.naive_bayes import NaiveBayes
@@ -80,29 +80,30 @@ class Corrected(Learner):
         return screen(self.naive_bayes.settings, training_set)
 
     def train(self, screened: Screened) -> FitResult:
-        training_set, labels, scores = screened.training_set, screened.labels, screened.scores
-        if labels is None or scores is None:
-            labels, scores = self.naive_bayes.train(screened)[:2]
-        classes = len(training_set.counts.classes)
+        training_set, scores = screened.training_set, screened.scores
+        if scores is None:
+            scores = self.naive_bayes.train(screened).scores
+        labels, classes = training_set.included_labels(), len(training_set.counts.classes)
         if not len(scores):  # one class alone
-            return FitResult(labels, scores)
+            return FitResult(labels[:0], scores)
         passes, folds, fold_passes = PASSES if classes == 2 else MANY_PASSES
-        solved = _solve(training_set, labels, scores, screened.noise, passes)
+        solved = _solve(training_set, scores, screened.noise, passes)
         left_out = (offset_of(classes) - fitted_offset_of(classes)) * scores
         left_out += _left_out(solved, training_set, folds, fold_passes)
-        result = FitResult(labels, left_out, folds, correction=_whole(solved))
+        correction = Correction(with_first(solved.brought), with_first(_all_weights(solved)))
+        result = FitResult(labels, left_out, folds, correction=correction)
         if screened.doubted is not None:
             result = result._replace(doubted_scores=self._scores_by(solved, training_set, screened.doubted))
         return result
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
-        labels, scores = self.naive_bayes.train(Screened(others))[:2]
+        scores = self.naive_bayes.train(Screened(others)).scores
         found = self.naive_bayes.scores_by_others(others, asked)
         if not len(scores) or found is None:
             return found
         classes = len(others.counts.classes)
         passes = min(PASSES_OF_OLDER, (PASSES if classes == 2 else MANY_PASSES)[0])
-        return self._scores_by(_solve(others, labels, scores, 0.0, passes), others, asked)
+        return self._scores_by(_solve(others, scores, 0.0, passes), others, asked)
 
     def _scores_by(self, solved: _Solved, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
         """Scores (m, C) of the messages of ``asked`` by all of ``others``, for whom the problem was solved."""
@@ -117,19 +118,16 @@ class Corrected(Learner):
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         found = self.naive_bayes.score(store, totals, tokens, rows)
         units = store.weights(found.tokens, totals.classes)
         # A row has length 1 with all of the message's tokens, those that the model does not know among them.
         of_rows = found.rows if self.settings.top_words is not None else rows
         values = UNIT / np.sqrt(np.maximum(np.diff(of_rows.indptr), 1))
         weights = np.take(units, found.rows.ids, axis=1) * np.repeat(values, np.diff(found.rows.indptr))
-        row = found.rows.row_numbers
-        n, offset = len(values), offset_of(len(totals.classes))
-        corrections = np.stack([np.bincount(row, of_class, n) for of_class in weights], axis=1)
-        return found._replace(
-            scores=offset * found.scores + corrections, weights=offset * found.weights + weights, correction=weights
-        )
+        offset = offset_of(len(totals.classes))
+        scores = offset * found.scores + row_sums(weights, found.rows.indptr).T
+        return found._replace(scores=scores, weights=offset * found.weights + weights, correction=weights)
 
     def learn(self, store: ModelFile, totals: ClassTotals, lesson: Lesson) -> None:
         if lesson.contradicted:
@@ -280,9 +278,7 @@ class _Solved(NamedTuple):
     noise: float  # share of wrong labels
 
 
-def _solve(
-    training_set: TrainingSet, labels: np.ndarray, scores: np.ndarray, noise: float, passes: int
-) -> _Solved:
+def _solve(training_set: TrainingSet, scores: np.ndarray, noise: float, passes: int) -> _Solved:
     """The correction of naive Bayes' left-out ``scores`` (n, C), where a share ``noise`` of labels is wrong."""
     classes = scores.shape[1]
     held = training_set.counts.document_frequency()
@@ -291,12 +287,12 @@ def _solve(
     columns = np.full(len(held), -1, np.int32)
     columns[shared[np.argsort(-held[shared], kind="stable")]] = np.arange(len(shared), dtype=np.int32)
     cells = _cells(training_set, columns)
-    problem = cells.problem(labels, fitted_offset_of(classes) * scores)
+    problem = cells.problem(training_set.included_labels(), fitted_offset_of(classes) * scores)
     digests = training_set.messages.digests[training_set.messages.included]
     order = np.lexsort(digests.T[::-1]).astype(np.int64)  # the same whoever counted which message
-    brought = np.zeros((len(labels), classes - 1), np.int64)
+    brought = np.zeros((len(scores), classes - 1), np.int64)
     weights = np.zeros((len(shared), classes - 1), np.int64)
-    ascend(*problem, order, PENALTY, noise, passes, brought, weights)
+    problem.ascend(order, PENALTY, noise, passes, brought, weights)
     return _Solved(problem, cells, columns, order, brought, weights, noise)
 
 
@@ -343,19 +339,14 @@ def _left_out(solved: _Solved, training_set: TrainingSet, folds: int, passes: in
         if not len(inside) or (alone & (of_class > 0)).any():  # all that the others say is "not this class"
             return
         of_rest, rest = solved.brought.copy(), solved.weights.copy()
-        take_out(problem.indptr, problem.columns, inside, solved.brought, rest)
-        ascend(*problem, order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
+        problem.take_out(inside, solved.brought, rest)
+        problem.ascend(order[fold[order] != f], PENALTY, solved.noise, passes, of_rest, rest)
         scores[inside] = problem.scores(inside, rest)
 
     at_once = min(os.cpu_count() or 1, folds, MAX_COPIED // max(solved.weights.nbytes, 1))
     with ThreadPoolExecutor(max(at_once, 1)) as executor:  # what is compiled lets go of Python's lock
         list(executor.map(leave_out, range(folds)))
     return scores
-
-
-def _whole(solved: _Solved) -> Correction:
-    """The correction of all classes, over all columns (V,)."""
-    return Correction(*(_narrow(with_first(units)) for units in (solved.brought, _all_weights(solved))))
 
 
 def _all_weights(solved: _Solved) -> np.ndarray:
@@ -365,11 +356,6 @@ def _all_weights(solved: _Solved) -> np.ndarray:
     units[shared] = solved.weights[solved.columns[shared]]
     units[solved.cells.alone] = solved.brought[solved.cells.holders]
     return units
-
-
-def _narrow(units: np.ndarray) -> np.ndarray:
-    """As int32, where that holds them: half as much to hand from one process to another."""
-    return units.astype(np.int32) if np.abs(units).max(initial=0) <= np.iinfo(np.int32).max else units
 
 
 def offset_of(classes: int) -> float:

@@ -1,4 +1,4 @@
-"""Messages as dense vectors, for the Gaussian models and logistic regression: one formula, three sources of vectors.
+"""Messages as dense vectors, for the Gaussian models: one formula, three sources of vectors.
 
     z = Σ_j (1 + ln n_j) g_j v_j        x = √d z/|z|        g_j = 1 − H_j / ln(1+N)
 
@@ -17,10 +17,10 @@ vectors of their own length (docs/experiments.md#embeddings).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from spamnb.errors import SpamnbError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from spamnb.estimators.discriminant import QuadraticForm
+    from spamnb.estimators.gaussian import QuadraticForm
 
 # Of "lsa" without a number. More dimensions err less and cost time and file size: docs/experiments.md#embeddings.
 DIMENSIONS = 100
@@ -61,23 +61,15 @@ def embed_rows(vectors: np.ndarray, columns: np.ndarray, occurrences: np.ndarray
     return result
 
 
-class Shares(NamedTuple):
-    """What tokens, or directions, gave to the score of every class, nats; both add up to the score − ``constant``."""
+def shares_of(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
+    """What each token of a message gave to the score xᵀQx + lᵀx + k of every class, (C, tokens) in nats; the constant k
+    is nobody's.
 
-    tokens: np.ndarray  # (k, C)
-    directions: np.ndarray  # (d, C)
-    constant: np.ndarray  # (C,): the score of x = 0
-
-
-def shares_of(form: QuadraticForm, vectors: np.ndarray, occurrences: np.ndarray) -> Shares:
-    """Split the score xᵀQx + lᵀx + k of one message over its tokens and over the directions of the embedding.
-
-    With x = Σ_j s_j v_j token j gets s_j v_jᵀ(Qx + l) and direction i gets x_i (Qx + l)_i: every product of two tokens
-    is shared evenly between them, which is their Shapley value, the message's length being taken as given.
+    With x = Σ_j s_j v_j token j gets s_j v_jᵀ(Qx + l): every product of two tokens is shared evenly between them, which
+    is their Shapley value, the message's length being taken as given.
     """
     x, shares = embed(vectors, occurrences)
-    slope = form.linear if form.quadratic is None else form.linear + form.quadratic @ x
-    return Shares((shares[:, None] * vectors) @ slope.T, (slope * x).T, form.constant)
+    return (form.linear + form.quadratic @ x) @ (shares[:, None] * vectors).T
 
 
 class Embedding:
@@ -96,8 +88,9 @@ class Embedding:
         share = X.data / np.bincount(X.indices, X.data, minlength=width)[X.indices]
         weights = 1.0 + np.bincount(X.indices, share * np.log(share), minlength=width) / np.log(1 + n)
         columns, directions = self._directions(X, tokens, weights)
-        self.columns_ = columns
-        self.vectors_ = (weights[columns, None] * directions).astype(np.float32)
+        vectors = (weights[columns, None] * directions).astype(np.float32)
+        says = vectors.any(axis=1)
+        self.columns_, self.vectors_ = columns[says], vectors[says]
         return self
 
     def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,12 +105,6 @@ class Embedding:
         known = found >= 0
         ends = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
         return embed_rows(self.vectors_, found[known], rows.data[known], ends)
-
-    def poles(self, tokens: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-        """For each direction the three tokens that lie farthest along it, and the three farthest the other way."""
-        order = np.argsort(self.vectors_, axis=0, kind="stable")
-        names = [tokens[column] for column in self.columns_]
-        return [([names[k] for k in ends[::-1][:3]], [names[k] for k in ends[:3]]) for ends in order.T]
 
 
 class LatentSemanticAnalysis(Embedding):
@@ -163,34 +150,28 @@ class WordVectors(Embedding):
 
     def _directions(self, X: csr_array, tokens: Sequence[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wanted = _words(tokens)
-        columns: list[int] = []
-        vectors: list[np.ndarray] = []
+        found: list[tuple[int, np.ndarray]] = []
         for word, vector in self._lines(wanted):
-            for column in wanted.pop(word):
-                columns.append(column)
-                vectors.append(vector)
-        if not columns:
+            found += [(column, vector) for column in wanted.pop(word)]
+        if not found:
             raise SpamnbError(f"{self.path}: has none of the words of the training mail")
-        order = np.argsort(columns)
-        return np.array(columns)[order], np.array(vectors)[order]
+        columns, vectors = zip(*sorted(found, key=lambda pair: pair[0]))
+        return np.array(columns), np.array(vectors)
 
-    def _lines(self, wanted: dict[str, list[int]]) -> Iterator[tuple[str, np.ndarray]]:
+    def _lines(self, wanted: Container[str]) -> Iterator[tuple[str, np.ndarray]]:
         """(word, vector) of every line whose word is wanted. SpamnbError names the first malformed line."""
         d = 0
         try:
             with open(self.path, "rb") as lines:
-                number = 0
-                while line := lines.readline(MAX_LINE):
-                    number += 1
+                for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE), b""), 1):
                     fields = line.rsplit(None, d) if d else line.split()
-                    if not d:
-                        if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
-                            continue
-                        d = len(fields) - 1
-                    # Real files hold stray bytes: a word that is not UTF-8 is a word nobody writes.
-                    word = fields[0].decode("utf-8", "replace") if fields else ""
+                    if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                        continue
+                    d = d or len(fields) - 1
                     if len(fields) != d + 1 or d < 1:
                         raise SpamnbError(f"{self.path}:{number}: not a word and {max(d, 0) or 'some'} numbers")
+                    # Real files hold stray bytes: a word that is not UTF-8 is a word nobody writes.
+                    word = fields[0].decode("utf-8", "replace")
                     if word not in wanted:
                         continue
                     try:

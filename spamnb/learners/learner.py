@@ -44,20 +44,25 @@ class HardFile(Protocol):
     def drop(self, digest: bytes) -> None: ...
 
 
-class ModelFile(Protocol):
-    """What a learner asks of an open model file, and keeps in it; ``store.Store`` is one."""
+class ScoringFile(Protocol):
+    """What a learner asks of an open model file to score messages."""
 
     path: str
 
     def meta(self) -> dict[str, Any]: ...
-    def put_meta(self, changes: Mapping[str, Any]) -> None: ...
     def look_up(self, tokens: Sequence[str]) -> TokenCounts: ...
     def frequencies(self) -> list[dict[int, int]]: ...
     def arrays(self) -> dict[str, np.ndarray]: ...
-    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]: ...
-    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None: ...
     def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray: ...
+
+
+class ModelFile(ScoringFile, Protocol):
+    """What a learner keeps in a model file, too; ``store.Store`` is one."""
+
+    def put_meta(self, changes: Mapping[str, Any]) -> None: ...
+    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None: ...
+    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None: ...
     def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None: ...
     def clear_weights(self, tokens: Sequence[str]) -> None: ...
     def learned(self, digest: bytes) -> Learned | None: ...
@@ -123,8 +128,7 @@ class Screened(NamedTuple):
     training_set: TrainingSet  # the messages that are learned
     noise: float = 0.0  # share of labels that seem wrong
     doubted: TrainingSet | None = None  # the messages whose labels seem wrong, over the columns of the others
-    labels: np.ndarray | None = None  # (n,) class numbers of those that are learned, where they were scored already
-    scores: np.ndarray | None = None  # (n, C) naive Bayes' left-out scores of these
+    scores: np.ndarray | None = None  # (n, C) naive Bayes' left-out scores of those that are learned
 
 
 class NewestScores(NamedTuple):
@@ -160,31 +164,17 @@ class FitResult(NamedTuple):
         return scores
 
 
-class Direction(NamedTuple):
-    """One direction of an embedding: tokens at both of its ends, and what it gave to the score of each class."""
-
-    up: tuple[str, ...]
-    down: tuple[str, ...]
-    weights: np.ndarray  # (C,)
-
-
 class Learner:
     """One kind of mail model. The sums are the store's; a learner derives scores and keeps what is no sum."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         """The scores of n messages over ``tokens`` (k,), at the cost of these tokens only.
 
         ``totals`` holds at least one class."""
         raise NotImplementedError
-
-    def directions(
-        self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows
-    ) -> list[Direction]:
-        """What the directions of an embedding gave to the one message of ``rows``; none without an embedding."""
-        return []
 
     def screen(self, training_set: TrainingSet) -> Screened:
         """Tell which messages of the training set to learn: all of them, unless a model doubts labels."""
@@ -224,13 +214,13 @@ def learner_for(settings: Settings) -> Learner:
         from spamnb.learners.corrected import Corrected
 
         return Corrected(settings)
-    if settings.embedding is not None:
-        from spamnb.learners.embedded_model import EmbeddedModel
+    if settings.model_type == "logistic":
+        from spamnb.learners.logistic import Logistic
 
-        return EmbeddedModel(settings)
-    from spamnb.learners.logistic import Logistic
+        return Logistic(settings)
+    from spamnb.learners.embedded_model import EmbeddedModel
 
-    return Logistic(settings)
+    return EmbeddedModel(settings)
 
 
 def class_names(value: object) -> bool:

@@ -17,9 +17,10 @@ from spamnb.counts.class_counts import ClassCounts, ClassTotals
 from spamnb.counts.training_set import LabelledRows, TrainingSet
 from spamnb.formulas.naive_bayes import (
     all_absent_log_probability,
-    loo_all_absent_log_joint,
+    for_each_count,
     token_absence_log_probability,
 )
+from spamnb.formulas.pooling import row_sums
 from spamnb.formulas.priors import class_log_prior
 from spamnb.learners.naive_bayes import MIN_LOG_PRIOR, intercept, log_likelihoods, pooled_scores
 from spamnb.reader.rows import CsrRows
@@ -28,12 +29,11 @@ from spamnb.settings import Settings
 AT_ONCE = 256  # messages: few enough that their figures fit the processor's cache
 
 
-def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers (n,) and scores (n, C) of all messages, in the order of the training set's batches; no scores where
-    there is one class alone."""
+def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> np.ndarray:
+    """Scores (n, C) of all messages, in the order of the batches; none where there is one class alone."""
     counts = training_set.counts
     if len(counts.classes) < 2:
-        return np.zeros(0, np.intp), np.zeros((0, len(counts.classes)))
+        return np.zeros((0, len(counts.classes)))
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
     groups = training_set.tokens.groups.copy()
@@ -48,9 +48,9 @@ def leave_one_out_scores(settings: Settings, training_set: TrainingSet) -> tuple
     return _scored(own, lambda batch: loo_scores(settings, batch, own_table, own_groups, totals, frequencies))
 
 
-def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers (n,) and scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no
-    part. Both have the same columns; every one of these occurs in ``others``."""
+def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet) -> np.ndarray:
+    """Scores (n, C) of the messages of ``asked`` by the sums of ``others``, of which they are no part. Both have the
+    same columns; every one of these occurs in ``others``."""
     counts = others.counts
     frequencies = frequencies_of(counts) if settings.model_type == "bernoulli" else []
     table, totals = count_table(counts, settings), counts.totals()
@@ -66,17 +66,14 @@ def scores_by_others(settings: Settings, others: TrainingSet, asked: TrainingSet
     return _scored(asked, score)
 
 
-def _scored(
-    training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers and scores of all messages, by threads: most of the time numpy has no need of Python's lock."""
+def _scored(training_set: TrainingSet, score: Callable[[LabelledRows], np.ndarray]) -> np.ndarray:
+    """Scores of all messages, by threads: most of the time numpy has no need of Python's lock."""
     included = np.flatnonzero(training_set.messages.included)
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         scores = executor.map(
             lambda first: score(training_set.rows(included[first : first + AT_ONCE])), range(0, len(included), AT_ONCE)
         )
-        none = np.zeros((0, len(training_set.counts.classes)))
-        return training_set.included_labels(), np.concatenate([none, *scores])
+        return np.concatenate([np.zeros((0, len(training_set.counts.classes))), *scores])
 
 
 def count_table(counts: ClassCounts, settings: Settings) -> np.ndarray:
@@ -102,47 +99,39 @@ def frequencies_of(counts: ClassCounts) -> list[dict[int, int]]:
     return [{0: counts.vocabulary_size - len(row.columns), **row.frequencies()} for row in counts.rows]
 
 
-def loo_intercepts(
-    settings: Settings,
-    totals: ClassTotals,
-    frequencies: Sequence[Mapping[int, int]],
-    batch: LabelledRows,
-    table: np.ndarray,
-    leaving: np.ndarray,
-) -> np.ndarray:
-    """``naive_bayes.intercept`` of the model without each of n messages, (n, C) in nats.
-
-    ``leaving`` are the positions, in the batch's cells, of tokens that leave the vocabulary with their message.
-    """
-    labels, rows, documents = batch.labels, batch.rows, totals.documents
-    n, classes = len(labels), len(totals.classes)
-    without_one = documents - np.eye(classes, dtype=np.int64)  # row c: documents per class without one of class c
+def _log_priors(settings: Settings, documents: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """log P(c) of the model without each of n messages, (n, C) in nats."""
+    without_one = documents - np.eye(len(documents), dtype=np.int64)  # row c: without a message of class c
     with np.errstate(divide="ignore"):
         log_prior = np.maximum([class_log_prior(each, settings.prior) for each in without_one], MIN_LOG_PRIOR)
-    intercepts = log_prior[labels]
-    if settings.model_type != "bernoulli":
-        return intercepts
-    row = np.repeat(np.arange(n), np.diff(rows.indptr))
-    leaves = np.zeros(len(row), bool)
-    leaves[leaving] = True
-    # Other classes lose nothing but the tokens that leave the vocabulary.
-    held = table[rows.ids[leaving], :classes].T
-    absence = token_absence_log_probability(held, documents, settings.alpha)
-    leaving_absence = np.stack([np.bincount(row[leaving], of_class, n) for of_class in absence], axis=1)
-    intercepts += all_absent_log_probability(frequencies, documents, settings.alpha) - leaving_absence
-    for c in np.unique(labels):
-        own = labels == c
-        cells = own[row]
-        intercepts[own, c] = loo_all_absent_log_joint(
-            log_prior[c, c],
-            frequencies[c],
-            documents[c],
-            settings.alpha,
-            table[rows.ids[cells], c],
-            leaves[cells],
-            np.append(0, np.cumsum(np.diff(rows.indptr)[own])),
-        )
-    return intercepts
+    return log_prior[labels]
+
+
+def _all_absent(
+    settings: Settings,
+    frequencies: Sequence[Mapping[int, int]],
+    totals: ClassTotals,
+    without: ClassTotals,
+    every: tuple[np.ndarray, np.ndarray],
+    kept: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Bernoulli's log P(no token | class) by the model without each of n messages, (n, C) in nats.
+
+    It is that of all tokens as they are counted, less that of the message's ``every`` token, plus that of the tokens
+    that it leaves behind, ``kept``: N_jc (C, cells) with it and without it, each with the lengths (n,) of the rows.
+    """
+
+    def absence(document_counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        # A token that all N_c documents hold is in the left-out one too: its undefined term cancels, whatever it is.
+        counts = np.minimum(document_counts, for_each_count(without.documents, lengths))
+        terms = token_absence_log_probability(counts, without.documents, settings.alpha, lengths)
+        return row_sums(terms, np.append(0, np.cumsum(lengths)))
+
+    of_all, of_one_less = (
+        all_absent_log_probability(frequencies, totals.documents - less, settings.alpha)[:, None] for less in (0, 1)
+    )
+    counted = np.where(without.documents < totals.documents[:, None], of_one_less, of_all)
+    return (counted - absence(*every) + absence(*kept)).T
 
 
 def loo_scores(
@@ -184,5 +173,9 @@ def loo_scores(
         totals.vocabulary_size - (n_distinct - n_staying),
     )
     contributions = log_likelihoods(settings, totals_without, counts[:classes], counts[classes:], n_staying)
-    intercepts = loo_intercepts(settings, totals, frequencies, batch, table, leaving)
+    intercepts = _log_priors(settings, totals.documents, batch.labels)
+    if settings.model_type == "bernoulli":
+        every = np.take(table, rows.ids, axis=0).T[:classes], n_distinct
+        kept_counts = counts[:classes], n_staying
+        intercepts = intercepts + _all_absent(settings, frequencies, totals, totals_without, every, kept_counts)
     return pooled_scores(settings, contributions, kept, intercepts, group[staying])[0]

@@ -17,8 +17,18 @@ import numpy as np
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import Damaged
-from spamnb.formulas.pooling import softmax
-from spamnb.learners.learner import BatchScores, FitResult, Learner, Lesson, ModelFile, Screened, class_names
+from spamnb.formulas.pooling import row_sums
+from spamnb.formulas.softmax import softmax
+from spamnb.learners.learner import (
+    BatchScores,
+    FitResult,
+    Learner,
+    Lesson,
+    ModelFile,
+    ScoringFile,
+    Screened,
+    class_names,
+)
 from spamnb.reader.rows import CsrRows, take_tokens
 
 # Chosen in docs/experiments.md#logistic-regression. C is the penalty in scikit-learn's terms, Σ_n E_n + |w|²/(2C), on
@@ -43,12 +53,9 @@ class Weights(NamedTuple):
 
 def row_scores(token_weights: np.ndarray, indptr: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n, C) and (C, nnz) from the token weights (C, nnz) of ragged rows that are scaled to length 1."""
-    n = len(indptr) - 1
-    rows = np.repeat(np.arange(n), np.diff(indptr))
-    lengths = np.bincount(rows, token_weights.any(axis=0), minlength=n)  # of the tokens that have a weight
-    weights = token_weights / np.sqrt(np.maximum(lengths, 1))[rows]
-    scores = np.stack([np.bincount(rows, of_class, minlength=n) for of_class in weights], axis=1)
-    return scores + intercept, weights
+    lengths = row_sums(token_weights.any(axis=0).astype(int), indptr)  # of the tokens that have a weight
+    weights = token_weights / np.repeat(np.sqrt(np.maximum(lengths, 1)), np.diff(indptr))
+    return row_sums(weights, indptr).T + intercept, weights
 
 
 class Logistic(Learner):
@@ -58,8 +65,9 @@ class Logistic(Learner):
         """Fit to all messages of the training set."""
         from spamnb.estimators.logistic import LogisticRegression
 
-        has_weight = training_set.counts.document_frequency() >= MIN_DF
-        X, y = _rows(training_set, has_weight)
+        # The document frequencies are those of all messages, also where a fold is left out.
+        X = _rows(training_set, training_set.counts.document_frequency() >= MIN_DF)
+        y = training_set.included_labels()
         classes = len(training_set.counts.classes)
         if classes < 2 or len(np.unique(y)) < 2:
             return Weights(np.zeros((len(training_set.tokens), classes)), np.zeros(classes))
@@ -92,27 +100,24 @@ class Logistic(Learner):
         Five folds; two where there are more than two classes, whose fits take minutes.
         """
         folds = 5 if len(training_set.counts.classes) == 2 else 2
-        fold_of = training_set.stratified_folds(folds)
-        # The document frequencies, which decide what tokens have a weight, stay those of all messages.
-        fitted = [self.fit(training_set.select(fold_of != fold)) for fold in range(folds)]
-        labels, scores = [np.zeros(0, np.intp)], [np.zeros((0, len(training_set.counts.classes)))]
-        for batch in training_set.batches():
-            by_fold = np.stack([weights.score(batch.rows)[0] for weights in fitted])
-            labels.append(batch.labels)
-            scores.append(by_fold[fold_of[batch.positions], np.arange(len(batch.labels))])
-        return np.concatenate(labels), np.concatenate(scores), folds
+        fold = training_set.stratified_folds(folds)
+        fold_of = fold[training_set.included_positions()]
+        scores = np.zeros((len(fold_of), len(training_set.counts.classes)))
+        for f in range(folds):
+            weights, inside = self.fit(training_set.select(fold != f)), training_set.select(fold == f)
+            parts = [weights.score(batch.rows)[0] for batch in inside.batches()]
+            scores[fold_of == f] = np.concatenate([scores[:0], *parts])
+        return training_set.included_labels(), scores, folds
 
     # -- on the store ----------------------------------------------------------------------------------------
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         names, intercept = _parameters(store)
         vectors = _vectors(store, tokens, len(names))
         positions = np.array([i for i, token in enumerate(tokens) if token in vectors], np.intp)
         known_tokens, known = take_tokens(tokens, positions), rows.select(positions, len(tokens))
         order = [names.index(name) if name in names else -1 for name in totals.classes]
-        table = np.zeros((len(known_tokens), len(names) + 1))  # the last column is 0: for classes never stepped to
-        for row, token in enumerate(known_tokens):
-            table[row, : len(vectors[token])] = vectors[token]
+        table = _table(known_tokens, vectors, len(names) + 1)  # the last column is 0: for classes never stepped to
         token_weights = table[:, order].T
         scores, weights = row_scores(token_weights[:, known.ids], known.indptr, np.append(intercept, 0.0)[order])
         return BatchScores(known_tokens, known, scores, weights, lambda: softmax(scores))
@@ -122,11 +127,7 @@ class Logistic(Learner):
         label, tokens = lesson.label, list(lesson.message.tokens)
         if label not in names:
             names, intercept = [*names, label], np.append(intercept, 0.0)
-        vectors = _vectors(store, tokens, len(names))
-        table = np.zeros((len(tokens), len(names)))
-        for row, token in enumerate(tokens):
-            vector = vectors.get(token, ())
-            table[row, : len(vector)] = vector
+        table = _table(tokens, _vectors(store, tokens, len(names)), len(names))
         value = 1 / np.sqrt(max(len(tokens), 1))
         score = table.sum(axis=0) * value + intercept
         residual = softmax(score)
@@ -144,7 +145,7 @@ class Logistic(Learner):
         return False
 
 
-def _parameters(store: ModelFile) -> tuple[list[str], np.ndarray]:
+def _parameters(store: ScoringFile) -> tuple[list[str], np.ndarray]:
     names = store.meta().get("linear_classes", [])
     intercept = store.arrays().get("linear_intercept", np.zeros(0))
     if not class_names(names) or intercept.shape != (len(names),):
@@ -152,7 +153,7 @@ def _parameters(store: ModelFile) -> tuple[list[str], np.ndarray]:
     return names, intercept
 
 
-def _vectors(store: ModelFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
+def _vectors(store: ScoringFile, tokens: Sequence[str], classes: int) -> dict[str, np.ndarray]:
     """{token: its weights for the first classes} of those tokens that have any."""
     vectors = store.look_up_vectors(tokens)
     if max(map(len, vectors.values()), default=0) > classes:
@@ -160,16 +161,20 @@ def _vectors(store: ModelFile, tokens: Sequence[str], classes: int) -> dict[str,
     return vectors
 
 
-def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> tuple[Any, np.ndarray]:
-    """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1, and the class numbers."""
-    from scipy.sparse import csr_array, vstack
+def _table(tokens: Sequence[str], vectors: dict[str, np.ndarray], classes: int) -> np.ndarray:
+    """The weights of tokens (k, C), 0 where there are none."""
+    table = np.zeros((len(tokens), classes))
+    for row, token in enumerate(tokens):
+        vector = vectors.get(token, ())
+        table[row, : len(vector)] = vector
+    return table
 
-    matrices, labels = [csr_array((0, len(training_set.tokens)))], [np.zeros(0, np.intp)]
-    for batch in training_set.batches(1 << 14):
-        X = batch.rows._replace(counts=has_weight[batch.rows.ids].astype(float)).matrix(len(training_set.tokens))
-        X.eliminate_zeros()
-        lengths = np.diff(X.indptr)
-        X.data /= np.sqrt(np.repeat(lengths, lengths))
-        matrices.append(X)
-        labels.append(batch.labels)
-    return vstack(matrices, format="csr"), np.concatenate(labels)
+
+def _rows(training_set: TrainingSet, has_weight: np.ndarray) -> Any:
+    """0/1 rows (n, V), sparse, of the columns that have a weight (V,), scaled to length 1."""
+    X = training_set.matrix().astype(float)
+    X.data = has_weight[X.indices].astype(float)
+    X.eliminate_zeros()
+    lengths = np.diff(X.indptr)
+    X.data /= np.sqrt(np.repeat(lengths, lengths))
+    return X

@@ -13,9 +13,10 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals
 from spamnb.formulas.naive_bayes import all_absent_log_probability, token_log_odds, token_log_probability
-from spamnb.formulas.pooling import pool, softmax
+from spamnb.formulas.pooling import pool
 from spamnb.formulas.priors import class_log_prior
-from spamnb.learners.learner import BatchScores, FitResult, Learner, ModelFile, Screened
+from spamnb.formulas.softmax import softmax
+from spamnb.learners.learner import BatchScores, FitResult, Learner, ScoringFile, Screened
 from spamnb.reader.rows import CsrRows, take_tokens
 from spamnb.settings import Settings
 
@@ -28,7 +29,7 @@ MIN_LOG_PRIOR = -700.0  # nats: the log prior of a class without messages, finit
 class NaiveBayes(Learner):
     """Bernoulli, multinomial and boolean multinomial naive Bayes, with the settings' pooling of evidence."""
 
-    def score(self, store: ModelFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
+    def score(self, store: ScoringFile, totals: ClassTotals, tokens: Sequence[str], rows: CsrRows) -> BatchScores:
         settings = self.settings
         found = store.look_up(tokens)
         known = rows.select(found.positions, len(tokens))
@@ -50,12 +51,13 @@ class NaiveBayes(Learner):
     def train(self, screened: Screened) -> FitResult:
         from spamnb.learners.leave_one_out import leave_one_out_scores
 
-        return FitResult(*leave_one_out_scores(self.settings, screened.training_set))
+        scores = leave_one_out_scores(self.settings, screened.training_set)
+        return FitResult(screened.training_set.included_labels()[: len(scores)], scores)
 
     def scores_by_others(self, others: TrainingSet, asked: TrainingSet) -> np.ndarray | None:
         from spamnb.learners.leave_one_out import scores_by_others
 
-        return scores_by_others(self.settings, others, asked)[1]
+        return scores_by_others(self.settings, others, asked)
 
 
 def log_likelihoods(

@@ -29,8 +29,8 @@ MIN_TRUSTED = 0.25  # of the messages of each class: where fewer seem right, thi
 
 def screen(settings: Settings, training_set: TrainingSet) -> Screened:
     """What to learn of a training set, by naive Bayes of these ``settings``."""
-    labels, scores = leave_one_out_scores(settings, training_set)
-    everything = Screened(training_set, labels=labels, scores=scores)
+    labels, scores = training_set.included_labels(), leave_one_out_scores(settings, training_set)
+    everything = Screened(training_set, scores=scores)
     if not len(scores):
         return everything
     noise, wrong = _wrong_labels(scores, labels, MIN_GAIN)
@@ -41,9 +41,8 @@ def screen(settings: Settings, training_set: TrainingSet) -> Screened:
     row = np.zeros(1 + positions.max(), np.intp)  # of each position
     row[positions] = np.arange(len(positions))
     by_trusted = np.empty_like(scores)
-    _, own = leave_one_out_scores(settings, parts.training_set)
-    _, others = scores_by_others(settings, parts.training_set, parts.doubted)
-    by_trusted[row[parts.training_set.included_positions()]] = own
+    by_trusted[row[parts.training_set.included_positions()]] = leave_one_out_scores(settings, parts.training_set)
+    others = scores_by_others(settings, parts.training_set, parts.doubted)
     by_trusted[row[parts.doubted.included_positions()]] = others
     second_noise, wrong = _wrong_labels(by_trusted, labels, 0.0)  # that some are wrong is known by now
     if second_noise < noise / 2:  # clear verdicts alone, which a curve without wrong labels describes as well

@@ -9,9 +9,7 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.learners.corrected import moved_elsewhere
-from spamnb.learners.learner import HardFile, Learned, ModelFile
-
-_ASKING = "a model without one of its messages is for asking"
+from spamnb.learners.learner import ModelFile
 
 
 class WithoutMessage:
@@ -63,9 +61,6 @@ class WithoutMessage:
     def look_up_vectors(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
         return self._file.look_up_vectors(tokens)
 
-    def in_vocabulary(self, tokens: Sequence[str]) -> Sequence[str]:
-        return self._file.in_vocabulary(tokens)
-
     def weights(self, tokens: Sequence[str], classes: Sequence[str]) -> np.ndarray:
         """The weights that the other messages gave to ``tokens`` (k,) in these classes, (C, k) in units."""
         weights, known = self._file.weights(tokens, classes), self._file.learned(self._digest)
@@ -74,31 +69,6 @@ class WithoutMessage:
             moved, units = moved_elsewhere(self._file, self._digest, list(self._counted))
             weights -= _units(units, set(moved), tokens, classes)
         return weights
-
-    def learned(self, digest: bytes) -> Learned | None:
-        return None if digest == self._digest else self._file.learned(digest)
-
-    @property
-    def hard(self) -> HardFile:
-        return self._file.hard
-
-    def put_meta(self, changes: Mapping[str, Any]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
-        raise TypeError(_ASKING)
-
-    def put_vectors(self, tokens: Sequence[str], vectors: np.ndarray) -> None:
-        raise TypeError(_ASKING)
-
-    def add_weights(self, tokens: Sequence[str], units: Mapping[str, int]) -> None:
-        raise TypeError(_ASKING)
-
-    def clear_weights(self, tokens: Sequence[str]) -> None:
-        raise TypeError(_ASKING)
-
-    def remember(self, digest: bytes, **fields: Any) -> None:
-        raise TypeError(_ASKING)
 
 
 def _units(

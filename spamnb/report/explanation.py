@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from spamnb.counts.class_counts import ClassTotals, TokenCounts
 from spamnb.judgement import Judgement
-from spamnb.learners.learner import Direction
 from spamnb.naming import escape, pluralize
 from spamnb.settings import BAYES_MODELS, COUNT_MODELS, Settings
 
@@ -16,7 +13,6 @@ def explanation(
     settings: Settings,
     totals: ClassTotals,
     found: TokenCounts,
-    directions: Sequence[Direction],
     top: int,
     verbose: bool = False,
 ) -> str:
@@ -66,10 +62,4 @@ def explanation(
         lines.append(f"{evidence.weight:>+8.3f}  {part}{counts}  {escape(evidence.token)}")
     if len(judgement.evidence) > top:
         lines.append(f"… and {pluralize(len(judgement.evidence) - top, 'lighter one')}")
-    if directions:
-        best, other_row = (totals.classes.index(name) for name in (ranked[0], ranked[min(1, len(ranked) - 1)]))
-        told = [(d.weights[best] - d.weights[other_row], d) for d in directions]
-        lines += ["", "directions of the embedding, by the words at their ends:"]
-        for weight, d in sorted(told, key=lambda pair: -abs(pair[0]))[: max(1, top // 4)]:
-            lines.append(f"{weight:>+8.3f}  {escape(', '.join(d.up))}  ↔  {escape(', '.join(d.down))}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Concept learning against the published number game, and against its definition by enumeration."""
+"""Concept learning against its definition by enumeration; tests/scripts holds it to the published number game."""
 
 from fractions import Fraction
 
@@ -9,61 +9,16 @@ from hypothesis import strategies as st
 
 from spamnb.estimators.concept import ConceptLearner, Hypothesis, number_game
 
-# Murphy, section 3.2, to every printed digit.
-POSTERIOR = {
-    (16,): {
-        "powers of 4": ".355836", "powers of 2": ".177918", "squares": ".106751", "even": ".106751",
-        "ends in 6": ".106751", "multiples of 8": ".088959", "multiples of 4": ".042700", "all": ".010675",
-        "powers of 2 minus 32": ".002135", "powers of 2 plus 37": ".001525",
-    },
-    (16, 8, 2, 64): {
-        "powers of 4": ".000000", "powers of 2": ".973536", "even": ".001009", "multiples of 8": ".000000",
-        "multiples of 4": ".000000", "all": ".000013", "powers of 2 minus 32": ".020187",
-        "powers of 2 plus 37": ".005255",
-    },
-}  # fmt: skip
-PREDICTIVE = {
-    (16,): {4: ".8043", 64: ".8932", 32: ".4285", 37: ".0122", 1: ".1174", 87: ".0107"},
-    (16, 8, 2, 64): {4: "1.0", 32: ".9798", 37: ".00527"},
-}
 
-
-def printed(value: float, as_in: str) -> str:
-    return f"{value:.{len(as_in.split('.')[1])}f}".removeprefix("0")
-
-
-@pytest.mark.parametrize("data", POSTERIOR)
-def test_number_game_posterior(data: tuple[int, ...]) -> None:
-    game = number_game().learn(data)
-    posterior = dict(zip((h.name for h in game.hypotheses), game.posterior()))
-    expected = POSTERIOR[data]
-    assert {name: printed(posterior[name], digits) for name, digits in expected.items()} == expected
-    others = set(posterior) - set(expected)
-    assert len(posterior) == 32
-    assert max(posterior[name] for name in others) == 0
-
-
-@pytest.mark.parametrize("data", PREDICTIVE)
-def test_number_game_predictive(data: tuple[int, ...]) -> None:
-    game = number_game().learn(data)
-    expected = PREDICTIVE[data]
-    ours = dict(zip(expected, game.predictive(expected)))
-    assert {number: printed(ours[number], digits) for number, digits in expected.items()} == expected
-
-
-def test_map_plug_in_is_narrow_and_widens() -> None:
+def test_the_most_probable_hypothesis_is_narrower_than_the_average() -> None:
     game = number_game().learn([16])
     assert game.most_probable().name == "powers of 4" == game.most_likely().name
-    assert game.plug_in([4, 32]).tolist() == [1, 0]
+    assert 4 in game.most_probable().extension and 32 not in game.most_probable().extension
     assert game.predictive([32])[0] > 0.4
     game.learn([8, 2, 64])
     assert game.most_probable().name == "powers of 2"
     assert game.most_likely().name == "powers of 2 minus 32"  # the likelihood alone prefers the suspicious coincidence
-    assert game.plug_in().sum() == 6
-
-
-def test_data_overwhelm_the_prior() -> None:
-    game = number_game().learn([2, 4, 8, 16, 64] * 8)  # 40 powers of two and never 32
+    game = number_game().learn([2, 4, 8, 16, 64] * 8)  # 40 powers of two and never 32: data overwhelm the prior
     assert game.most_probable().name == "powers of 2 minus 32"
 
 

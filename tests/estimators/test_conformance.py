@@ -15,14 +15,10 @@ from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
 )
 
-from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.complement import ComplementNB
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.lda import LinearDiscriminantAnalysis
+from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
+from spamnb.estimators.gaussian import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
-from spamnb.estimators.multinomial import MultinomialNB
-from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 
 DISCRETE = [
     MultinomialNB(),

@@ -15,11 +15,9 @@ import numpy as np
 import pytest
 import sklearn
 
-from spamnb.estimators.bernoulli import BernoulliNB
 from spamnb.estimators.categorical import CategoricalNB
-from spamnb.estimators.complement import ComplementNB
+from spamnb.estimators.discrete import BernoulliNB, ComplementNB, MultinomialNB
 from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.multinomial import MultinomialNB
 
 EXCLUDED = {
     "test_alpha": "alpha = 0 is an error here, not a warning; there is no force_alpha",

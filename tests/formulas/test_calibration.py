@@ -7,10 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from spamnb.evaluation.probability import expected_calibration_error, reliability
-from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _fit_curve, margins
+from spamnb.formulas.calibration import _BIN_MARGINS, BINS, MIN_MESSAGES, Calibration, _bins, _fit_curve
 
 
 def binary(margin: np.ndarray) -> np.ndarray:
@@ -36,21 +35,6 @@ def test_probabilities_come_true() -> None:
     p = calibration.probabilities(binary(margin))
     assert expected_calibration_error(reliability(y, p, positive=1)) < 2.5  # 1.3 by chance alone at 4,000 messages
     np.testing.assert_allclose(p[:, 1], expit(1.5 * margin - 1), atol=0.05)
-
-
-def test_the_curve_is_that_of_scikit_learn() -> None:
-    margin, y = drawn(5000, 3)
-    model = LogisticRegression(C=1e6).fit(margin[:, None], y)
-    x = np.linspace(-6, 6, 49)
-    ours = fitted(margin, y).probabilities(binary(x))[:, 1]
-    np.testing.assert_allclose(ours, model.predict_proba(x[:, None])[:, 1], atol=0.01)
-
-
-def test_bins_are_a_hundredth_of_a_nat_wide_near_nought_and_4_percent_of_the_margin_far_from_it() -> None:
-    margin = np.concatenate([sign * np.linspace(0, limit, 2001) for sign in (-1, 1) for limit in (0.5, 20, 5000)])
-    error = np.abs(_BIN_MARGINS[_bins(margin)] - margin)
-    assert (error <= (0.011 + 0.043 * np.abs(margin)) / 2).all()
-    assert _bins(np.array([-1e300, 0.0, 1e300])).tolist() == [0, BINS // 2, BINS - 1]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 4))
@@ -86,17 +70,6 @@ def test_few_messages_make_no_certainty(each: int, surest: float) -> None:
     p = calibration.probabilities(binary(np.array([4.0])))[0, 1]
     assert 0.5 < p < surest
     assert calibration.enough() == (each >= MIN_MESSAGES)
-
-
-def test_a_hundred_to_one() -> None:
-    rng = np.random.default_rng(4)
-    y = np.repeat([0, 1], [3000, 30])
-    calibration = fitted(rng.normal(4.0 * y - 2, 1), y)
-    p = calibration.probabilities(binary(np.array([-2.0, 0.0, 2.0])))[:, 1]
-    assert p[0] < 1e-3
-    assert p[1] < 0.2  # what is undecided is most likely what most messages are
-    assert p[2] > 0.7
-    assert calibration.enough()
 
 
 def test_one_class_only() -> None:
@@ -161,24 +134,6 @@ def test_many_classes() -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p.argmax(axis=1) == scores[3000:].argmax(axis=1)).mean() > 0.97
     assert expected_calibration_error(reliability(y[3000:], p)) < 4
-
-
-def test_two_classes_mirror_each_other() -> None:
-    margin, y = drawn(500, 6)
-    x = np.linspace(-4, 4, 9)
-    straight = fitted(margin, y).probabilities(binary(x))
-    turned = fitted(-margin, 1 - y).probabilities(binary(-x))
-    np.testing.assert_allclose(straight, turned[:, ::-1], atol=1e-6)
-
-
-def test_margins_of_more_classes_are_against_all_others() -> None:
-    assert margins(np.log([[0.5, 0.25, 0.25]]))[0] == pytest.approx([0, np.log(1 / 3), np.log(1 / 3)])
-
-
-def test_cells_are_the_histogram() -> None:
-    calibration = fitted(*drawn(200, 7))
-    cells = calibration.cells(["ham", "spam"])
-    assert (Calibration.from_cells(["ham", "spam"], cells).histogram == calibration.histogram).all()
 
 
 def test_good_mail_counts_as_a_whole_so_one_message_of_a_third_class_makes_no_spam_unsure() -> None:

@@ -12,24 +12,15 @@ from spamnb.formulas.correction import (
     PENALTY,
     UNIT,
     Problem,
-    ascend,
     coefficients,
-    omega,
-    sum_columns,
-    take_out,
-    trust,
     units_of,
     value_of,
     with_first,
 )
+from spamnb.formulas.softmax import softmax
 from spamnb.learners.corrected import fitted_offset_of, offset_of
 
 finite = st.floats(-300, 300)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
 
 
 @given(st.lists(finite, min_size=2, max_size=20), st.data(), st.sampled_from([5.0, LEARNING_PENALTY, PENALTY]))
@@ -44,22 +35,8 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
     assert found[y] >= 0 and all(c <= 0 for k, c in enumerate(found) if k != y)
 
 
-def test_a_message_that_is_judged_right_and_surely_needs_next_to_nothing() -> None:
-    wrong, unsure, right = (coefficients([0.0, margin], 1, PENALTY)[1] for margin in (-10.0, 0.0, 10.0))
-    assert wrong > unsure > 1 > 0.05 > right > 0
-
-
-@pytest.mark.parametrize("x", [-700.0, -30.0, -29.9, -1.0, 0.0, 0.99, 1.0, 2.5, 700.0])
-def test_omega_solves_its_equation(x: float) -> None:
-    w = omega(x)
-    assert w + np.log(w) == pytest.approx(x, abs=1e-9) if w else x < -690
-
-
-def test_two_classes_state_the_same_evidence_twice() -> None:
+def test_two_classes_state_the_same_evidence_twice_and_of_more_a_part_is_left_to_the_correction() -> None:
     assert (offset_of(2), offset_of(3), value_of(4), value_of(0)) == (3.0, 4.0, 0.5, 1.0)
-
-
-def test_only_of_many_classes_a_part_of_the_offset_is_left_to_the_correction() -> None:
     assert [fitted_offset_of(classes) / offset_of(classes) for classes in (2, 3, 20)] == pytest.approx([1, 0.7, 0.7])
 
 
@@ -80,20 +57,17 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
     monkeypatch.setattr(correction, "NEGLIGIBLE", 0.0)
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
-    passes = ascend(*given, np.arange(60), 20.0, 0.0, 1000, brought, weights)
+    passes = given.ascend(np.arange(60), 20.0, 0.0, 1000, brought, weights)
     assert passes < 1000
-    of_all, weights_of_all = with_first(brought), with_first(weights)
-    scores = given.offsets.copy()  # with all of its tokens a row has length 1, whatever columns it has
-    for i in range(60):
-        cells = given.columns[given.indptr[i] : given.indptr[i + 1]]
-        alone = 1 - len(cells) * given.values[i] ** 2
-        own = of_all[i] * UNIT / given.values[i]
-        scores[i] += weights_of_all[cells].sum(axis=0) * UNIT * given.values[i] + alone * own
-    found = of_all * UNIT / given.values[:, None]
+    own, every = with_first(brought) * UNIT, np.arange(60)
+    lengths = np.diff(given.indptr)[:, None] * given.values[:, None] ** 2
+    found = own / given.values[:, None]
+    # With all of its tokens a row has length 1, whatever columns it has; the rest are its own alone.
+    scores = given.scores(every, weights) + (1 - lengths) * found
     wanted = 20.0 * (np.eye(classes)[given.labels] - softmax(scores))
     np.testing.assert_allclose(found, wanted, rtol=0.02, atol=0.05)
     total = np.zeros_like(weights)
-    take_out(given.indptr, given.columns, np.arange(60), -brought, total)
+    given.take_out(every, -brought, total)
     assert np.array_equal(total, weights), "weights are the sum of what the messages brought"
 
 
@@ -101,7 +75,7 @@ def test_ascent_ends_where_the_gradient_is_zero(classes: int, monkeypatch: pytes
 def test_of_many_classes_small_coefficients_are_zero(classes: int) -> None:
     given = problem(np.random.default_rng(classes), 60, 40, classes)
     brought, weights = np.zeros((60, classes - 1), np.int64), np.zeros((40, classes - 1), np.int64)
-    ascend(*given, np.arange(60), PENALTY, 0.0, 4, brought, weights)
+    given.ascend(np.arange(60), PENALTY, 0.0, 4, brought, weights)
     others = -with_first(brought)[np.arange(classes) != given.labels[:, None]].reshape(60, -1)
     small = (others > 0) & (others * UNIT / given.values[:, None] < NEGLIGIBLE - UNIT)
     assert small.any() == (classes == 2) and others.any() and (others >= 0).all()
@@ -113,9 +87,13 @@ def test_units_sum_to_zero(scores: list[float], data: st.DataObject) -> None:
     assert units_of(coefficients(scores, y, PENALTY), y, 0.1).sum() == 0
 
 
-def test_what_others_say_tells_how_far_a_label_is_trusted() -> None:
-    assert [trust(np.array([score, 0.0]), 1, 0.05) for score in (-800.0, 0.0, 800.0)] == pytest.approx([1, 0.95, 0.0])
-    assert trust(np.array([800.0, 0.0]), 1, 0.0) == trust(np.array([1.0]), 0, 0.5) == 1.0
+@pytest.mark.parametrize(("score", "trust"), [(-800.0, 1.0), (0.0, 0.95), (2.0, 0.72), (800.0, 0.0)])
+def test_what_others_say_tells_how_far_a_label_is_trusted(score: float, trust: float) -> None:
+    brought, offsets = np.zeros((1, 1), np.int64), np.array([[score, 0.0]])
+    alone = Problem(np.zeros(2, np.int64), np.zeros(0, np.int32), np.ones(1), offsets, np.ones(1, np.int64))
+    alone.ascend(np.zeros(1, np.int64), PENALTY, 0.05, 1, brought, np.zeros((0, 1), np.int64))
+    wanted = coefficients(offsets[0].tolist(), 1, PENALTY * trust)[1] if trust else 0.0
+    assert brought[0, 0] * UNIT == pytest.approx(wanted, rel=0.01, abs=1e-3)
 
 
 @pytest.mark.parametrize("spoilt", ["indptr", "columns", "values", "offsets", "labels"])
@@ -138,7 +116,7 @@ def test_arrays_that_do_not_fit_are_refused(spoilt: str, how: str) -> None:
         other = array * 2  # columns that no message has would do
     brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
     with pytest.raises(ValueError):
-        ascend(*given._replace(**{spoilt: other}), order, 20.0, 0.0, 5, brought, weights)
+        given._replace(**{spoilt: other}).ascend(order, 20.0, 0.0, 5, brought, weights)
     assert not brought.any() and not weights.any()
 
 
@@ -147,22 +125,20 @@ def test_messages_and_matrices_that_do_not_fit_are_refused() -> None:
     brought, weights = np.zeros((30, 2), np.int64), np.zeros((20, 2), np.int64)
     for messages in (np.array([30]), np.array([-1]), np.array([2**62])):
         with pytest.raises(ValueError):
-            take_out(given.indptr, given.columns, messages, brought, weights)
+            given.take_out(messages, brought, weights)
         with pytest.raises(ValueError):
-            sum_columns(given.indptr, given.columns, messages, weights)
+            given.scores(messages, weights)
         with pytest.raises(ValueError):
-            ascend(*given, messages, 20.0, 0.0, 5, brought, weights)
+            given.ascend(messages, 20.0, 0.0, 5, brought, weights)
     every = np.arange(30)
     for some, other in ((brought[:29], weights), (brought[:, :1].copy(), weights), (brought, weights[:1])):
         with pytest.raises(ValueError):
-            take_out(given.indptr, given.columns, every, some, other)
+            given.take_out(every, some, other)
         with pytest.raises(ValueError):
-            ascend(*given, every, 20.0, 0.0, 5, some, other)
+            given.ascend(every, 20.0, 0.0, 5, some, other)
     weights.setflags(write=False)
     with pytest.raises(ValueError):
-        ascend(*given, every, 20.0, 0.0, 5, brought, weights)
+        given.ascend(every, 20.0, 0.0, 5, brought, weights)
     for y in (-1, 2):
         with pytest.raises(ValueError):
             coefficients([0.0, 0.0], y, 5.0)
-        with pytest.raises(ValueError):
-            trust(np.zeros(2), y, 0.5)

@@ -47,15 +47,6 @@ def labelled(n: int, classes: tuple[str, ...] = ("ham", "spam")) -> list[tuple[s
     return found
 
 
-def test_it_learns_what_naive_bayes_gets_wrong(tmp_path: Path) -> None:
-    made = counted(tmp_path / "rows", labelled(150))
-    plain = NaiveBayes(Settings(model_type="boolean")).train(Screened(made))
-    fitted = Corrected(CORRECTED).train(Screened(made))
-    errors = [(found.scores.argmax(axis=1) != found.labels).sum() for found in (plain, fitted)]
-    assert errors[1] < errors[0]
-    assert fitted.n_folds == 10
-
-
 def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = counted(tmp_path / "rows", labelled(150))
     warm = Corrected(CORRECTED).train(Screened(made)).scores
@@ -65,14 +56,6 @@ def test_left_out_scores_are_those_of_folds_solved_anew(tmp_path: Path, monkeypa
     plain = offset_of(2) * NaiveBayes(Settings(model_type="boolean")).train(Screened(made)).scores
     moved = np.abs(exact - plain).mean()
     assert np.abs(warm - exact).mean() < 0.2 * moved
-
-
-def test_left_out_scores_are_judged_by_the_whole_offset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without passes there is no correction, and the scores are naive Bayes' alone."""
-    made = counted(tmp_path / "rows", labelled(30, ("a", "b", "c")))
-    monkeypatch.setattr(corrected, "MANY_PASSES", (0, 2, 0))
-    plain = NaiveBayes(Settings(model_type="boolean")).train(Screened(made)).scores
-    np.testing.assert_allclose(Corrected(CORRECTED).train(Screened(made)).scores, offset_of(3) * plain)
 
 
 def test_a_model_is_the_same_whoever_counted_which_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,15 +167,6 @@ def test_a_class_that_came_and_went_leaves_nothing(tmp_path: Path) -> None:
     assert exported(tmp_path / "m") == before
 
 
-def test_training_messages_can_be_forgotten_and_take_what_they_brought(tmp_path: Path) -> None:
-    messages = labelled(12)
-    train_file(tmp_path / "m", counted(tmp_path / "rows", messages), CORRECTED)
-    with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        for label, raw in messages:
-            assert classifier.forget(label, raw)
-        assert not len(classifier.store.cells()[0]) and not classifier.store.messages()
-
-
 def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
     messages = labelled(24)
     train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:40]), CORRECTED)
@@ -211,14 +185,6 @@ def test_an_exported_model_is_imported_the_same(tmp_path: Path) -> None:
     plain = [line.replace('"model_type": "corrected"', '"model_type": "boolean"') for line in lines]
     with pytest.raises(SpamnbError, match="a correction in a model of another type"):
         parse_export(plain, "x")
-
-
-def test_a_model_without_any_correction_is_imported_too(tmp_path: Path) -> None:
-    with Classifier.create(tmp_path / "m", CORRECTED) as classifier:
-        classifier.learn("ham", b"Subject: lunch\n\nat noon")
-    with Store.create(tmp_path / "n", CORRECTED.as_meta()) as store:
-        write_snapshot(store, parse_export(exported(tmp_path / "m"), "x"))
-    assert exported(tmp_path / "n") == exported(tmp_path / "m")
 
 
 def weights_of(snapshot: Snapshot) -> dict[tuple[int, str], int]:
@@ -256,21 +222,6 @@ def test_evidence_adds_up_to_the_score(tmp_path: Path) -> None:
         assert sum(weights) == pytest.approx(np.ptp(found.scores), abs=1e-9)
 
 
-def test_chosen_words_are_all_that_is_corrected(tmp_path: Path) -> None:
-    messages = labelled(40)
-    settings = Settings(model_type="corrected", top_words=40)
-    train_file(tmp_path / "m", counted(tmp_path / "rows", messages[:60]), settings)
-    before = exported(tmp_path / "m")
-    with Classifier.open(tmp_path / "m", writable=True) as classifier:
-        assert len(classifier.store.cells()[0]) <= 40
-        for label, raw in messages[60:]:
-            classifier.learn(label, raw)
-        assert len(classifier.store.cells()[0]) <= 40
-        for label, raw in messages[60:]:
-            classifier.forget(label, raw)
-    assert exported(tmp_path / "m") == before
-
-
 def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> None:
     classifier = Classifier.create(":memory:", CORRECTED)
     for label, raw in mail(30):
@@ -280,8 +231,3 @@ def test_one_class_brings_nothing_and_a_second_is_learned(tmp_path: Path) -> Non
         classifier.learn("spam", raw) if label == "spam" else None
     assert brought_to(classifier.store), "but for the first, which has nothing to be told from"
     assert classifier.classify(message("spam", 90)).scores[1] > classifier.classify(message("ham", 90)).scores[1]
-
-
-def test_pooling_by_sum_is_refused() -> None:
-    with pytest.raises(SpamnbError, match="pooling sum is for textbook naive Bayes"):
-        Settings(model_type="corrected", pooling="sum")

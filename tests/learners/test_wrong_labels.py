@@ -14,7 +14,7 @@ from spamnb.classifier import Classifier
 from spamnb.learners.corrected import Corrected
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export
-from spamnb.training import leave_one_out_estimate, prepare, train_file
+from spamnb.training import prepare, train_file
 
 N = 400  # messages of each class
 MAIL = {"ham": ("spamassassin/easy_ham",), "spam": ("spamassassin/spam_2",)}
@@ -60,13 +60,6 @@ def test_messages_in_the_wrong_folder_are_not_learned(
 def test_where_labels_are_clean_every_message_is_learned(tmp_path: Path) -> None:
     found = Corrected(Settings()).screen(prepare(counted(tmp_path / "rows", letters(MAIL))))
     assert found.doubted is None and found.noise == 0
-
-
-@pytest.mark.parametrize("model_type", ["boolean", "multinomial", "bernoulli"])
-def test_the_models_of_the_textbook_learn_what_they_are_given(tmp_path: Path, model_type: str) -> None:
-    training_set = prepare(counted(tmp_path / "rows", wrongly_filed(letters(MAIL), 0.05)[0]))
-    estimate = leave_one_out_estimate(training_set, Settings(model_type=model_type))
-    assert estimate.doubted == 0 and estimate.documents.sum() == len(training_set.included_positions())
 
 
 def test_what_was_left_out_is_judged_by_the_rest_and_told(tmp_path: Path) -> None:
@@ -121,12 +114,6 @@ def test_three_lessons_of_a_sender_are_enough_for_that_sender(model: Path) -> No
         after = [judgement.verdict for judgement in classifier.classify_all(of_sender[3:])].count("spam")
         assert after <= before // 10, (before, after)
         assert caught(classifier) >= 93
-
-
-def test_a_model_that_has_hardly_begun_doubts_nobody(tmp_path: Path) -> None:
-    train_file(tmp_path / "m", counted(tmp_path / "rows", letters(MAIL, n=8)), Settings())
-    with Classifier.open(tmp_path / "m") as classifier:
-        assert not classifier.contradicts("ham", spam(N, 1)[0])
 
 
 def test_a_lesson_that_training_doubts_is_taught_again(tmp_path: Path) -> None:

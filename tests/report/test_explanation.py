@@ -1,25 +1,19 @@
 """explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
 
-from pathlib import Path
 
 import pytest
-from mail import mail, message, model_of, never
+from mail import mail, message, model_of
 
 from spamnb.classifier import Classifier
-from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
 from spamnb.report.explanation import explanation
-from spamnb.settings import Settings
-from spamnb.sources.entries import Entry
-from spamnb.training import train_file
 
 
 def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) -> list[str]:
     judgement = classifier.classify(raw)
     found = classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]])
     settings, totals = classifier.settings, classifier.store.totals()
-    return explanation(judgement, settings, totals, found, classifier.directions(raw), top, verbose).split("\n")
+    return explanation(judgement, settings, totals, found, top, verbose).split("\n")
 
 
 def learned(messages: list[tuple[str, bytes]]) -> Classifier:
@@ -79,23 +73,7 @@ def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
     classifier = learned(mail(15))
     judgement = classifier.classify(b"x")._replace(evidence=[], truncations=("text after 9 bytes",))
     found = classifier.store.look_up([])
-    lines = explanation(judgement, classifier.settings, classifier.store.totals(), found, [], 5).split("\n")
+    lines = explanation(judgement, classifier.settings, classifier.store.totals(), found, 5).split("\n")
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]
 
 
-def test_directions_are_told_the_heaviest_first(tmp_path: Path) -> None:
-    entries = [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(mail(20))]
-    settings = Settings("lda", embedding="lsa:5")
-    train_file(tmp_path / "m", count_parallel(entries, TokenOptions(), tmp_path, never), settings)
-    with Classifier.open(tmp_path / "m") as classifier:
-        for top, most in ((3, 1), (12, 3), (99, 5)):
-            lines = told(classifier, message("spam", 70), top)
-            at = lines.index("directions of the embedding, by the words at their ends:")
-            weights = [abs(float(line.split()[0])) for line in lines[at + 1 :]]
-            assert len(weights) == most and weights == sorted(weights, reverse=True)
-            assert all("↔" in line for line in lines[at + 1 :])
-        every = classifier.directions(message("spam", 70))
-        assert weights == [
-            pytest.approx(abs(d.weights[1] - d.weights[0]), abs=5e-4)
-            for d in sorted(every, key=lambda d: -abs(d.weights[1] - d.weights[0]))
-        ]

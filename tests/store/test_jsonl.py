@@ -35,7 +35,7 @@ def test_export_and_import_round_trip(tmp_path: Path) -> None:
         assert list(export(again.store)) == lines
 
 
-@pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", "lsa:4"), ("logistic", None)])
+@pytest.mark.parametrize(("kind", "embedding"), [("lda", "lsa:4"), ("logistic", None)])
 def test_arrays_and_vectors_survive_the_round_trip(tmp_path: Path, kind: str, embedding: str | None) -> None:
     train_file(tmp_path / "m", counted(tmp_path, mail(20)), Settings(kind, embedding=embedding))
     with Classifier.open(tmp_path / "m") as first:
