@@ -26,10 +26,9 @@ WINGS = {
     "evaluation": ["engines"],
     "report": ["evaluation"],
     "api": ["engines", "evaluation", "report"],
-    "library": ["engines", "evaluation", "api"],
     "serve": [],
     "review": ["serve"],
-    "cli": ["engines", "evaluation", "report", "api", "library", "serve", "review"],
+    "cli": ["engines", "evaluation", "report", "api", "serve", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 COMPILED = {"_core"}  # what several rooms use of the one compiled module

@@ -22,6 +22,7 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
+from spamnb.api.vectorizer import MailVectorizer
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.estimators.bernoulli import BernoulliNB
@@ -34,7 +35,6 @@ from spamnb.estimators.multinomial import MultinomialNB
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
-from spamnb.library.vectorizer import MailVectorizer
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry

@@ -20,13 +20,13 @@ import numpy as np
 from mail_corpora import sources
 from scipy.sparse import csr_array
 
+from spamnb.api.vectorizer import MailVectorizer
 from spamnb.estimators.gaussian import GaussianNB
 from spamnb.estimators.lda import LinearDiscriminantAnalysis
 from spamnb.estimators.logistic import LogisticRegression
 from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import LatentSemanticAnalysis, WordVectors
-from spamnb.library.vectorizer import MailVectorizer
 from spamnb.sources.spec import entries
 
 MODELS: dict[str, Callable[[], Any]] = {

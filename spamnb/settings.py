@@ -177,7 +177,31 @@ class Settings:
 SETTINGS = {**settings_in(Settings), **settings_in(TokenOptions), **settings_in(Loss)}
 
 
-class SettingsOptions(TypedDict, total=False):
+class TokenSettings(TypedDict, total=False):
+    """The settings of tokens by name, for Python's type checkers."""
+
+    tokenizer: Literal["own", "tweet", "treebank"]
+    stem: str | None
+    ngrams: int
+    body_only: bool
+    ignore_headers: Sequence[str]
+
+
+class ModelSettings(TokenSettings, total=False):
+    """All settings but the name of spam, which for estimators is a label."""
+
+    model_type: Literal["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"] | None
+    alpha: float
+    prior: Literal["mle", "dirichlet", "map", "uniform"]
+    pooling: Literal["mean", "sum"]
+    top_words: int | None
+    min_messages: int
+    embedding: str | None
+    false_positive_cost: float
+    unsure_cost: float | None
+
+
+class SettingsOptions(ModelSettings, total=False):
     """The settings of a model by name, for Python's type checkers; what is not given has its default.
 
     >>> import spamnb
@@ -186,18 +210,4 @@ class SettingsOptions(TypedDict, total=False):
     'multinomial'
     """
 
-    model_type: Literal["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"]
-    alpha: float
-    prior: Literal["mle", "dirichlet", "map", "uniform"]
-    pooling: Literal["mean", "sum"]
-    top_words: int | None
-    min_messages: int
-    embedding: str | None
     spam: str
-    tokenizer: Literal["own", "tweet", "treebank"]
-    stem: str | None
-    ngrams: int
-    body_only: bool
-    ignore_headers: Sequence[str]
-    false_positive_cost: float
-    unsure_cost: float | None

@@ -59,10 +59,11 @@ def test_refused_in_one_line(change: dict[str, object], says: str) -> None:
 
 def test_the_names_and_choices_that_type_checkers_know_are_those_of_the_fields() -> None:
     hints = get_type_hints(SettingsOptions)
-    assert list(hints) == list(SETTINGS)
+    assert hints.keys() == SETTINGS.keys()
     for name, each in SETTINGS.items():
-        literal = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
-        assert literal == tuple(each.choices)
+        literals = [hint for hint in (hints[name], *get_args(hints[name])) if get_origin(hint) is Literal]
+        assert [tuple(each.choices)] * len(literals) == [get_args(literal) for literal in literals]
+        assert bool(literals) == bool(each.choices)
 
 
 @pytest.mark.parametrize(

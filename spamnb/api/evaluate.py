@@ -6,11 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from spamnb.api.arguments import (
+    FilePath,
+    Sources,
+    Tell,
+    check_dask,
+    check_least,
+    chosen_cluster,
+    model_path,
+    settings_of,
+    specs_of,
+    warn,
+)
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.mislabelled import again, mislabelled, noting_names
-from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, Sources, check_least, model_path, settings_of, specs_of
-from spamnb.errors import SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.sources.entries import LeftOut
 from spamnb.sources.one_class import ReadOptions
 
@@ -89,21 +99,25 @@ def evaluate(
 
     chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
     if sum(chosen) > 1:
-        raise SpamnbError("folds, split, leave_one_out, online and model exclude each other: give one of them")
+        raise ArgumentError(
+            "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"
+            " other: give one of them"
+        )
     if not online and (feedback_for is not None or feedback_delay or feedback_share != 1):
         raise SpamnbError("feedback_for, feedback_delay and feedback_share go with online=True")
     if by_date and not online and split in (None, "md5"):
-        raise SpamnbError("by_date goes with online=True, or with split as a fraction")
+        raise ArgumentError("{option.by_date} goes with {option.online}, or with {option.split} as a fraction")
     if model is not None and settings:
-        raise SpamnbError(f"{', '.join(settings)}: model takes the model as it was trained")
+        raise ArgumentError("{names}: {option.model} takes the model as it was trained", names=", ".join(settings))
+    if dask is not None and (online or model is not None):
+        raise ArgumentError(
+            "{option.dask}: with {option.online} and {option.model} messages are judged one by one, on one machine"
+        )
+    if not isinstance(split, float | int | None) and split != "md5":
+        raise ArgumentError("{option.split} is {split!r}: give a fraction between 0 and 1, or md5", split=split)
     check_least(1, workers=workers)
-    if dask is not None:
-        from spamnb.api.clusters import check_dask
-
-        if online or model is not None:
-            raise SpamnbError("--dask: with --online and --model one message is judged after the other, on one machine")
-        check_dask(dask, workers)
     check_least(0, seed=seed, doubtful=doubtful)
+    check_dask(dask, workers)
     from spamnb.sources.notes import notes
 
     specs, options = specs_of(sources), ReadOptions(recursive, text_column, label_column)
@@ -137,8 +151,6 @@ def _way(
         return lambda mail, own, subjects: protocols.evaluate_leave_one_out(mail, own, subjects, doubtful)
     if split is None:
         return lambda mail, own, subjects: protocols.evaluate_folds(mail, own, folds, seed, subjects)
-    if isinstance(split, str) and split != "md5":
-        raise SpamnbError(f"split is {split!r}: give a fraction between 0 and 1, or md5")
 
     def learn_and_judge(mail: Mail, own: Settings, subjects: Subjects) -> Result:
         if split == "md5":
@@ -189,12 +201,12 @@ class _Mail:
         self, settings: Settings, way: Way, with_subjects: bool, workers: int | None, dask: str | None
     ) -> Result:
         """The mail counted once, and parts of it judged by models of others."""
-        from spamnb.api.clusters import chosen_cluster
         from spamnb.api.progress import progress
         from spamnb.api.scratch import scratch
         from spamnb.engines.counting import count_parallel
         from spamnb.evaluation.held_out import mail_of
         from spamnb.evaluation.protocols import no_subjects
+        from spamnb.training import check_classes
 
         names: list[str] = []
         named = noting_names(self._entries(), names)
@@ -206,6 +218,7 @@ class _Mail:
                 raise SpamnbError("no messages in the sources: nothing to evaluate on")
             if len(mail.classes) < 2:
                 raise SpamnbError(f"only class {mail.classes[0]!r} in the sources: to tell classes apart it takes two")
+            check_classes(mail.classes, settings, one_class=False)
             return way(mail, settings, self._subjects if with_subjects else no_subjects)
 
     def _subjects(self, places: set[int]) -> dict[int, str]:

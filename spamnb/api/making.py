@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spamnb.api.notices import Tell
+from spamnb.api.arguments import Tell, chosen_cluster
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.entries import LeftOut
 
@@ -40,7 +40,6 @@ def make_model(
     ``command`` is kept in the file as what it was made by, ``check`` may raise SpamnbError for what was counted, and
     ``shown`` is whether progress is. ``dask`` names a cluster that reads the mail.
     """
-    from spamnb.api.clusters import chosen_cluster
     from spamnb.api.mislabelled import conflicts, mislabelled
     from spamnb.api.progress import progress
     from spamnb.api.scratch import scratch

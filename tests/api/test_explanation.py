@@ -1,36 +1,35 @@
 """explanation.py: the counts beside the tokens are those of counting by hand, and each note stands where it belongs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mail import mail, message, model_of, never
 
+from spamnb.api.explain import explanation_of
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
-from spamnb.report.explanation import explanation
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
 from spamnb.training import train_file
 
 
 def told(classifier: Classifier, raw: bytes, top: int, verbose: bool = False) -> list[str]:
-    judgement = classifier.classify(raw)
-    found = classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]])
-    settings, totals = classifier.settings, classifier.store.totals()
-    return explanation(judgement, settings, totals, found, classifier.directions(raw), top, verbose).split("\n")
+    return explanation_of(raw, classifier, top).text(verbose).split("\n")
 
 
-def learned(messages: list[tuple[str, bytes]]) -> Classifier:
-    classifier = model_of(messages)
-    return classifier
+def without_evidence(classifier: Classifier) -> list[str]:
+    found = explanation_of(b"x", classifier, 3)
+    judgement = found.judgement._replace(evidence=[], truncations=("text after 9 bytes",))
+    return str(replace(found, judgement=judgement)).split("\n")
 
 
 @pytest.mark.parametrize("others", [0, 2, 3])
 def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> None:
     messages = mail(15) + [(f"list{n}", message("ham", 100 + 9 * n + k)) for n in range(others) for k in range(n + 1)]
-    classifier = learned(messages)
+    classifier = model_of(messages)
     raw = message("spam", 70)
     judged = classifier.classify(raw)
     evidence, corrections = judged.evidence, judged.corrections
@@ -42,44 +41,46 @@ def test_counts_are_those_of_the_messages_that_hold_the_token(others: int) -> No
     every = sorted({label for label, _ in messages})
     assert names == every if len(every) <= 4 else (len(names) == 2 and names[0] == "spam")
     assert [int(n) for _, n in columns] == [sum(label == name for label, _ in messages) for name in names]
-    for line, (token, weight), part in zip(lines[at + 2 : at + 9], evidence[:7], corrections[:7], strict=True):
+    held = {token: [label for label, other in messages if token in Reader().tokens(other)] for token, _ in evidence[:7]}
+    everywhere = [k for k, (token, _) in enumerate(evidence[:7]) if len(held[token]) == len(messages)]
+    alone = [k for k in range(7) if k not in everywhere]
+    for line, k in zip(lines[at + 2 :], alone):
+        token, weight = evidence[k]
         assert line.endswith(f"  {token}")
         first, second, *counts = line.removesuffix(f"  {token}").split()
-        assert [float(first), float(second)] == pytest.approx([weight, part], abs=5e-4)
-        holders = [label for label, other in messages if token in Reader().tokens(other)]
-        assert list(map(int, counts)) == [holders.count(name) for name in names]
-    assert lines[at + 9 :] == [f"… and {len(evidence) - 7} lighter ones"]
+        assert [float(first), float(second)] == pytest.approx([weight, corrections[k]], abs=5e-4)
+        assert list(map(int, counts)) == [held[token].count(name) for name in names]
+    rest = lines[at + 2 + len(alone) :]
+    if everywhere:
+        together = rest.pop(0)
+        assert together.endswith("in every message: " + ", ".join(evidence[k].token for k in everywhere))
+        assert float(together.split()[0]) == pytest.approx(sum(evidence[k].weight for k in everywhere), abs=5e-4)
+    assert rest == [f"… and {len(evidence) - 7} lighter ones"]
     brief = "\n".join(told(classifier, raw, 7))
     assert "correction" not in brief and "calibration" not in brief and "textbook" not in brief
 
 
 def test_few_messages_are_told_and_enough_are_not() -> None:
     few = "  the model has seen too few messages for these probabilities to mean much"
-    assert few in told(learned(mail(3)), message("spam", 70), 5)
-    assert few not in told(learned(mail(30)), message("spam", 70), 5)
+    assert few in told(model_of(mail(3)), message("spam", 70), 5)
+    assert few not in told(model_of(mail(30)), message("spam", 70), 5)
 
 
 @pytest.mark.parametrize("messages", [1, 100])
 def test_one_class_is_against_nothing_and_that_is_all_that_is_said(messages: int) -> None:
-    classifier = learned([("ham", message("ham", n)) for n in range(messages)])
+    classifier = model_of([("ham", message("ham", n)) for n in range(messages)])
     said = "  the model has learned class 'ham' alone, and nothing to tell it from; 'spamnb learn' adds another class"
     assert told(classifier, message("ham", 70), 3) == ["verdict: unsure", said]
-    judgement = classifier.classify(b"x")._replace(truncations=("text after 9 bytes",))
-    found, totals = classifier.store.look_up([]), classifier.store.totals()
-    lines = explanation(judgement, classifier.settings, totals, found, [], 3).split("\n")
-    assert lines == ["verdict: unsure", said, "  not read: text after 9 bytes"]
+    assert without_evidence(classifier) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
 
 
 def test_a_model_that_has_learned_nothing_says_so() -> None:
-    lines = told(learned([]), message("ham", 70), 3)
+    lines = told(model_of([]), message("ham", 70), 3)
     assert lines == ["verdict: unsure", "  the model has learned nothing yet; 'spamnb learn' adds messages"]
 
 
 def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
-    classifier = learned(mail(15))
-    judgement = classifier.classify(b"x")._replace(evidence=[], truncations=("text after 9 bytes",))
-    found = classifier.store.look_up([])
-    lines = explanation(judgement, classifier.settings, classifier.store.totals(), found, [], 5).split("\n")
+    lines = without_evidence(model_of(mail(15)))
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]
 
 

@@ -14,9 +14,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
+from spamnb.api import rows
+from spamnb.api.arguments import threads_of
+from spamnb.api.given import class_name
 from spamnb.engines import executor
-from spamnb.library import cores, rows
-from spamnb.library.given import class_name
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -205,8 +206,8 @@ def test_a_table_is_refused_and_its_column_taken() -> None:
 
 
 def test_numbers_of_processes() -> None:
-    assert cores.workers_of(None) == 1 and cores.workers_of(3) == 3
-    assert cores.workers_of(-1) == cores.cores() and cores.workers_of(-1000) == 1
+    assert threads_of(None) == 1 and threads_of(3) == 3
+    assert threads_of(-1) == executor.cores() and threads_of(-1000) == 1
 
 
 @pytest.mark.parametrize("seed", range(3))
