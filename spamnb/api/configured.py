@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ def with_settings(*owners: type) -> Callable[[E], E]:
         for parameter in taken:
             defaults.pop(parameter.name, None)
 
+        @functools.wraps(own)
         def __init__(self: Any, *given: Any, **named: Any) -> None:
             settings = {name: named.pop(name, default) for name, default in defaults.items()}
             own(self, *given, **named)
@@ -39,7 +41,6 @@ def with_settings(*owners: type) -> Callable[[E], E]:
 
         keyword = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=d) for name, d in defaults.items()]
         __init__.__signature__ = inspect.Signature([*taken, *keyword])  # type: ignore[attr-defined]
-        __init__.__doc__ = own.__doc__
         cls.__init__ = __init__  # type: ignore[method-assign]
         return cls
 

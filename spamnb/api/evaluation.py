@@ -98,11 +98,10 @@ class Evaluation(Report):
         '<!DOCTYPE html>'
         """
         from spamnb.report.page import page
-        from spamnb.report.provenance import provenance
 
         kind = self.settings.model_type
         trained = f"{self.model}, as it is" if self.model else f"{kind}, trained on parts of this mail"
-        return page(self.result, self.figures, provenance(self.command, trained, self.settings))
+        return page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
 
     def write_page(self, path: FilePath) -> None:
         """Write the page to ``path``. Raises SpamnbError where it cannot be written.
@@ -136,18 +135,10 @@ class Evaluation(Report):
         >>> print(spamnb.evaluate("corpora/mail", folds=2).text(verbose=True))
         2 folds: 127 messages...
         """
-        from io import StringIO
+        from spamnb.report.evaluation import text
 
-        from rich.console import Console
-
-        from spamnb.report.evaluation import tables
-
-        text = StringIO()
-        console = Console(file=text, width=Console().width)
-        for table in tables(self.figures, verbose):
-            console.print(table)
         doubts = self.mislabelled.lines() if self.mislabelled is not None else []
-        return "\n".join([text.getvalue().rstrip("\n"), *doubts])
+        return "\n".join([text(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:
         from html import escape
