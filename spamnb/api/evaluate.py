@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from spamnb.evaluation.held_out import Mail
-    from spamnb.evaluation.online import Feedback
     from spamnb.evaluation.protocols import Subjects
     from spamnb.evaluation.result import Result
     from spamnb.settings import Settings, SettingsOptions
@@ -46,9 +45,6 @@ def evaluate(
     online: bool = False,
     model: FilePath | None = None,
     by_date: bool = False,
-    feedback_for: int | None = None,
-    feedback_delay: int = 0,
-    feedback_share: float = 1.0,
     seed: int = 0,
     doubtful: int = 0,
     subjects: bool = False,
@@ -71,13 +67,12 @@ def evaluate(
       md5
     - ``leave_one_out``: each message judged by a model of all others
     - ``online``: in the given order, each message judged and then learned (``by_date``: in order of receipt, with
-      ``split`` too; ``feedback_for``: only the first so many are learned, ``feedback_delay``: so many messages later,
-      ``feedback_share``: a share drawn at random)
+      ``split`` too)
     - ``model``: the model of this file as it is; it takes no settings
 
     And, whichever is chosen:
 
-    - ``seed``: of splits, folds, shares and intervals; the same seed gives the same figures
+    - ``seed``: of splits, folds and intervals; the same seed gives the same figures
     - ``doubtful``: so many messages that look mislabelled are found, the surest first
     - ``subjects``: the subjects of wrongly judged messages are kept, and with ``leave_one_out`` what decided the worst:
       for ``Evaluation.write_page``
@@ -103,8 +98,6 @@ def evaluate(
             "{option.folds}, {option.split}, {option.leave_one_out}, {option.online} and {option.model} exclude each"
             " other: give one of them"
         )
-    if not online and (feedback_for is not None or feedback_delay or feedback_share != 1):
-        raise SpamnbError("feedback_for, feedback_delay and feedback_share go with online=True")
     if by_date and not online and split in (None, "md5"):
         raise ArgumentError("{option.by_date} goes with {option.online}, or with {option.split} as a fraction")
     if model is not None and settings:
@@ -128,10 +121,7 @@ def evaluate(
             tell(note)
     mail = _Mail(specs, options, left_out, progress, tell)
     if online:
-        from spamnb.evaluation.online import Feedback
-
-        feedback = Feedback(feedback_for, feedback_delay, feedback_share, seed)
-        result = mail.stream(own, feedback, by_date)
+        result = mail.stream(own, by_date)
     elif path is not None:
         result, own = mail.as_it_is(path)
     else:
@@ -178,7 +168,7 @@ class _Mail:
 
         return entries(self._specs, self._left_out, self._options)
 
-    def stream(self, settings: Settings, feedback: Feedback, dated: bool) -> Result:
+    def stream(self, settings: Settings, dated: bool) -> Result:
         """Each message judged, then learned."""
         from spamnb.api.progress import progress
         from spamnb.evaluation.online import by_date, online
@@ -186,7 +176,7 @@ class _Mail:
         given = self._entries()
         entries = by_date(given, self._left_out) if dated else given
         with progress("Classifying and learning", self._shown) as show:
-            return _some(online(entries, settings, self._left_out, feedback, show))
+            return _some(online(entries, settings, self._left_out, show))
 
     def as_it_is(self, model: Path) -> tuple[Result, Settings]:
         """Each message judged by a model's file, and the settings of this."""

@@ -159,7 +159,6 @@ def test_settings_that_cannot_be_are_refused_before_mail_is_read(
         (lambda mail, model: spamnb.evaluate(mail, by_date=True), "by_date=True goes with online=True"),
         (lambda mail, model: spamnb.evaluate(mail, split="half"), "split is 'half': give a fraction"),
         (lambda mail, model: spamnb.evaluate(mail, folds=999), "folds takes 2 up to"),
-        (lambda mail, model: spamnb.evaluate(mail, feedback_delay=1), "go with online=True"),
         (lambda mail, model: spamnb.evaluate(mail, spam="trian"), "spam is 'trian': no class has this name"),
         (lambda mail, model: spamnb.evaluate(mail, online=True, dask="local"), "dask: with online=True and model"),
         (lambda mail, model: spamnb.train(mail, "m", workers=2, dask="tcp://x:1"), "workers is for threads"),

@@ -35,8 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("--split", 0.25, "--by-date"), "Trained on the oldest 0.25 of the mail", 2 * EACH * 0.75),
         (("--split", "md5"), "Split by md5 of the file name", None),
         (("--leave-one-out", "--set", "model_type=multinomial", "--set", "pooling=sum"), "Leave-one-out", 2 * EACH),
-        (("--online",), "On-line, immediate feedback", 2 * EACH),
-        (("--online", "--by-date"), "On-line, immediate feedback", 2 * EACH),
+        (("--online",), "On-line", 2 * EACH),
+        (("--online", "--by-date"), "On-line", 2 * EACH),
     ],
 )
 def test_every_protocol(folder: Path, options: tuple[object, ...], protocol: str, messages: int | None) -> None:
