@@ -74,11 +74,6 @@ def test_one_class_is_against_nothing_and_that_is_all_that_is_said(messages: int
     assert without_evidence(classifier) == ["verdict: unsure", said, "  not read: text after 9 bytes"]
 
 
-def test_a_model_that_has_learned_nothing_says_so() -> None:
-    lines = told(model_of([]), message("ham", 70), 3)
-    assert lines == ["verdict: unsure", "  the model has learned nothing yet; 'spamnb learn' adds messages"]
-
-
 def test_without_evidence_that_is_said_and_what_was_not_read() -> None:
     lines = without_evidence(model_of(mail(15)))
     assert lines[-2:] == ["  not read: text after 9 bytes", "no token of this message is evidence"]

@@ -140,11 +140,6 @@ def test_forgetting_is_whole_or_not_at_all(texts: list[str], labels: list[str]) 
         SpamClassifier(model_type="logistic").fit(texts, labels).forget(texts[:1], labels[:1])
 
 
-def test_classes_may_be_told_before() -> None:
-    own = SpamClassifier().partial_fit(["lunch"], ["ham"], classes=["ham", "spam"])
-    assert own.predict_proba(["pills"]).tolist() == [[1.0, 0.0]] and own.predict(["x"]).tolist() == ["ham"]
-
-
 def test_searches_curves_clone_and_pickle(texts: list[str], labels: list[str], fitted: SpamClassifier) -> None:
     grid = {"alpha": [0.1, 1.0], "pooling": ["mean", "sum"]}
     search = GridSearchCV(SpamClassifier(), grid, cv=2, scoring="neg_log_loss").fit(texts, labels)

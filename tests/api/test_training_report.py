@@ -97,11 +97,6 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
     ]
 
 
-def test_messages_left_out_in_parts_are_told_to_be() -> None:
-    lines = report(("ham", "spam"), {("ham", "ham"): 50, ("spam", "spam"): 50}, parts=10)
-    assert lines[1] == "The messages in 10 parts, each judged by a model of the others:"
-
-
 @pytest.mark.parametrize("spam", ["junk", "spam"])
 def test_a_class_of_spam_that_is_none_is_told(spam: str) -> None:
     lines = report(("a", "b"), {("a", "a"): 60, ("b", "b"): 60}, spam)

@@ -47,15 +47,6 @@ def test_classes_may_turn_up_on_the_way():
     assert result.spam_index == 2
 
 
-def test_only_errors_keep_their_evidence():
-    recorder = Recorder()
-    recorder.add("1", "ham", Answer("ham", {}, {}, "Minutes", [("meeting", 2.0)]))
-    recorder.add("2", "ham", Answer("spam", {}, {}, "Offer", [("offer", 3.0)]))
-    result = recorder.result("")
-    assert set(result.details) == {1}
-    assert result.details[1].subject == "Offer" and result.details[1].evidence == (("offer", 3.0),)
-
-
 def test_runs_are_paired_by_name_whatever_their_order():
     first = result_of([("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("a", "ham", "ham")])
     second = result_of([("b", "spam", "ham"), ("a", "ham", "ham"), ("a", "ham", "spam"), ("c", "spam", "spam")])
@@ -135,14 +126,6 @@ def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content, said):
     with pytest.raises(SpamnbError, match=f"/{said}") as caught:
         read_scores(path)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("row", "said"), [("x\tb\ta", "'b'"), ("x\tunsure\ta", "'unsure'"), ("x\ta\tc", "'c'")])
-def test_a_class_that_no_column_names_is_named(tmp_path, row, said):
-    path = tmp_path / "scores"
-    path.write_text(f"# spamnb scores {{}}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\tunsure\t1\t1\n{row}\t1\t1\n")
-    with pytest.raises(SpamnbError, match=f"scores:4: {said} is none of the classes"):
-        read_scores(path)
 
 
 def test_paths_that_cannot_be(tmp_path):
