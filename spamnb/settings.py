@@ -27,17 +27,17 @@ ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
-def default_model_type(pooling: str | None) -> str:
-    """The model type where none is chosen: a correction is of the pooled mean."""
-    return "boolean" if pooling == "sum" else "corrected"
+def default_model_type(pooling: str | None, min_messages: int = 1) -> str:
+    """The model type where none is chosen: a correction is of the pooled mean, and of all tokens."""
+    return "boolean" if pooling == "sum" or min_messages != 1 else "corrected"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" it is
-    "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
+    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" or
+    ``min_messages`` above 1 it is "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
 
     >>> Settings().model_type, Settings(pooling="sum").model_type
     ('corrected', 'boolean')
@@ -93,7 +93,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.model_type:
-            object.__setattr__(self, "model_type", default_model_type(self.pooling))
+            object.__setattr__(self, "model_type", default_model_type(self.pooling, self.min_messages))
         check_settings(self)
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")

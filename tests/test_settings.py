@@ -26,7 +26,8 @@ def test_round_trip_through_json() -> None:
     settings = Settings(
         "bernoulli", 1.0, "uniform", "sum", 50, spam="junk", tokens=TokenOptions(ngrams=2), loss=Loss(3, 0.2)
     )
-    rare = Settings(model_type="boolean", min_messages=3)
+    rare = Settings(min_messages=3)
+    assert rare.model_type == "boolean", "of a corrected model no token can be left out"
     assert Settings.from_meta(json.loads(json.dumps(rare.as_meta())), "m") == rare
     assert "min_messages" not in settings.as_meta(), "a file that knows of no choice is the same"
     assert Settings(model_type="lda").embedding == "lsa:100"
