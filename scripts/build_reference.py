@@ -28,7 +28,7 @@ ALSO = (
     "spamnb.training",
     "spamnb.evaluation.figures",
     "spamnb.evaluation.result",
-    "spamnb.api.options",
+    "spamnb.api.arguments",
     "spamnb.api.mislabelled",
 )
 
@@ -42,6 +42,8 @@ def build(folder: Path) -> None:
         warnings.simplefilter("error")
         # The constructor that typing makes for a NamedTuple says nothing of the module in which its types are known.
         warnings.filterwarnings("ignore", r"Error parsing type annotation ForwardRef\(.*\) for [\w.]+\.__init__")
+        # A TypedDict does not remember which of its names are another's.
+        warnings.filterwarnings("ignore", r"Cannot determine where spamnb\.SettingsOptions\.\w+ is taken from")
         pdoc.pdoc("spamnb", *ALSO, output_directory=folder)
 
 

@@ -26,10 +26,9 @@ APPLICATIONS = {
     "evaluation": ["engines"],
     "report": ["evaluation"],
     "api": ["engines", "evaluation", "report"],
-    "library": ["engines", "evaluation", "api"],
     "serve": [],
     "review": ["serve"],
-    "cli": ["engines", "evaluation", "report", "api", "library", "serve", "review"],
+    "cli": ["engines", "evaluation", "report", "api", "serve", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they re-export
 COMPILED = {"_core"}  # several packages use the one compiled module

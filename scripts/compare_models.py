@@ -32,11 +32,11 @@ from spamnb import (
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
 )
+from spamnb.api.vectorizer import MailVectorizer
 from spamnb.classifier import Classifier
 from spamnb.engines.counting import count_parallel
 from spamnb.evaluation.protocols import even_names
 from spamnb.learners.embeddings import parse_embedding
-from spamnb.library.vectorizer import MailVectorizer
 from spamnb.reader.options import TokenOptions
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry

@@ -22,10 +22,10 @@ import numpy as np
 from mail_corpora import corpora_folder, sources
 from scipy.sparse import csr_array
 
+from spamnb.api.vectorizer import MailVectorizer
 from spamnb.evaluation.roc import one_minus_roca, roc_counts, spam_missed_at
 from spamnb.formulas import pooling as evidence
 from spamnb.formulas.naive_bayes import token_log_probability
-from spamnb.library.vectorizer import MailVectorizer
 from spamnb.sources.entries import messages
 from spamnb.sources.spec import entries
 

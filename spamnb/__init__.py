@@ -6,8 +6,7 @@
 
 ``formulas`` hold what is computed, arrays in and arrays out; ``estimators`` are the same models by themselves, with
 scikit-learn's interface. ``training`` makes a model file. ``engines`` share work among this machine's cores,
-``evaluation`` and ``report`` measure and show, ``api``, ``cli`` and ``serve`` are how programs and people ask, and
-``library`` is for programs that learn.
+``evaluation`` and ``report`` measure and show, ``api``, ``cli`` and ``serve`` are how programs and people ask.
 
 The names below are loaded when they are first asked for:
 
@@ -25,10 +24,14 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.api.evaluation import Evaluation as Evaluation
     from spamnb.api.explain import Explanation as Explanation
     from spamnb.api.explain import explain as explain
+    from spamnb.api.folds import MessageFolds as MessageFolds
     from spamnb.api.read import LabelledMessage as LabelledMessage
     from spamnb.api.read import read as read
+    from spamnb.api.spam import SpamClassifier as SpamClassifier
     from spamnb.api.train import train as train
     from spamnb.api.training_report import TrainingReport as TrainingReport
+    from spamnb.api.vectorizer import HashingMailVectorizer as HashingMailVectorizer
+    from spamnb.api.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.api.words import WordsReport as WordsReport
     from spamnb.api.words import words as words
     from spamnb.classifier import Classifier as Classifier
@@ -45,10 +48,6 @@ if TYPE_CHECKING:  # who reads types cannot see what is loaded by name
     from spamnb.formulas.decision import Loss as Loss
     from spamnb.formulas.mutual_information import mutual_information as mutual_information
     from spamnb.judgement import Judgement as Judgement
-    from spamnb.library.folds import MessageFolds as MessageFolds
-    from spamnb.library.spam import SpamClassifier as SpamClassifier
-    from spamnb.library.vectorizer import HashingMailVectorizer as HashingMailVectorizer
-    from spamnb.library.vectorizer import MailVectorizer as MailVectorizer
     from spamnb.reader.message import parse as parse
     from spamnb.reader.options import TokenOptions as TokenOptions
     from spamnb.settings import Settings as Settings
@@ -84,10 +83,10 @@ _PUBLIC = {
     "LinearDiscriminantAnalysis": "estimators.gaussian",
     "QuadraticDiscriminantAnalysis": "estimators.gaussian",
     "LogisticRegression": "estimators.logistic",
-    "MailVectorizer": "library.vectorizer",
-    "HashingMailVectorizer": "library.vectorizer",
-    "SpamClassifier": "library.spam",
-    "MessageFolds": "library.folds",
+    "MailVectorizer": "api.vectorizer",
+    "HashingMailVectorizer": "api.vectorizer",
+    "SpamClassifier": "api.spam",
+    "MessageFolds": "api.folds",
     "mutual_information": "formulas.mutual_information",
 }
 __all__ = ["__version__"]
@@ -98,7 +97,10 @@ if not TYPE_CHECKING:  # or any name would be one of this module
 
     def __getattr__(name: str) -> object:
         if name not in _PUBLIC:
-            raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
+            import sys
+
+            said = f"module 'spamnb' has no attribute {name!r}"
+            raise AttributeError(said, name=name, obj=sys.modules["spamnb"])  # Python adds which name may be meant
         import importlib
 
         return getattr(importlib.import_module(f"spamnb.{_PUBLIC[name]}"), name)

@@ -13,6 +13,39 @@ class SpamnbError(Exception):
     """
 
 
+class _Arguments:
+    """Names of arguments as Python's callers write them."""
+
+    FLAGS = ("by_date", "everything", "force", "leave_one_out", "one_class", "online", "recursive")
+
+    def __getattr__(self, name: str) -> str:
+        return f"{name}=True" if name in self.FLAGS else name
+
+
+class _Options:
+    """The same as options of the command line."""
+
+    def __getattr__(self, name: str) -> str:
+        return "--all" if name == "everything" else "--" + name.replace("_", "-")
+
+
+class ArgumentError(SpamnbError):
+    """What a caller chose cannot be: Python's callers are told of arguments, the command line's of options.
+
+    >>> error = ArgumentError("{path}: exists already; {option.force} replaces it", path="mail.spamnb")
+    >>> str(error), error.on_command_line()
+    ('mail.spamnb: exists already; force=True replaces it', 'mail.spamnb: exists already; --force replaces it')
+    """
+
+    def __init__(self, template: str, **values: object) -> None:
+        self._template, self._values = template, values
+        super().__init__(template.format(option=_Arguments(), **values))
+
+    def on_command_line(self) -> str:
+        """The same line with the names of options."""
+        return self._template.format(option=_Options(), **self._values)
+
+
 class SpamnbWarning(UserWarning):
     """What a function tells on the way and goes on: a file that was left out, a folder that may not be what was meant.
 
@@ -34,7 +67,7 @@ class Outdated(SpamnbError):
     """A model of an older format: it can be replaced, not read."""
 
 
-class InTheWay(SpamnbError):
+class InTheWay(ArgumentError):
     """There is a model already, and nobody asked to replace it."""
 
 

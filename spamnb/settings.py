@@ -27,17 +27,17 @@ ORIGIN = ("trained_at", "trained_from", "read_options", "pdf_read", "command")
 UPGRADE = "'spamnb upgrade' makes it again from its mail and what it was taught"
 
 
-def default_model_type(pooling: str | None) -> str:
-    """The model type where none is chosen: a correction is of the pooled mean."""
-    return "boolean" if pooling == "sum" else "corrected"
+def default_model_type(pooling: str | None, min_messages: int = 1) -> str:
+    """The model type where none is chosen: a correction is of the pooled mean, and of all tokens."""
+    return "boolean" if pooling == "sum" or min_messages != 1 else "corrected"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A model's type and parameters, how messages become tokens, and what errors cost.
 
-    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" it is
-    "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
+    The fields say what each is for. ``model_type`` is "corrected" where none is given, but with ``pooling`` "sum" or
+    ``min_messages`` above 1 it is "boolean"; Gaussian models have ``embedding`` "lsa:100" where none is given.
 
     >>> Settings().model_type, Settings(pooling="sum").model_type
     ('corrected', 'boolean')
@@ -93,7 +93,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.model_type:
-            object.__setattr__(self, "model_type", default_model_type(self.pooling))
+            object.__setattr__(self, "model_type", default_model_type(self.pooling, self.min_messages))
         check_settings(self)
         if self.embedding is None and self.model_type in VECTOR_MODELS:
             object.__setattr__(self, "embedding", "lsa:100")
@@ -175,7 +175,31 @@ class Settings:
 SETTINGS = {**settings_in(Settings), **settings_in(TokenOptions), **settings_in(Loss)}
 
 
-class SettingsOptions(TypedDict, total=False):
+class TokenSettings(TypedDict, total=False):
+    """The settings of tokens by name, for Python's type checkers."""
+
+    tokenizer: Literal["own", "tweet", "treebank"]
+    stem: str | None
+    ngrams: int
+    body_only: bool
+    ignore_headers: Sequence[str]
+
+
+class ModelSettings(TokenSettings, total=False):
+    """All settings but the name of spam, which for estimators is a label."""
+
+    model_type: Literal["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"] | None
+    alpha: float
+    prior: Literal["mle", "dirichlet", "map", "uniform"]
+    pooling: Literal["mean", "sum"]
+    top_words: int | None
+    min_messages: int
+    embedding: str | None
+    false_positive_cost: float
+    unsure_cost: float | None
+
+
+class SettingsOptions(ModelSettings, total=False):
     """The settings of a model by name, for Python's type checkers; what is not given has its default.
 
     >>> import spamnb
@@ -184,18 +208,4 @@ class SettingsOptions(TypedDict, total=False):
     'multinomial'
     """
 
-    model_type: Literal["corrected", "boolean", "multinomial", "bernoulli", "logistic", "gaussian", "lda", "qda"]
-    alpha: float
-    prior: Literal["mle", "dirichlet", "map", "uniform"]
-    pooling: Literal["mean", "sum"]
-    top_words: int | None
-    min_messages: int
-    embedding: str | None
     spam: str
-    tokenizer: Literal["own", "tweet", "treebank"]
-    stem: str | None
-    ngrams: int
-    body_only: bool
-    ignore_headers: Sequence[str]
-    false_positive_cost: float
-    unsure_cost: float | None

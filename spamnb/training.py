@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.counts.newest import split_newest
 from spamnb.counts.training_set import TrainingSet
-from spamnb.errors import SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.formulas.calibration import Calibration
 from spamnb.learners.learner import FitResult, NewestScores, Screened, learner_for
 from spamnb.naming import check_cases
@@ -71,8 +71,9 @@ def check_classes(classes: tuple[str, ...], settings: Settings, one_class: bool)
     except ValueError as error:
         raise SpamnbError(str(error)) from None
     if len(classes) == 1 and not one_class:
-        raise SpamnbError(
-            f"only class {classes[0]!r} in the sources: to tell classes apart it takes two; --one-class trains on one"
+        raise ArgumentError(
+            "only class {name!r} in the sources: to tell classes apart it takes two; {option.one_class} trains on one",
+            name=classes[0],
         )
     if len(classes) > 1 and settings.spam not in (*classes, Settings().spam):
         raise SpamnbError(f"spam is {settings.spam!r}: no class has this name; the classes are {', '.join(classes)}")

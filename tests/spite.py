@@ -4,8 +4,6 @@ import numpy as np
 from scipy.special import log_softmax
 
 from spamnb.evaluation.result import Answer, Recorder, Result
-from spamnb.report.provenance import provenance
-from spamnb.settings import Settings
 
 SPITE = [
     "<script>document.title='owned'</script>",
@@ -17,7 +15,7 @@ SPITE = [
 ]
 
 
-MADE = provenance(f"spamnb evaluate {SPITE[0]}", SPITE[1], Settings(alpha=0.5))
+MADE = {"Command": f"spamnb evaluate {SPITE[0]}", "Model": SPITE[1]}
 
 
 def made_up(classes: tuple[str, ...], n: int = 300, home: str = "http://example.org", ordered: bool = True) -> Result:

@@ -1,6 +1,7 @@
-"""What the command line does, as functions: for programs, notebooks, and ``cli``, which parses, calls and prints.
+"""What the command line does, as functions, and scikit-learn's interface to the same: for programs and notebooks.
 
-train, evaluate, words, explain, read  a verb each, and what it hands back
-making, mislabelled                    what train shares with upgrade; what train and evaluate say of wrong folders
-options, notices, progress, scratch    what they are given; what they tell on the way; where they put what they count
+train, evaluate, words, explain, read            a verb each; training_report and evaluation are what two hand back
+making, mislabelled, scratch, progress           what these share; ``cli`` parses, calls and prints
+arguments, given                                 what is given: paths and settings; messages and labels in memory
+vectorizer, rows, spam, memory_model, folds      scikit-learn's interface: lists of messages in, matrices and models out
 """

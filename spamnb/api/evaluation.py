@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from spamnb.api.arguments import FilePath
 from spamnb.api.mislabelled import Mislabelled
-from spamnb.api.options import FilePath
+from spamnb.api.report import Report
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.mcnemar import McNemar
@@ -17,8 +18,8 @@ from spamnb.settings import Settings
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """A filter that was measured: ``print`` shows the command line's tables, a notebook figures and curves.
+class Evaluation(Report):
+    """A filter that was measured: ``print`` shows the command line's tables, a notebook its page.
 
     - ``figures``: every figure with its 95 % interval, in percent
     - ``result``: the answers. Of n messages and C classes: ``names`` (n,), ``truth`` and ``verdicts`` (n,) class
@@ -70,68 +71,6 @@ class Evaluation:
         told = {**as_json(self.figures), "unreadable": self.unreadable}
         return told if self.mislabelled is None else {**told, "mislabelled": self.mislabelled.to_dict()}
 
-    def to_frame(self, of: Literal["figures", "messages", "classes", "confusion"] = "figures") -> Any:
-        """A data frame of pandas.
-
-        - ``"figures"``: a row for each figure, with value, low and high (95 %)
-        - ``"messages"``: a row for each message, as --scores writes it: name, truth, verdict, ``score:CLASS`` in nats
-          and ``p:CLASS``
-        - ``"classes"``: a row for each class: messages, precision, recall, f1 and 1-ROCA, in percent
-        - ``"confusion"``: a row for each true class and verdict, with how many messages these are
-
-        Raises SpamnbError without pandas, and for another table.
-
-        >>> import spamnb
-        >>> found = spamnb.evaluate("corpora/mail", folds=2)
-        >>> found.to_frame("messages").columns.tolist()
-        ['name', 'truth', 'verdict', 'score:ham', 'score:spam', 'p:ham', 'p:spam']
-        """
-        from spamnb.report.frames import frame
-
-        tables = {
-            "figures": self._figures,
-            "messages": self._messages,
-            "classes": self._classes,
-            "confusion": self._confusion,
-        }
-        if of not in tables:
-            raise SpamnbError(f"no table is called {of!r}; they are {', '.join(tables)}")
-        return frame(tables[of]())
-
-    def _figures(self) -> dict[str, Any]:
-        from spamnb.evaluation.figures import FigureRow, figure_rows
-
-        rows = figure_rows(self.figures)
-        return {name: [row[i] for row in rows] for i, name in enumerate(FigureRow._fields)}
-
-    def _messages(self) -> dict[str, Any]:
-        from spamnb.formulas.decision import UNSURE
-
-        result = self.result
-        verdicts = [*result.classes, UNSURE]  # index −1 is the last
-        return {
-            "name": list(result.names),
-            "truth": [result.classes[c] for c in result.truth],
-            "verdict": [verdicts[c] for c in result.verdicts],
-            **{f"score:{name}": result.scores[:, c] for c, name in enumerate(result.classes)},
-            **{f"p:{name}": result.probabilities[:, c] for c, name in enumerate(result.classes)},
-        }
-
-    def _classes(self) -> dict[str, Any]:
-        names = ("class", "messages", "precision", "recall", "f1", "1-ROCA")
-        return {name: [row[i] for row in self.figures.by_class] for i, name in enumerate(names)}
-
-    def _confusion(self) -> dict[str, Any]:
-        from spamnb.formulas.decision import UNSURE
-
-        said = [*self.figures.classes, UNSURE]
-        cells = [
-            (true, verdict, messages)
-            for true, row in zip(self.figures.classes, self.figures.confusion)
-            for verdict, messages in zip(said, row)
-        ]
-        return {what: [cell[i] for cell in cells] for i, what in enumerate(("class", "verdict", "messages"))}
-
     def compare(self, other: Evaluation | FilePath) -> McNemar:
         """McNemar's exact test against another evaluation of the same messages, or one whose scores were written: how
         many messages only one of the two got right, and the probability p of so uneven a split by chance.
@@ -151,19 +90,29 @@ class Evaluation:
         except ValueError as error:
             raise SpamnbError(str(error) if isinstance(other, Evaluation) else f"{other}: {error}") from None
 
+    def page(self) -> str:
+        """A page of HTML with figures, curves and the worst errors, which needs nothing else and holds no script.
+
+        >>> import spamnb
+        >>> spamnb.evaluate("corpora/mail", folds=2).page()[:15]
+        '<!DOCTYPE html>'
+        """
+        from spamnb.report.page import page
+
+        kind = self.settings.model_type
+        trained = f"{self.model}, as it is" if self.model else f"{kind}, trained on parts of this mail"
+        return page(self.result, self.figures, self.settings, {"Command": self.command, "Model": trained})
+
     def write_page(self, path: FilePath) -> None:
-        """Write a page with figures, curves and the worst errors to ``path``. Raises SpamnbError where it cannot be
-        written.
+        """Write the page to ``path``. Raises SpamnbError where it cannot be written.
 
         >>> import spamnb
         >>> spamnb.evaluate("corpora/mail", folds=2, subjects=True).write_page("page.html")
         """
-        from spamnb.report.page import write_page
-        from spamnb.report.provenance import provenance
-
-        kind = self.settings.model_type
-        trained = f"{self.model}, as it is" if self.model else f"{kind}, trained on parts of this mail"
-        write_page(self.result, self.figures, provenance(self.command, trained, self.settings), Path(path))
+        try:
+            Path(path).write_text(self.page(), encoding="utf-8")
+        except OSError as error:
+            raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
 
     def write_scores(self, path: FilePath) -> None:
         """Write each message's scores to ``path``, for other programs and for ``compare``. Raises SpamnbError where it
@@ -177,21 +126,22 @@ class Evaluation:
         write_scores(self.result, Path(path))
 
     def __str__(self) -> str:
-        from io import StringIO
+        return self.text()
 
-        from rich.console import Console
+    def text(self, verbose: bool = False) -> str:
+        """What ``print`` shows; where ``verbose``, also the figures that serve to compare filters.
 
-        from spamnb.report.evaluation import tables
-        from spamnb.report.mislabelled import doubtful_lines
+        >>> import spamnb
+        >>> print(spamnb.evaluate("corpora/mail", folds=2).text(verbose=True))
+        2 folds: 127 messages...
+        """
+        from spamnb.report.evaluation import text
 
-        text = StringIO()
-        console = Console(file=text, width=Console().width)
-        for table in tables(self.figures):
-            console.print(table)
-        doubts = doubtful_lines(*self.mislabelled) if self.mislabelled is not None else []
-        return "\n".join([text.getvalue().rstrip("\n"), *doubts])
+        doubts = self.mislabelled.lines() if self.mislabelled is not None else []
+        return "\n".join([text(self.figures, verbose), *doubts])
 
     def _repr_html_(self) -> str:
-        from spamnb.report.notebook import evaluation_html
+        from html import escape
 
-        return evaluation_html(self.result, self.figures)
+        # A frame of its own: neither the page's style nor the notebook's reaches the other's.
+        return f'<iframe srcdoc="{escape(self.page())}" style="width: 100%; height: 640px; border: 0"></iframe>'

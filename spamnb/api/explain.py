@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, check_least, model_path
+import numpy as np
+
+from spamnb.api.arguments import FilePath, Tell, check_least, model_path, warn
+from spamnb.api.report import Report
+from spamnb.errors import SpamnbError
 from spamnb.judgement import Judgement
-from spamnb.naming import escape
+from spamnb.naming import escape, pluralize
+from spamnb.settings import BAYES_MODELS, COUNT_MODELS, Settings
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
     from spamnb.counts.class_counts import ClassTotals, TokenCounts
-    from spamnb.settings import Settings
 
 
 SHOWN = 3  # tokens at a prompt
+SHOWN_CLASSES = 5
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What decided one message: ``print`` shows what the command line does, a notebook a bar for each token.
+class Explanation(Report):
+    """What decided one message: ``print`` shows what the command line does.
 
     - ``judgement``: the verdict, its probabilities by class, and all the evidence
     - ``top``: how many of the tokens are shown
@@ -75,26 +80,6 @@ class Explanation:
             "evidence": evidence,
         }
 
-    def to_frame(self) -> Any:
-        """A data frame of pandas, a row for each token, the heaviest first: token, weight (in nats, for the
-        likeliest class against the next), of a corrected model the part of it that corrects naive Bayes, and
-        ``messages:CLASS``, the messages of each class that hold the token. Raises SpamnbError without pandas.
-
-        >>> import spamnb
-        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-        >>> spamnb.explain(b"Subject: offer", "model.spamnb").to_frame().columns.tolist()
-        ['token', 'weight', 'correction', 'messages:ham', 'messages:spam']
-        """
-        from spamnb.report.frames import frame
-
-        evidence = self.judgement.evidence[: self.top]
-        columns: dict[str, Any] = {"token": [e.token for e in evidence], "weight": [e.weight for e in evidence]}
-        if self.judgement.corrections:
-            columns["correction"] = list(self.judgement.corrections[: self.top])
-        for name, row in zip(self.totals.classes, self.counts.document_counts):
-            columns[f"messages:{name}"] = row[: len(evidence)].tolist()
-        return frame(columns)
-
     def __str__(self) -> str:
         return self.text()
 
@@ -109,14 +94,76 @@ class Explanation:
           ...: probability 0..., before calibration 0... (textbook naive Bayes)
         ...
         """
-        from spamnb.report.explanation import explanation
+        told, classes = self.judgement, self.totals.classes
+        not_read = [f"  not read: {what}" for what in told.truncations]
+        if len(classes) < 2:  # a single class has probability 1 whatever the message holds, which says nothing
+            known = "nothing yet; 'spamnb learn' adds messages"
+            for name in classes:
+                known = f"class {name!r} alone, and nothing to tell it from; 'spamnb learn' adds another class"
+            return "\n".join([f"verdict: {told.verdict}", f"  the model has learned {known}", *not_read])
+        lines = [f"verdict: {told.verdict}", *self._probabilities(verbose), *not_read]
+        if not told.evidence:
+            return "\n".join([*lines, "no token of this message is evidence"])
+        return "\n".join([*lines, *self._tokens(verbose)])
 
-        return explanation(self.judgement, self.settings, self.totals, self.counts, self.top, verbose)
+    def _ranked(self) -> list[str]:
+        """The classes, the likeliest first."""
+        return sorted(self.judgement.probabilities, key=lambda name: -self.judgement.probabilities[name])
 
-    def _repr_html_(self) -> str:
-        from spamnb.report.notebook import explanation_html
+    def _probabilities(self, verbose: bool) -> list[str]:
+        told = self.judgement
+        own = "textbook naive Bayes" if self.settings.model_type in BAYES_MODELS else "the model's own"
+        lines = [
+            f"  {name}: probability {told.probabilities[name]:.4f}"
+            + (f", before calibration {told.posterior[name]:.4g} ({own})" if verbose else "")
+            for name in self._ranked()[:SHOWN_CLASSES]
+        ]
+        if not told.enough:
+            lines.append("  the model has seen too few messages for these probabilities to mean much")
+        return lines
 
-        return explanation_html(self.judgement, self.settings.spam, self.top)
+    def _tokens(self, verbose: bool) -> list[str]:
+        """A line for each token: its weight, and the messages that hold it. Tokens of all messages are one line."""
+        told, totals = self.judgement, self.totals
+        best, second = self._ranked()[:2]
+        corrections = told.corrections if verbose else ()
+        lines, whereof = [""], ""
+        if self.settings.model_type in COUNT_MODELS and self.settings.pooling == "mean":
+            whereof = " (its share of the message's weighted mean)"
+        elif self.settings.model_type == "corrected" and verbose:
+            whereof = " (naive Bayes and its correction, then the latter alone)"
+            corrected = sum(told.corrections)
+            uncorrected = sum(weight for _, weight in told.evidence) - corrected
+            lines += [f"naive Bayes gives {uncorrected:+.3f} nats, its correction {corrected:+.3f}", ""]
+        of = f"weight in nats for {best} (+) against {second} (−){whereof}"
+        lines.append(f"{of}; messages that hold the token, of all:")
+        names = totals.classes if len(totals.classes) <= 4 else (best, second)
+        rows = [totals.classes.index(name) for name in names]
+        heads = [f"{name} /{totals.documents[row]}" for name, row in zip(names, rows)]
+        widths = [max(12, len(head)) for head in heads]
+
+        def line(weight: str, part: str, cells: Sequence[object], token: str) -> str:
+            columns = [f"{weight:>8}", *([f"{part:>10}"] if corrections else [])]
+            return "  ".join([*columns, *(f"{cell:>{width}}" for cell, width in zip(cells, widths)), token])
+
+        lines.append(line("nats", "correction", heads, "token"))
+        counts = self.counts.document_counts[:, : self.top]
+        everywhere = (counts == totals.documents[:, None]).all(axis=0)
+        shown = told.evidence[: self.top]
+        for k, (token, weight) in enumerate(shown):
+            if not everywhere[k]:
+                part = f"{corrections[k]:+.3f}" if corrections else ""
+                lines.append(line(f"{weight:+.3f}", part, counts[rows, k].tolist(), escape(token)))
+        common = np.flatnonzero(everywhere).tolist()
+        if common:
+            part = f"{sum(corrections[k] for k in common):+.3f}" if corrections else ""
+            tokens = ", ".join(escape(shown[k].token) for k in common)
+            documents = totals.documents[rows].tolist()
+            total = f"{sum(shown[k].weight for k in common):+.3f}"
+            lines.append(line(total, part, documents, f"in every message: {tokens}"))
+        if len(told.evidence) > self.top:
+            lines.append(f"… and {pluralize(len(told.evidence) - self.top, 'lighter one')}")
+        return lines
 
 
 def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: Tell = warn) -> Explanation:
@@ -159,7 +206,6 @@ def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
 
 def _only(source: str, tell: Tell) -> bytes:
     """The one message of a file."""
-    from spamnb.errors import SpamnbError
     from spamnb.sources.one_class import unlabelled
 
     left_out = LeftOut(tell)

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spamnb.api.notices import Tell
+from spamnb.api.arguments import Tell, chosen_cluster
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.entries import LeftOut
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.evaluation.result import Result
+    from spamnb.engines.rebuilding import Rebuilt
     from spamnb.settings import Settings
     from spamnb.sources.one_class import ReadOptions
-    from spamnb.training import LeaveOneOutResult
 
 
 def make_model(
@@ -40,17 +39,20 @@ def make_model(
     ``command`` is kept in the file as what it was made by, ``check`` may raise SpamnbError for what was counted, and
     ``shown`` is whether progress is. ``dask`` names a cluster that reads the mail.
     """
-    from spamnb.api.clusters import chosen_cluster
     from spamnb.api.mislabelled import conflicts, mislabelled
     from spamnb.api.progress import progress
     from spamnb.api.scratch import scratch
     from spamnb.engines.rebuilding import Lessons, rebuild
+    from spamnb.evaluation.held_out import mail_of
+    from spamnb.evaluation.protocols import left_out_result
     from spamnb.sources.spec import entries
+    from spamnb.store.store import Store
 
     not_kept = _learned_and_not_kept(model, keep_lessons)
     left_out = LeftOut(tell)
     names: list[str] | None = [] if doubtful else None
     lessons = Lessons(None if not_kept is None else model, keep_lessons, left_out)
+    suspects = None
     with (
         scratch() as folder,
         chosen_cluster(dask, workers, folder, tell) as cluster,
@@ -72,22 +74,18 @@ def make_model(
             check=check,
             cluster=cluster,
         )
-        suspects = None
-        if doubtful and len(made.left_out.labels):
-            suspects = _suspects(model, made.training_set, names or [], made.left_out, settings, doubtful)
-    _tell_of_lessons(tell, made.lessons, made.in_sources, made.other_class, not_kept or 0)
-    training_set = made.training_set
-    for name in sorted({*training_set.counts.classes} - {*made.left_out.classes}):
+        if names and len(made.left_out.labels):
+            with Store.open(model) as store:
+                mail = mail_of(made.training_set, names)
+                judged = left_out_result(mail, settings, made.left_out, store, suspects=doubtful)
+            suspects = mislabelled(sources, options, judged, doubtful)
+    _tell_of_lessons(tell, made, not_kept or 0)
+    counts = made.training_set.counts
+    for name in sorted({*counts.classes} - {*made.left_out.classes}):
         tell(f"all messages of class {name!r} are in a later class too, and count for that one only")
-    return TrainingReport(
-        model,
-        settings,
-        made.left_out,
-        int(training_set.counts.documents.sum()),
-        left_out.count,
-        mislabelled(sources, options, suspects, doubtful) if suspects is not None else None,
-        conflicts(sources, options, training_set, made.messages),
-    )
+    copies = conflicts(sources, options, made.training_set, made.messages)
+    read = int(counts.documents.sum())
+    return TrainingReport(model, settings, made.left_out, read, left_out.count, suspects, copies)
 
 
 def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None:
@@ -106,24 +104,6 @@ def _learned_and_not_kept(model: Path, keep_lessons: float | None) -> int | None
     with store:
         dropped = holding(store).lessons if keep_lessons == 0 else 0
         return learned_and_not_kept(store) + dropped
-
-
-def _suspects(
-    model: Path,
-    training_set: TrainingSet,
-    names: list[str],
-    left_out: LeaveOneOutResult,
-    settings: Settings,
-    limit: int,
-) -> Result:
-    """The left-out answers as a result, with the evidence of ``limit`` messages that look mislabelled; ``names`` are
-    those of all places in the mail."""
-    from spamnb.evaluation.held_out import mail_of
-    from spamnb.evaluation.protocols import left_out_result
-    from spamnb.store.store import Store
-
-    with Store.open(model) as store:
-        return left_out_result(mail_of(training_set, names), settings, left_out, store, suspects=limit)
 
 
 def _origin(sources: Sequence[str], options: ReadOptions, command: str) -> dict[str, Any]:
@@ -150,15 +130,15 @@ def _storable(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
-def _tell_of_lessons(tell: Tell, taught: int, in_sources: int, other_class: int, not_kept: int) -> None:
+def _tell_of_lessons(tell: Tell, made: Rebuilt, not_kept: int) -> None:
     from spamnb.naming import pluralize
 
-    if taught:
-        told = f"taught again {pluralize(taught, 'message')} that had been learned one by one"
-        if in_sources:
-            told += f"; {in_sources:,} of them in the sources too"
-        if other_class:
-            told += f", {other_class:,} in another class there: the lesson's class counts"
+    if made.lessons:
+        told = f"taught again {pluralize(made.lessons, 'message')} that had been learned one by one"
+        if made.in_sources:
+            told += f"; {made.in_sources:,} of them in the sources too"
+        if made.other_class:
+            told += f", {made.other_class:,} in another class there: the lesson's class counts"
         tell(told)
     if not_kept:
         tell(

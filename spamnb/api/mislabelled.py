@@ -5,32 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spamnb.naming import escape, pluralize
 from spamnb.sources.one_class import ReadOptions
 
 if TYPE_CHECKING:
     from spamnb.counts.training_set import TrainingSet
-    from spamnb.evaluation.mislabelled import Doubtful, Head
     from spamnb.evaluation.result import Result
     from spamnb.sources.entries import Entry
 
+LONGEST = 70  # characters of a sender or a subject
+REASONS = 6  # tokens of each message
+LISTED = 10  # messages that stand in several classes
+
+
+class Doubtful(NamedTuple):
+    """A message labelled as one class that looks like another; sender and subject where it could be read again."""
+
+    name: str
+    label: str
+    likeliest: str
+    probability: float  # of the likeliest
+    evidence: Sequence[tuple[str, float]]  # (token, nats), heaviest first; above 0 speaks for the likeliest
+    sender: str | None = None
+    subject: str | None = None
+
 
 class Mislabelled(NamedTuple):
-    """Messages that look as if they stood in the wrong folder, the surest first; and sender and subject of each, by
-    name and label, where it could be read again."""
+    """Messages that look as if they stood in the wrong folder, the surest first."""
 
     found: list[Doubtful]
-    heads: dict[tuple[str, str], Head]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The same for programs: name, label, likeliest, probability, evidence, sender and subject of each."""
-        from spamnb.evaluation.figures import as_json
+        return [{**each._asdict(), "evidence": [list(pair) for pair in each.evidence]} for each in self.found]
 
-        nothing = {"sender": None, "subject": None}
-        known = {key: head._asdict() for key, head in self.heads.items()}
-        told: list[dict[str, Any]] = as_json(
-            [{**each._asdict(), **known.get((each.name, each.label), nothing)} for each in self.found]
-        )
-        return told
+    def lines(self) -> list[str]:
+        """Three lines a message: why it looks mislabelled; who sent it, and what about; and which tokens say so."""
+        from spamnb.report.numbers import percent
+
+        if not self.found:
+            return ["No message looks mislabelled."]
+        lines = [f"{pluralize(len(self.found), 'message')} may stand in the wrong folder, the surest first:"]
+        for each in self.found:
+            sure = percent(100 * each.probability)
+            lines.append(f"  {escape(each.name)}: labelled {each.label}, looks like {each.likeliest} ({sure} %)")
+            if each.sender is not None and each.subject is not None:
+                sender, subject = (shortened(text) or "(none)" for text in (each.sender, each.subject))
+                lines.append(f"    From: {sender}   Subject: {subject}")
+            reasons = [shortened(token) for token, weight in each.evidence if weight > 0][:REASONS]
+            if reasons:
+                lines.append(f"    because of {', '.join(reasons)}")
+        return lines
 
 
 class Conflicts(NamedTuple):
@@ -38,6 +63,28 @@ class Conflicts(NamedTuple):
 
     messages: int = 0
     groups: Sequence[Sequence[tuple[str, str]]] = ()
+
+    def lines(self) -> list[str]:
+        """The first of these messages, a line for each."""
+        if not self.messages:
+            return []
+        verb = "stands" if self.messages == 1 else "stand"
+        lines = [f"{pluralize(self.messages, 'message')} {verb} in several classes; the last that is named counts:"]
+        for group in filter(None, self.groups):
+            lines.append("  " + ", ".join(f"{label} {escape(name)}" for label, name in group))
+        if self.messages > len(self.groups):
+            lines.append(f"  … and {self.messages - len(self.groups):,} more")
+        return lines
+
+
+def shortened(text: str) -> str:
+    """One line of text for a terminal, of at most LONGEST characters.
+
+    >>> shortened("caf\\x1b[2J  \\n au lait"), len(shortened("x" * 99))
+    ('caf\\\\x1b[2J au lait', 70)
+    """
+    text = escape(" ".join(text[: 4 * LONGEST].split())[:LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
@@ -48,27 +95,67 @@ def noting_names(entries: Iterable[Entry], names: list[str]) -> Iterator[Entry]:
 
 
 def mislabelled(sources: Sequence[str], options: ReadOptions, result: Result, limit: int) -> Mislabelled | None:
-    """At most ``limit`` messages of a result that look mislabelled, and who sent them; None where nobody asked."""
-    from spamnb.evaluation.mislabelled import doubtful, heads
+    """At most ``limit`` messages of a result that look mislabelled, the surest first; None where nobody asked.
+
+    Evidence is there for those that ``result.details`` explains. Sender and subject are read from the sources again.
+    """
+    from spamnb.evaluation.mislabelled import surest
 
     if not limit:
         return None
-    found = doubtful(result, limit)
-    wanted = [(each.name, each.label) for each in found]
-    return Mislabelled(found, heads(again(sources, options), wanted))
+    found = []
+    for row in surest(result.scores, result.probabilities, result.truth, result.verdicts)[:limit].tolist():
+        label, said = result.classes[result.truth[row]], result.verdicts[row]
+        evidence = result.details[row].evidence if row in result.details else ()
+        p = float(result.probabilities[row, said])
+        found.append(Doubtful(result.names[row], label, result.classes[said], p, evidence))
+    heads = _heads(again(sources, options), {(each.name, each.label) for each in found})
+    return Mislabelled([each._replace(**heads.get((each.name, each.label), {})) for each in found])
+
+
+def _heads(entries: Iterable[Entry], missing: set[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Sender and subject of the messages with these names and labels, as far as they are still there. No more of the
+    sources is gone through than that takes, and no other message is read."""
+    from spamnb.reader.message import header_of
+
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for entry in entries if missing else ():
+        key = entry.name, entry.label or ""
+        if key in missing:
+            missing.discard(key)
+            try:
+                raw = entry.read()
+            except OSError:
+                continue  # it has gone since
+            found[key] = {"sender": header_of(raw, "from"), "subject": header_of(raw, "subject")}
+            if not missing:
+                break
+    return found
 
 
 def conflicts(sources: Sequence[str], options: ReadOptions, training_set: TrainingSet, messages: int) -> Conflicts:
     """Those of the first ``messages`` messages that stand in several classes."""
     from spamnb.counts.copies import in_several_classes
-    from spamnb.evaluation.mislabelled import named
-    from spamnb.report.mislabelled import LISTED
 
     groups = [[copy for copy in group if copy[0] < messages] for group in in_several_classes(training_set)]
     groups = [group for group in groups if len({label for _, label in group}) > 1]
     if not groups:
         return Conflicts()
     return Conflicts(len(groups), named(again(sources, options), groups[:LISTED]))
+
+
+def named(entries: Iterable[Entry], groups: Sequence[Sequence[tuple[int, str]]]) -> list[list[tuple[str, str]]]:
+    """(class, name) of every message in groups of (place, class); those whose place holds another class now are left
+    out, for the sources have changed since."""
+    wanted = {place: label for group in groups for place, label in group}
+    last = max(wanted, default=-1)
+    names: dict[int, str] = {}
+    for place, entry in enumerate(entries):
+        if wanted.get(place) == entry.label and place in wanted:
+            names[place] = entry.name
+        if place >= last:
+            break
+    return [[(label, names[place]) for place, label in group if place in names] for group in groups]
 
 
 def again(sources: Sequence[str], options: ReadOptions) -> Iterator[Entry]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spamnb.api.notices import Tell, warn
-from spamnb.api.options import Sources, specs_of
+from spamnb.api.arguments import Sources, Tell, specs_of, warn
 from spamnb.naming import pluralize
 from spamnb.reader.message import Message, parse
 from spamnb.sources.entries import Entry, LeftOut, messages

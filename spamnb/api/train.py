@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, Sources, check_least, model_path, settings_of, specs_of
+from spamnb.api.arguments import (
+    FilePath,
+    Sources,
+    Tell,
+    check_dask,
+    check_least,
+    check_writable,
+    model_path,
+    settings_of,
+    specs_of,
+    warn,
+)
 from spamnb.api.training_report import TrainingReport
 from spamnb.sources.one_class import ReadOptions
 
@@ -13,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from spamnb.settings import SettingsOptions
-
 
 
 def train(
@@ -68,7 +77,6 @@ def train(
     ...     classifier.settings.alpha
     0.5
     """
-    from spamnb.api.clusters import check_dask
     from spamnb.api.making import make_model
     from spamnb.sources.notes import notes
     from spamnb.store.snapshot import check_replaceable
@@ -77,8 +85,8 @@ def train(
     check_least(0, doubtful=doubtful, keep_lessons=keep_lessons)
     path, specs, chosen = model_path(model), specs_of(sources), settings_of(settings)
     check_replaceable(path, force=force)
-    if dask is not None:
-        check_dask(dask, workers)
+    check_writable(path)
+    check_dask(dask, workers)
     for spec in specs:
         for note in notes(spec, recursive):
             tell(note)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from spamnb.api.notices import Tell, warn
-from spamnb.api.options import FilePath, check_least, model_path
-from spamnb.counts.top_words import TellingWord, TopWords, Word
+from spamnb.api.arguments import FilePath, Tell, check_least, model_path, warn
+from spamnb.api.report import Report
+from spamnb.counts.top_words import TellingWord, Word
+from spamnb.errors import SpamnbError
 from spamnb.naming import escape, pluralize
 
 if TYPE_CHECKING:
@@ -15,11 +20,12 @@ if TYPE_CHECKING:
 
 
 SHOWN = 3  # words at a prompt
+GAP = "  "
 
 
 @dataclass(frozen=True)
-class WordsReport:
-    """The words of a model: ``print`` shows the command line's table, a notebook a wider one.
+class WordsReport(Report):
+    """The words of a model: ``print`` shows the command line's table.
 
     - ``likeliest``: of each class the likeliest tokens, each with θ_jc, the probability that a message of the class
       holds it
@@ -44,9 +50,6 @@ class WordsReport:
         telling = ", ".join(escape(word.token) for word in self.informative[:SHOWN])
         return f"WordsReport({words}{telling and f'; the most telling: {telling}'})"
 
-    def _table(self) -> TopWords:
-        return TopWords(self.likeliest, self.informative)
-
     def to_dict(self) -> dict[str, Any]:
         """The report as what json can hold: likeliest {class: [{token, probability}]}, informative [{token, bits,
         class}].
@@ -56,46 +59,88 @@ class WordsReport:
         >>> list(spamnb.words("model.spamnb").to_dict())
         ['likeliest', 'informative']
         """
-        from spamnb.report.words import words_record
-
-        return words_record(self._table())
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas, a row for each word: its list (a class or "mutual information"), rank,
-        token, value and class, which is the one that an informative word speaks for. Raises SpamnbError without pandas.
-
-        >>> import spamnb
-        >>> _ = spamnb.train("corpora/mail", "model.spamnb")
-        >>> spamnb.words("model.spamnb", top=3).to_frame().columns.tolist()
-        ['list', 'rank', 'token', 'value', 'class']
-        """
-        from spamnb.report.frames import frame
-        from spamnb.report.words import COLUMNS, words_rows
-
-        rows = words_rows(self._table())
-        return frame({name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)})
+        return {
+            "likeliest": {
+                name: [{"token": word.token, "probability": word.value} for word in words]
+                for name, words in self.likeliest.items()
+            },
+            "informative": [
+                {"token": word.token, "bits": word.value, "class": word.label} for word in self.informative
+            ],
+        }
 
     def to_csv(self) -> str:
-        """The same rows as CSV text, which needs no other library; unprintable characters are escaped.
+        """A line for each word: its list (a class or "mutual information"), rank, token, value and class, which is the
+        one that an informative word speaks for. Unprintable characters are escaped.
 
         >>> import spamnb
         >>> _ = spamnb.train("corpora/mail", "model.spamnb")
         >>> spamnb.words("model.spamnb", top=1).to_csv().splitlines()[0]
         'list,rank,token,value,class'
         """
-        from spamnb.report.words import words_csv
-
-        return words_csv(self._table())
+        lists = {name: [TellingWord(*word, name) for word in words] for name, words in self.likeliest.items()}
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["list", "rank", "token", "value", "class"])
+        for name, words in {**lists, "mutual information": self.informative}.items():
+            for rank, word in enumerate(words, 1):
+                writer.writerow([name, rank, escape(word.token), f"{word.value:.6g}", word.label])
+        return text.getvalue()
 
     def __str__(self) -> str:
-        from spamnb.report.words import words_text
+        from rich.console import Console
 
-        return words_text(self._table())
+        return self.text(Console().width)
 
-    def _repr_html_(self) -> str:
-        from spamnb.report.notebook import words_html
+    def text(self, width: int) -> str:
+        """A table: a pair of columns per class, and three for mutual information, the last the class that the word
+        speaks for. Columns that do not fit into ``width`` go below the others.
 
-        return words_html(self._table())
+        >>> report = WordsReport({"ham": [Word("lunch", 0.5)], "spam": [Word("pills", 0.75)]}, [])
+        >>> print(report.text(80))
+        ham        p  spam       p
+        lunch  0.500  pills  0.750
+        """
+        blocks = [
+            _block((escape(name), "p"), [(escape(word.token), f"{word.value:.3f}") for word in words])
+            for name, words in self.likeliest.items()
+        ]
+        if self.informative:
+            told = [(escape(word.token), f"{word.value:.3f}", escape(word.label)) for word in self.informative]
+            blocks.append(_block(("highest MI", "bits", "speaks for"), told))
+        return "\n".join(line.rstrip() for line in _side_by_side(blocks, width)) + "\n"
+
+
+def _block(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of equal width: headings and cells, of which the second column holds numbers."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(headings, *rows)]
+    return [
+        GAP.join(
+            " " * (width - cell_len(cell)) + cell if place == 1 else cell + " " * (width - cell_len(cell))
+            for place, (cell, width) in enumerate(zip(row, widths))
+        )
+        for row in (headings, *rows)
+    ]
+
+
+def _side_by_side(blocks: Sequence[list[str]], width: int) -> list[str]:
+    """The blocks beside one another as far as ``width`` allows, and the others below."""
+    from rich.cells import cell_len
+
+    lines: list[str] = []
+    band: list[list[str]] = []
+    for block in [*blocks, None]:
+        used = sum(cell_len(each[0]) + len(GAP) for each in band)
+        if band and (block is None or used + cell_len(block[0]) > width):
+            blank = [" " * cell_len(each[0]) for each in band]
+            rows = zip_longest(*band)
+            lines += [""] * bool(lines)
+            lines += [GAP.join(cell or gap for cell, gap in zip(row, blank)) for row in rows]
+            band = []
+        band += [block] if block else []
+    return lines
 
 
 def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tell = warn) -> WordsReport:
@@ -125,7 +170,6 @@ def words(model: FilePath, top: int = 15, *, everything: bool = False, tell: Tel
 def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsReport:
     """The words of a model that is open."""
     from spamnb.counts.top_words import top_words, words_of_text
-    from spamnb.errors import SpamnbError
     from spamnb.store.snapshot import read_counts
 
     tokens, counts = read_counts(store)
@@ -134,8 +178,5 @@ def words_of(store: Store, top: int, everything: bool, tell: Tell) -> WordsRepor
     if not everything:
         counts, tokens = words_of_text(counts, tokens)
         if not len(tokens):
-            tell(
-                f"{store.path}: no token is a word of text; --all (in Python: everything=True) shows all kinds of"
-                " evidence"
-            )
+            tell(f"{store.path}: no token is a word of text; --all (everything=True) shows all kinds of evidence")
     return WordsReport(*top_words(counts, tokens, top))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +24,7 @@ from spamnb.naming import escape, escape_json
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
-    from spamnb.judgement import Evidence, Judgement
+    from spamnb.judgement import Judgement
     from spamnb.report.message_line import Heading
     from spamnb.sources.entries import Entry
 
@@ -117,11 +116,11 @@ def _classify(
     unreadable = Unreadable()
     verdicts: set[str] = set()
     out = standard_output()
-    line, about = _printed(classifier, form)
+    about, line = _printed(classifier, form)
     entries = messages_of(sources, unreadable)
     for verdict, text in told_of_each(entries, classifier, line, unreadable, tokens, form == "json", workers, about):
         verdicts.add(verdict)
-        out.write(text)
+        out.write(text + "\n")
     if not verdicts and not unreadable.count:
         from spamnb.cli.each_message import no_message
 
@@ -142,85 +141,64 @@ def told_of_each(
     posterior: bool = False,
     workers: int | None = None,
     about: Callable[[Entry, bytes], Any] = _name,
-) -> Iterator[T]:
-    """``line(about(entry, raw), judgement)`` of each message; for one alone, without what only many need."""
+) -> Iterator[tuple[str, T]]:
+    """Verdict and ``line(about(entry, raw), judgement)`` of each message; for one alone, without what many need."""
+
+    def told(of: Any, judgement: Judgement) -> tuple[str, T]:
+        return judgement.verdict, line(of, judgement)
+
     first = list(islice(entries, 2))
     if len(first) == 2:
         from spamnb.engines.judging import classify_parallel
 
         entries = chain(first, entries)
-        yield from classify_parallel(entries, classifier, line, unreadable, tokens, posterior, workers, about)
+        yield from classify_parallel(entries, classifier, told, unreadable, tokens, posterior, workers, about)
         return
     from spamnb.sources.entries import messages
 
     for entry, raw in messages(first, unreadable):
         (judgement,) = classifier.classify_all([raw], tokens, posterior=posterior)
-        yield line(about(entry, raw), judgement)
+        yield told(about(entry, raw), judgement)
 
 
 def _printed(
     classifier: Classifier, form: str
-) -> tuple[Callable[[Any, Judgement], tuple[str, str]], Callable[[Entry, bytes], Any]]:
-    """What makes the verdict, and what is printed, of a message and a judgement; and what it takes of the message."""
-    out = standard_output()
-    if form != "text" or not out.isatty():
-        return partial(_line, form=form), _name
+) -> tuple[Callable[[Entry, bytes], Any], Callable[[Any, Judgement], str]]:
+    """What is taken of a message, and what is printed of that and of its judgement."""
+    if form == "json":
+        return _name, _json
+    if not standard_output().isatty():
+        return _name, lambda name, judgement: f"{judgement.verdict}\t{_best(judgement)}\t{name}" + _evidence(judgement)
     from spamnb.formulas.decision import UNSURE
-    from spamnb.report.message_line import column_width, terminal_width
+    from spamnb.report.message_line import column_width, fit, heading, message_line, terminal_width
 
-    verdicts = column_width([*classifier.store.totals().classes, UNSURE])
-    return partial(_on_terminal, verdicts=verdicts, columns=terminal_width()), _heading
+    verdicts, columns = column_width([*classifier.store.totals().classes, UNSURE]), terminal_width()
 
+    def line(message: tuple[str, Heading], judgement: Judgement) -> str:
+        head = f"{fit(judgement.verdict, verdicts)}  {_best(judgement)}"
+        return message_line(head, message[1], message[0], columns) + _evidence(judgement)
 
-def _heading(entry: Entry, raw: bytes) -> tuple[str, Heading]:
-    from spamnb.report.message_line import heading
-
-    return entry.name, heading(raw)
-
-
-def _line(name: str, judgement: Judgement, form: str) -> tuple[str, str]:
-    """The verdict, and what is printed of the message."""
-    return judgement.verdict, (_json if form == "json" else _text)(name, judgement)
-
-
-def _on_terminal(
-    message: tuple[str, Heading], judgement: Judgement, verdicts: int, columns: int
-) -> tuple[str, str]:
-    """The verdict, and a line for whoever looks at a terminal."""
-    from spamnb.report.message_line import fit, message_line
-
-    name, of = message
-    head = f"{fit(judgement.verdict, verdicts)}  {_best(judgement):.4f}"
-    return judgement.verdict, message_line(head, of, name, columns) + "\n" + _evidence(judgement)
+    return lambda entry, raw: (entry.name, heading(raw)), line
 
 
 def _json(name: str, judgement: Judgement) -> str:
+    evidence: list[dict[str, Any]] = [each._asdict() for each in judgement.evidence]
+    for each, part in zip(evidence, judgement.corrections):  # there are none in models that correct nothing
+        each["correction"] = part
     record = {
         "source": name,
         "verdict": judgement.verdict,
         "probabilities": judgement.probabilities,
         "score": judgement.score,
         "posterior": judgement.posterior,
-        "evidence": [
-            {"token": token, "weight": weight} | ({} if part is None else {"correction": part})
-            for (token, weight), part in _parts(judgement)
-        ],
+        "evidence": evidence,
     }
-    return escape_json(record) + "\n"
+    return escape_json(record)
 
 
-def _text(name: str, judgement: Judgement) -> str:
-    return f"{judgement.verdict}\t{_best(judgement):.4f}\t{name}\n" + _evidence(judgement)
-
-
-def _best(judgement: Judgement) -> float:
-    return max(judgement.probabilities.values(), default=0.0)
+def _best(judgement: Judgement) -> str:
+    return f"{max(judgement.probabilities.values(), default=0.0):.4f}"
 
 
 def _evidence(judgement: Judgement) -> str:
-    return "".join(f"    {weight:+7.2f}  {escape(token)}\n" for token, weight in judgement.evidence)
-
-
-def _parts(judgement: Judgement) -> Iterator[tuple[Evidence, float | None]]:
-    """Each piece of evidence with the part of it that corrects naive Bayes; None in other models."""
-    return zip_longest(judgement.evidence, judgement.corrections)
+    return "".join(f"\n    {weight:+7.2f}  {escape(token)}" for token, weight in judgement.evidence)

@@ -38,10 +38,9 @@ def classify_to_csv(
     else:
         write(["source", *figures])
         found = told_of_each(messages_of(sources, unreadable), classifier, _figures, unreadable, workers=workers)
-        rows = ([name, *cells] for name, cells in found)
-    verdict_from_the_end = -len(figures)
-    for row in rows:
-        verdicts.add(row[verdict_from_the_end])
+        rows = ((verdict, [name, *cells]) for verdict, (name, cells) in found)
+    for verdict, row in rows:
+        verdicts.add(verdict)
         write(row)
     if not verdicts and not unreadable.count:
         raise no_message(sources)
@@ -55,8 +54,8 @@ def _with_rows(
     unreadable: Unreadable,
     workers: int | None,
     write: Callable[[list[str]], None],
-) -> Iterator[list[str]]:
-    """The rows of a table, each with its figures behind; the names of the columns are written first."""
+) -> Iterator[tuple[str, list[str]]]:
+    """Verdicts, and the rows of a table, each with its figures behind; the names of the columns are written first."""
     from spamnb.sources.tables import Columns, table_with_cells
 
     options = read_options()
@@ -69,10 +68,10 @@ def _with_rows(
             waiting.append((entry.name, cells))
             yield entry
 
-    for name, added in told_of_each(entries(), classifier, _figures, unreadable, workers=workers):
+    for verdict, (name, added) in told_of_each(entries(), classifier, _figures, unreadable, workers=workers):
         its_name, cells = waiting.popleft()
         assert name == its_name  # a row's message is in memory, so none of them can be unreadable
-        yield [*cells, *added]
+        yield verdict, [*cells, *added]
 
 
 def new_names(wanted: Iterable[str], taken: Iterable[str]) -> list[str]:

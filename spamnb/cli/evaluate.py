@@ -10,6 +10,7 @@ import click
 from spamnb.cli.options import (
     SOURCE,
     ModelPath,
+    NewFile,
     command_line,
     dask_option,
     doubtful_option,
@@ -22,8 +23,6 @@ from spamnb.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from spamnb.api.evaluation import Evaluation
-    from spamnb.evaluation.mcnemar import McNemar
     from spamnb.settings import SettingsOptions
 
 
@@ -45,26 +44,17 @@ if TYPE_CHECKING:
     " for a few parts of the mail instead.",
 )
 @click.option("--online", is_flag=True, help="In the given order: classify each message, then learn it.")
-@click.option(
-    "-m",
-    "--model",
-    type=ModelPath(),
-    help="Judge by this model as it is; the mail must be new to it.",
-)
+@click.option("-m", "--model", type=ModelPath(), help="Judge by this model as it is; the mail must be new to it.")
 @click.option("--by-date", is_flag=True, help="With --online or --split: in the order in which mail was received.")
 @format_option("text", "json")
-@click.option(
-    "--scores", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write each message's scores."
-)
+@click.option("--scores", type=NewFile(), metavar="FILE", help="Write each message's scores.")
 @click.option(
     "--compare",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="McNemar's test against the --scores of another run over the same messages.",
 )
-@click.option(
-    "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Write a page with figures."
-)
+@click.option("--report", type=NewFile(), metavar="FILE.html", help="Write a page with figures.")
 @doubtful_option
 @click.option("-v", "--verbose", is_flag=True, help="Also lam%, cost ratios, log loss, Brier score, F1 of each class.")
 @set_option
@@ -72,21 +62,14 @@ if TYPE_CHECKING:
 @dask_option("Let a Dask cluster read the mail")
 def evaluate_command(
     sources: tuple[str, ...],
-    folds: int | None,
     split: str | None,
-    leave_one_out: bool,
-    online: bool,
-    model: Path | None,
-    by_date: bool,
     form: str,
     scores: Path | None,
     compare: Path | None,
     report: Path | None,
-    doubtful: int,
     verbose: bool,
     settings: SettingsOptions,
-    workers: int | None,
-    dask: str | None,
+    **given: Any,
 ) -> None:
     """Measure the filter on labelled mail: good mail lost, spam let through, and what its probabilities are worth.
 
@@ -103,30 +86,16 @@ def evaluate_command(
     from spamnb.evaluation.scores import read_scores
     from spamnb.naming import escape_json
 
-    chosen = [folds is not None, split is not None, leave_one_out, online, model is not None]
-    if sum(chosen) > 1:
-        raise click.UsageError("--folds, --split, --leave-one-out, --online and --model exclude each other")
-    if by_date and not online and split in (None, "md5"):
-        raise click.UsageError("--by-date goes with --online, or with --split FRACTION")
-    if model is not None and settings:
-        raise click.UsageError(f"--set {', '.join(settings)}: --model takes the model as it was trained")
     if compare:
         read_scores(compare)  # a file that is none is told now, not when all the mail has been read
     found = evaluate(
         sources,
-        folds=folds,
         split=_fraction(split),
-        leave_one_out=leave_one_out,
-        online=online,
-        model=model,
-        by_date=by_date,
-        doubtful=doubtful,
         subjects=report is not None,
-        workers=workers,
-        dask=dask,
         progress=True,
         tell=tell_of_ours,
         command=command_line(),
+        **given,
         **read_options()._asdict(),
         **settings,
     )
@@ -140,34 +109,14 @@ def evaluate_command(
         if form == "json":
             click.echo(escape_json({**found.to_dict(), "mcnemar": as_json(test)}))
         else:
-            _print(found, test, compare, verbose)
+            click.echo(found.text(verbose))
+            if test:
+                click.echo(f"McNemar against {compare}: {test}")
 
 
 def _fraction(split: str | None) -> Any:
-    from spamnb.errors import SpamnbError
-
-    if split is None or split == "md5":
-        return split
+    """The number that stands there, or the text, of which ``evaluate`` says what is wrong with it."""
     try:
-        return float(split)
+        return None if split is None else float(split)
     except ValueError:
-        raise SpamnbError(f"--split {split}: give a fraction between 0 and 1, or md5") from None
-
-
-def _print(found: Evaluation, test: McNemar | None, compare: Path | None, verbose: bool) -> None:
-    from rich.console import Console
-
-    from spamnb.report.evaluation import tables
-    from spamnb.report.mislabelled import doubtful_lines
-
-    console = Console()
-    for table in tables(found.figures, verbose):
-        console.print(table)
-    if test:
-        console.print(
-            f"McNemar against {compare}: {test.only_first_right} right only here,"
-            f" {test.only_second_right} only there, p = {test.p_value:.3g}",
-            markup=False,
-        )
-    for line in doubtful_lines(*found.mislabelled) if found.mislabelled is not None else []:
-        click.echo(line)
+        return split

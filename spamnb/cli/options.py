@@ -49,12 +49,28 @@ class ModelPath(click.Path):
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
-def _check_folder(context: click.Context, param: click.Parameter, model: Path) -> Path:
-    """The path of a model that may be made; SpamnbError where one was named in a folder that does not exist."""
-    named = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
-    folder = model.absolute().parent
-    if named and not os.path.lexists(folder):
-        raise SpamnbError(f"{escape(str(model))}: there is no folder {escape(str(folder))}")
+class NewFile(ModelPath):
+    """A file to be written: where that cannot be it is told before any work."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from spamnb.api.arguments import check_writable
+
+        path = super().convert(value, param, ctx)
+        check_folder(path)
+        check_writable(path)
+        return path
+
+
+def check_folder(path: Path) -> None:
+    """SpamnbError where the folder of a file that is to be made does not exist."""
+    folder = path.absolute().parent
+    if not os.path.lexists(folder):
+        raise SpamnbError(f"{escape(str(path))}: there is no folder {escape(str(folder))}")
+
+
+def _check_folder_of_named(context: click.Context, param: click.Parameter, model: Path) -> Path:
+    if context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT:
+        check_folder(model)
     return model
 
 
@@ -69,7 +85,7 @@ _model = partial(
     help="The model file.",
 )
 model_option = _model()
-new_model_option = _model(callback=_check_folder)  # of commands that make a model where there is none
+new_model_option = _model(callback=_check_folder_of_named)  # of commands that make a model where there is none
 
 
 def format_option(*forms: str) -> Callable[[Any], Any]:
@@ -162,7 +178,7 @@ def set_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> SettingsOptions:
-    from spamnb.api.options import settings_of
+    from spamnb.api.arguments import settings_of
     from spamnb.settings import SETTINGS
 
     if "help" in given:

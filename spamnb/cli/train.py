@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,17 +36,7 @@ if TYPE_CHECKING:
 @set_option
 @workers_option
 @dask_option("Let a Dask cluster read the mail")
-def train_command(
-    sources: tuple[str, ...],
-    model: Path,
-    force: bool,
-    doubtful: int,
-    one_class: bool,
-    keep_lessons: float | None,
-    settings: SettingsOptions,
-    workers: int | None,
-    dask: str | None,
-) -> None:
+def train_command(sources: tuple[str, ...], model: Path, settings: SettingsOptions, **given: Any) -> None:
     """Make a new model from labelled mail, and say how well it judges each message when that message is left out.
 
     A SOURCE is a directory with a folder per class; CLASS=PATH where PATH is a folder, Maildir, MH folder, mbox, single
@@ -66,17 +56,11 @@ def train_command(
     report = train(
         sources,
         model,
-        force=force,
-        one_class=one_class,
-        doubtful=doubtful,
-        keep_lessons=keep_lessons,
-        workers=workers,
-        dask=dask,
         progress=True,
         tell=tell_of_ours,
         command=command_line(),
+        **given,
         **read_options()._asdict(),
         **settings,
     )
-    for line in report.lines():
-        click.echo(line)
+    click.echo(str(report))

@@ -43,7 +43,7 @@ def upgrade_command(
 
     \b
     Example:
-      spamnb upgrade ham=~/Maildir spam=~/Maildir/.Junk
+      spamnb upgrade ham=~/Maildir/cur spam=~/Maildir/.Junk
     """
     from spamnb.api.making import make_model
     from spamnb.errors import SpamnbError
@@ -110,8 +110,7 @@ def upgrade_command(
         shown=True,
         check=check,
     )
-    for line in report.lines():
-        click.echo(line)
+    click.echo(str(report))
 
 
 def _recorded(meta: dict[str, Any], path: str) -> tuple[list[str], str, Any]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from spamnb.engines.executor import cores
-from spamnb.errors import SpamnbError, reason
+from spamnb.errors import ArgumentError, SpamnbError, reason
 from spamnb.reader.options import TOKENS_VERSION
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def cluster(address: str, workers: int | None, folder: Path, tell: Callable[[str
     try:
         import distributed
     except ImportError as error:
-        raise SpamnbError("--dask needs Dask's distributed: pip install distributed") from error
+        raise ArgumentError("{option.dask} needs Dask's distributed: pip install distributed") from error
     made_client: Any = distributed.Client  # untyped
     with ExitStack() as stack:
         stack.enter_context(_quiet())
@@ -233,8 +233,11 @@ def _scheduler(address: str) -> str:
     try:
         found = json.loads(path.read_bytes())["address"]
     except OSError as error:
-        forms = "--dask is tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or local"
-        raise SpamnbError(f"{address}: {reason(error)}; {forms}") from None
+        raise ArgumentError(
+            "{at}: {why}; {option.dask} is tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or local",
+            at=address,
+            why=reason(error),
+        ) from None
     except (ValueError, KeyError, TypeError):
         raise SpamnbError(f"{address}: no scheduler file; 'dask scheduler --scheduler-file' writes one") from None
     return str(found)

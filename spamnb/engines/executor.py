@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import ArgumentError
 from spamnb.sources.entries import Entry
 
 MAX_CHUNK = 256  # messages that are judged or read at once: more gain less than their memory is worth
@@ -59,7 +59,7 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
     try:
         yield executor
     except MemoryError:
-        raise SpamnbError("too little memory; --workers 1 or a smaller source needs less") from None
+        raise ArgumentError("too little memory; {option.workers} 1 or a smaller source needs less") from None
     finally:
         executor.shutdown(cancel_futures=True)
 

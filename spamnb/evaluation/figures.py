@@ -96,31 +96,6 @@ def figures(result: Result, *, replicates: int = bootstrap.REPLICATES, seed: int
     )
 
 
-class FigureRow(NamedTuple):
-    """A figure by name with its 95 % interval; NaN bounds where there is none."""
-
-    figure: str
-    value: float
-    low: float
-    high: float
-
-
-def figure_rows(found: Figures) -> list[FigureRow]:
-    """The figures of a result as rows: of spam where there is such a class, of the verdicts, of the probabilities."""
-    rows: list[tuple[str, Estimate]] = []
-    if (spam := found.spam) is not None:
-        rows += [("hm%", spam.hm), ("sm%", spam.sm), ("lam%", spam.lam), ("1-ROCA%", spam.one_minus_roca)]
-        rows += [(f"sm% at hm% ≤ {level:g}", estimate) for level, estimate in spam.sm_at_hm.items()]
-        rows += [("unsure, % of good mail", Estimate(spam.unsure_ham))]
-        rows += [("unsure, % of spam", Estimate(spam.unsure_spam))]
-        rows += [(f"total cost ratio, λ = {cost}", Estimate(value)) for cost, value in spam.total_cost_ratio.items()]
-    rows += [("accuracy %", found.accuracy), ("macro F1 %", found.macro_f1)]
-    if (p := found.calibration) is not None:
-        rows += [("log loss, nats", Estimate(p.log_loss)), ("Brier score", Estimate(p.brier))]
-        rows += [("expected calibration error %", Estimate(p.expected_calibration_error))]
-    return [FigureRow(name, *estimate) for name, estimate in rows]
-
-
 def _spam(result: Result, replicates: int, seed: int) -> SpamFigures | None:
     spam = result.spam_index
     if spam is None:

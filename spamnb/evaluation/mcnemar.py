@@ -15,6 +15,10 @@ class McNemar(NamedTuple):
     only_second_right: int
     p_value: float
 
+    def __str__(self) -> str:
+        told = f"{self.only_first_right} right only here, {self.only_second_right} only there"
+        return f"{told}, p = {self.p_value:.3g}"
+
 
 def mcnemar(first_right: ArrayLike, second_right: ArrayLike) -> McNemar:
     """Exact two-sided test: the discordant messages are coin tosses if the two filters are equally good.

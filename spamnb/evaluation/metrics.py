@@ -33,14 +33,6 @@ def confusion_matrix(truth: ArrayLike, verdicts: ArrayLike, n_classes: int) -> N
     return cells.reshape(n_classes, n_classes + 1)
 
 
-def accuracy(confusion: ArrayLike) -> NDArray[np.float64]:
-    """Share of messages whose verdict is their class; works on (C, C+1) or a stack (b, C, C+1)."""
-    cells = np.asarray(confusion)
-    right = np.trace(cells, axis1=-2, axis2=-1)
-    total = cells.sum(axis=(-2, -1))
-    return np.divide(right, total, out=np.full(np.shape(right), np.nan), where=total > 0)
-
-
 class PrecisionRecall(NamedTuple):
     """Per class, shape (C,) or (b, C): precision, recall, F1 and the number of messages that are of it."""
 
@@ -101,8 +93,9 @@ class SpamErrors(NamedTuple):
 
     @property
     def lam(self) -> float:
-        """lam%: logit⁻¹ of the mean of logit(hm) and logit(sm), in percent; see :func:`lam`."""
-        return float(lam(self.ham_errors, self.ham, self.spam_errors, self.spam))
+        """lam%: logit⁻¹ of the mean of logit(hm) and logit(sm), in percent; zero counts as in :func:`logit_rate`."""
+        logits = logit_rate([self.ham_errors, self.spam_errors], [self.ham, self.spam])
+        return float(100 * expit(logits.mean()))
 
 
 def spam_errors(is_spam: ArrayLike, called_spam: ArrayLike) -> SpamErrors:
@@ -132,11 +125,6 @@ def expit(x: ArrayLike) -> NDArray[np.float64]:
     """The logistic function 1/(1+e⁻ˣ), inverse of the logit, without overflow."""
     with np.errstate(invalid="ignore"):  # NaN, a rate of nothing, stays NaN
         return np.exp(-np.logaddexp(0, -np.asarray(x, dtype=np.float64)))
-
-
-def lam(ham_errors: ArrayLike, ham: ArrayLike, spam_errors: ArrayLike, spam: ArrayLike) -> NDArray[np.float64]:
-    """lam% = 100 · logit⁻¹((logit hm + logit sm)/2), zero counts as in :func:`logit_rate`."""
-    return 100 * expit((logit_rate(ham_errors, ham) + logit_rate(spam_errors, spam)) / 2)
 
 
 def total_cost_ratio(is_spam: ArrayLike, spam_probabilities: ArrayLike, cost: float) -> float:

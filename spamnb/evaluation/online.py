@@ -6,10 +6,7 @@ the same time per message: 75,000 take minutes.
 
 from __future__ import annotations
 
-import random
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from math import inf, log
 
 from spamnb.classifier import Classifier
@@ -18,46 +15,16 @@ from spamnb.errors import SpamnbError
 from spamnb.evaluation.held_out import BATCH, EVIDENCE
 from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.judgement import Judgement
-from spamnb.naming import pluralize
 from spamnb.reader.dates import arrival
 from spamnb.reader.message import header_of
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, Report, messages
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """How much of the truth the filter hears, and when. The default is all of it, at once.
-
-    ``first``: of this many messages only (TREC 2007's delayed feedback: the first 10,000 of 75,419).
-    ``delay``: this many messages later. ``share``: of this share of the messages, drawn by ``seed``.
-    """
-
-    first: int | None = None
-    delay: int = 0
-    share: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise SpamnbError(f"a feedback share of {self.share:g} cannot be: give one between 0 and 1")
-        if self.delay < 0 or (self.first is not None and self.first < 0):
-            raise SpamnbError("feedback for, or after, fewer than 0 messages cannot be: give 0 or more")
-
-    def __str__(self) -> str:
-        parts = [
-            f"for the first {self.first}" if self.first is not None else "",
-            f"after {pluralize(self.delay, 'message')}" if self.delay else "",
-            f"for a share of {self.share:g}" if self.share < 1 else "",
-        ]
-        return "feedback " + ", ".join(filter(None, parts)) if any(parts) else "immediate feedback"
-
-
 def online(
     entries: Iterable[Entry],
     settings: Settings,
     on_unreadable: Report,
-    feedback: Feedback | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Result:
     """Classify then learn every message of a stream, from nothing.
@@ -69,10 +36,7 @@ def online(
             raise SpamnbError(f"{what} cannot be chosen before the first message of a stream: use folds or a split")
     if settings.min_messages > 1:
         raise SpamnbError("rare tokens cannot be left out before the first message of a stream: use folds or a split")
-    feedback = feedback or Feedback()
-    chance = random.Random(feedback.seed)
     recorder = Recorder()
-    waiting: deque[Entry | None] = deque()  # read anew when it is its turn: the mail itself may be of any size
     # One change from the first message to the last: nobody else sees this model, so nothing need be written before.
     with Classifier.create(":memory:", settings) as classifier, classifier.store.writing():
         for done, (entry, raw) in enumerate(messages(entries, on_unreadable), 1):
@@ -81,19 +45,9 @@ def online(
             judgement = classifier.classify(message, tokens=EVIDENCE, posterior=False)
             said = answer(judgement, message.header("subject"))
             recorder.add(entry.name, entry.label, said._replace(unknown=_unknown(said, classifier)))
+            classifier.learn(entry.label, message)
             on_progress(done)
-            heard = feedback.first is None or done <= feedback.first
-            heard = heard and (feedback.share >= 1 or chance.random() < feedback.share)
-            if not feedback.delay:
-                if heard:
-                    classifier.learn(entry.label, message)
-                continue
-            waiting.append(entry if heard else None)
-            if len(waiting) > feedback.delay and (due := waiting.popleft()):
-                for told, raw in messages([due], on_unreadable):
-                    assert told.label is not None
-                    classifier.learn(told.label, raw)
-    return recorder.result(f"On-line, {feedback}", ordered=True, spam=settings.spam)
+    return recorder.result("On-line", ordered=True, spam=settings.spam)
 
 
 def _unknown(said: Answer, classifier: Classifier) -> float:

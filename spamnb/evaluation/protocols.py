@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from spamnb.counts.messages import UNDATED
 from spamnb.counts.newest import newest
-from spamnb.errors import SpamnbError
+from spamnb.errors import ArgumentError, SpamnbError
 from spamnb.evaluation.held_out import Answers, Mail
 from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
@@ -52,9 +52,11 @@ def folds_of(
     """The fold of each of n messages, (n,), stratified by their class numbers ``labels`` (n,)."""
     group, order = groups(digests, labels, seed)
     if not 2 <= k <= len(order):
-        raise SpamnbError(
-            f"{k} folds of {len(order)} different messages cannot be made: --folds takes 2 up to the number of"
-            " messages; --leave-one-out is for few"
+        raise ArgumentError(
+            "{k} folds of {n} different messages cannot be made: {option.folds} takes 2 up to the number of messages;"
+            " {option.leave_one_out} is for few",
+            k=k,
+            n=len(order),
         )
     fold = np.empty(len(order), np.intp)
     fold[order] = np.arange(len(order)) % k
@@ -79,7 +81,7 @@ def oldest(mail: Mail, fraction: float) -> NDArray[np.bool_]:
     if not 0 < fraction < 1:
         raise SpamnbError(f"a split of {fraction:g} leaves nothing on one side: give a fraction between 0 and 1")
     if (mail.dates == UNDATED).all():
-        raise SpamnbError("--by-date: no message says when it was received")
+        raise ArgumentError("{option.by_date}: no message says when it was received")
     _, first, group = np.unique(mail.digests, return_index=True, return_inverse=True)
     latest = np.full(len(first), UNDATED)
     np.maximum.at(latest, group, mail.dates)

@@ -134,31 +134,34 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._rows: list[tuple[str, str, str, Mapping[str, float], Mapping[str, float], float]] = []
+        self._names: list[str] = []
+        self._truth: list[str] = []
+        self._answers: list[Answer] = []
         self._details: dict[int, ErrorDetail] = {}
 
     def add(self, name: str, truth: str, answer: Answer) -> None:
         """Record the answer to one message whose true class is ``truth``."""
         if answer.verdict != truth:
-            self._details[len(self._rows)] = ErrorDetail(answer.subject, tuple(answer.evidence))
-        self._rows.append((name, truth, answer.verdict, answer.scores, answer.probabilities, answer.unknown))
+            self._details[len(self._names)] = ErrorDetail(answer.subject, tuple(answer.evidence))
+        self._names.append(name)
+        self._truth.append(truth)
+        self._answers.append(answer._replace(subject="", evidence=()))
 
     def result(self, protocol: str, *, ordered: bool = False, spam: str = "spam") -> Result:
         """Everything recorded so far. A class not known when a message came has the answer's score, probability 0."""
-        named = {truth for _, truth, *_ in self._rows} | {c for *_, p, _ in self._rows for c in p}
-        classes = tuple(sorted(named))
+        classes = tuple(sorted({*self._truth, *(c for answer in self._answers for c in answer.probabilities)}))
         column = {c: i for i, c in enumerate(classes)}
-        n = len(self._rows)
-        scores, probabilities = np.full((n, len(classes)), -np.inf), np.zeros((n, len(classes)))
-        truth, verdicts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for i, (_, true, verdict, score, probability, unknown) in enumerate(self._rows):
-            scores[i] = unknown
-            truth[i], verdicts[i] = column[true], column.get(verdict, UNSURE)
-            for c, value in score.items():
+        scores, probabilities = np.zeros((2, len(self._names), len(classes)))
+        for i, answer in enumerate(self._answers):
+            scores[i] = answer.unknown
+            for c, value in answer.scores.items():
                 scores[i, column[c]] = value
-            for c, value in probability.items():
+            for c, value in answer.probabilities.items():
                 probabilities[i, column[c]] = value
-            if not probability and classes:  # before anything was learned every class is as likely
+            if not answer.probabilities:  # before anything was learned every class is as likely
                 probabilities[i] = 1 / len(classes)
-        names = [row[0] for row in self._rows]
-        return Result(protocol, classes, names, truth, scores, probabilities, verdicts, ordered, spam, self._details)
+        truth = np.array([column[name] for name in self._truth], np.int64)
+        verdicts = np.array([column.get(answer.verdict, UNSURE) for answer in self._answers], np.int64)
+        return Result(
+            protocol, classes, self._names, truth, scores, probabilities, verdicts, ordered, spam, self._details
+        )

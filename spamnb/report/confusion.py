@@ -26,20 +26,12 @@ class Cell(NamedTuple):
     title: str
 
 
-class Row(NamedTuple):
-    """A class and its cells, one a verdict."""
-
-    name: str
-    cells: list[Cell]
-
-
 class Matrix(NamedTuple):
-    """Rows are true classes, columns verdicts."""
+    """Rows are true classes with their cells, columns verdicts."""
 
     columns: list[str]
-    rows: list[Row]
-    many: bool
-    dense: bool
+    rows: list[tuple[str, list[Cell]]]
+    css: str
     caption: str
 
 
@@ -50,11 +42,12 @@ def matrix(result: Result) -> Matrix:
     columns = [*classes, len(cells)] if cells[:, -1].any() else classes
     names = [*result.classes, UNSURE_NAME]
     many = len(columns) > FEW
-    rows = [Row(names[i], [_cell(names, i, j, cells[i].tolist(), many) for j in columns]) for i in classes]
+    rows = [(names[i], [_cell(names, i, j, cells[i].tolist(), many) for j in columns]) for i in classes]
     caption = "Rows are true classes, columns verdicts; shaded by share of the row, mistakes four times as strongly."
     if len(classes) < len(cells):
         caption = f"The {len(classes)} of {len(cells)} classes with most mistakes. {caption}"
-    return Matrix([names[j] for j in columns], rows, many, len(columns) > DENSE, caption)
+    css = "matrix" + " many" * many + " dense" * (len(columns) > DENSE)
+    return Matrix([names[j] for j in columns], rows, css, caption)
 
 
 def _most_mistaken(cells: NDArray[np.int64], most: int) -> list[int]:
@@ -68,18 +61,11 @@ def _cell(names: list[str], true: int, said: int, row: list[int], many: bool) ->
     messages, of = row[said], sum(row)
     share = messages / of if of else 0.0
     kind = "right" if true == said else "unsure" if said == len(names) - 1 else "wrong"
-    shade = _shade(share if kind == "right" else 4 * share)
+    shade = min(10, int(np.ceil(10 * (share if kind == "right" else 4 * share))))
     percents = f"{percent(100 * share)} %"
     title = f"{names[true]} called {names[said]}: {count(messages)} of {count(of)} ({percents})"
-    return Cell(count(messages) if messages or not many else "", percents, f"{kind} {shade}".strip(), title)
-
-
-def _shade(share: float) -> str:
-    """
-    >>> _shade(0.0), _shade(0.001), _shade(0.5), _shade(4.0)
-    ('', 's1', 's5', 's10')
-    """
-    return f"s{min(10, int(np.ceil(10 * share)))}" if share else ""
+    css = f"{kind} s{shade}" if shade else kind
+    return Cell(count(messages) if messages or not many else "", "" if many else percents, css, title)
 
 
 def mistakes(result: Result) -> list[tuple[str, str, str]]:
@@ -94,3 +80,8 @@ def mistakes(result: Result) -> list[tuple[str, str, str]]:
         if n := int(cells[true, said]):
             found.append((f"{names[true]} → {names[said]}", count(n), percent(100 * n / int(of[true]))))
     return found
+
+
+def short(name: str) -> str:
+    """A class's name, cut in its middle where it is longer than a picture has room for."""
+    return name if len(name) <= 26 else name[:12] + "…" + name[-13:]

@@ -1,34 +1,52 @@
-"""An evaluation as terminal tables. rich is imported when a table is made, not before."""
+"""An evaluation as tables: rows of text, which the terminal and the page show."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from typing import NamedTuple
 
 from spamnb.evaluation.figures import Figures
 from spamnb.evaluation.rates import Estimate
 from spamnb.report.numbers import count, interval, percent, ratio
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 MATRIX_CLASSES = 8  # a wider confusion matrix does not fit a terminal: --report draws it
 
 
-def tables(found: Figures, verbose: bool = False) -> list[Table]:
-    """Headline figures, classes, and the confusion matrix where it fits, for ``rich.console.Console.print``.
+class Table(NamedTuple):
+    """A table; the first cell of a row is its name."""
 
-    Of spam and one class of good mail the other figures say all that those of classes do: these are for ``verbose``.
-    """
-    made = [_headline(found, verbose)]
+    title: str
+    head: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def text(found: Figures, verbose: bool = False) -> str:
+    """The tables for a terminal. Of spam and one class of good mail the other figures say all that those of classes
+    do: these are for ``verbose``."""
+    from rich import table as rich
+    from rich.console import Console
+    from rich.text import Text
+
+    shown = [figure_table(found, verbose)]
     if verbose or found.spam is None or len(found.classes) > 2:
-        made.append(_classes(found))
-    return [*made, *([_confusion(found)] if len(found.classes) <= MATRIX_CLASSES else [])]
+        shown.append(class_table(found)._replace(title=""))
+    if len(found.classes) <= MATRIX_CLASSES:
+        shown.append(_confusion(found))
+    out = io.StringIO()
+    console = Console(file=out, width=Console().width)
+    for each in shown:
+        drawn = rich.Table(title=Text(each.title) if each.title else None, title_justify="left")
+        for place, name in enumerate(each.head):
+            drawn.add_column(Text(name), justify="right" if place else "left", overflow="fold")
+        for row in each.rows:
+            drawn.add_row(*map(Text, row))
+        console.print(drawn)
+    return out.getvalue().rstrip("\n")
 
 
 def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]]:
     """(figure, value, 95 % interval) as text, in order of importance to whoever runs a filter; with ``verbose`` those
-    too that serve to compare filters.
-    """
+    too that serve to compare filters. Two blanks stand between a figure's name and what it means."""
     rows: list[tuple[str, str, str]] = []
 
     def add(name: str, estimate: Estimate) -> None:
@@ -39,18 +57,16 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
         add("hm%  good mail called spam", spam.hm)
         add("sm%  spam let through" + (", unsure included" if spam.unsure_spam > 0 else ""), spam.sm)
         if verbose:
-            add("lam%", spam.lam)
-        add("1-ROCA%", spam.one_minus_roca)
+            add("lam%  both averaged on the logit scale", spam.lam)
+        add("1-ROCA%  chance that good mail scores above spam", spam.one_minus_roca)
         for level, estimate in spam.sm_at_hm.items():
             if verbose or level == min(spam.sm_at_hm):
                 add(f"sm% at hm% ≤ {level:g}", estimate)
         if spam.unsure_ham > 0 or spam.unsure_spam > 0:  # not where there is no such mail: nan
-            rows.append(
-                ("unsure, % of good mail / of spam", f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}", "")
-            )
+            both = f"{percent(spam.unsure_ham)} / {percent(spam.unsure_spam)}"
+            rows.append(("unsure, % of good mail / of spam", both, ""))
         if verbose:
-            for cost, value in spam.total_cost_ratio.items():
-                rows.append((f"total cost ratio, λ = {cost}", ratio(value), ""))
+            rows += [(f"total cost ratio, λ = {cost}", ratio(tcr), "") for cost, tcr in spam.total_cost_ratio.items()]
     add("accuracy %", found.accuracy)
     if verbose or found.spam is None:
         add("macro F1 %", found.macro_f1)
@@ -62,40 +78,21 @@ def headline(found: Figures, verbose: bool = False) -> list[tuple[str, str, str]
     return rows
 
 
-def _headline(found: Figures, verbose: bool) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(f"{found.protocol}: {count(found.messages, 'message')}"), title_justify="left")
-    table.add_column("")
-    table.add_column("value", justify="right")
-    table.add_column("95 % interval", justify="right")
-    for row in headline(found, verbose):
-        table.add_row(*map(Text, row))
-    return table
+def figure_table(found: Figures, verbose: bool = False) -> Table:
+    """The figures, under the protocol's name."""
+    title = f"{found.protocol}: {count(found.messages, 'message')}"
+    return Table(title, ("", "value", "95 % interval"), [*headline(found, verbose)])
 
 
-def _classes(found: Figures) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    for name in ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %"):
-        table.add_column(name, justify="left" if name == "class" else "right", overflow="fold")
-    for row in found.by_class:
-        table.add_row(Text(row.name), count(row.messages), *(Text(percent(value)) for value in row[2:]))
-    return table
+def class_table(found: Figures) -> Table:
+    """A row for each class."""
+    head = ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %")
+    return Table("Classes", head, [(c.name, count(c.messages), *map(percent, c[2:])) for c in found.by_class])
 
 
 def _confusion(found: Figures) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
+    """Messages by true class and verdict; no column of unsure where no verdict is."""
     unsure = any(row[-1] for row in found.confusion)
-    table = Table()
-    table.add_column("true \\ verdict", overflow="fold")
-    for name in [*found.classes, *(["unsure"] if unsure else [])]:
-        table.add_column(Text(name), justify="right", overflow="fold")
-    for name, row in zip(found.classes, found.confusion):
-        table.add_row(Text(name), *(count(n) for n in (row if unsure else row[:-1])))
-    return table
+    head = ("true \\ verdict", *found.classes, *(["unsure"] if unsure else []))
+    rows = [(name, *map(count, row[: len(head) - 1])) for name, row in zip(found.classes, found.confusion)]
+    return Table("", head, rows)

@@ -1,7 +1,7 @@
 """One self-contained page about one evaluation: what was lost, figures, charts, the worst errors and what decided them.
 
 Names, subjects and tokens come out of hostile mail. The template escapes all but our own style sheet and SVG, whose
-texts svg.py escapes; the page holds no script, and its content security policy forbids everything but that style
+texts charts.py escapes; the page holds no script, and its content security policy forbids everything but that style
 sheet, which it names by hash.
 """
 
@@ -9,55 +9,52 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from pathlib import Path
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spamnb.errors import SpamnbError
+from spamnb import __version__
 from spamnb.evaluation.figures import Figures
-from spamnb.evaluation.rates import Estimate
 from spamnb.evaluation.result import Result
 from spamnb.report import charts
-from spamnb.report.confusion import matrix, mistakes
-from spamnb.report.numbers import count, interval, percent, ratio
-from spamnb.report.provenance import Provenance
+from spamnb.report.confusion import matrix, mistakes, short
+from spamnb.report.evaluation import Table, class_table, figure_table, headline
+from spamnb.report.numbers import count
 from spamnb.report.worst import worst
+from spamnb.settings import Settings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def write_page(result: Result, found: Figures, provenance: Provenance, path: str | Path) -> None:
-    """Write the page to ``path``. Raises SpamnbError where that cannot be written."""
-    try:
-        Path(path).write_text(page(result, found, provenance), encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise SpamnbError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def page(result: Result, found: Figures, provenance: Provenance) -> str:
-    """The page as HTML."""
+def page(result: Result, found: Figures, settings: Settings, made: Mapping[str, str]) -> str:
+    """The page as HTML; ``made`` says by which command, and of which model."""
     environment = _environment()
     assert environment.loader is not None
     css = environment.loader.get_source(environment, "page.css")[0]
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     per_class = ", ".join(f"{count(c.messages)} {c.name}" for c in found.by_class[:6])
     more = f" and {len(found.by_class) - 6} more" if len(found.by_class) > 6 else ""
-    return environment.get_template("page.html").render(
+    tables = [figure_table(found, verbose=True)._replace(title="Figures"), class_table(found)]
+    if len(found.classes) > 2 and (often := mistakes(result)):
+        tables.append(Table("Most frequent mistakes", ("class → verdict", "messages", "% of class"), [*often]))
+    html = environment.get_template("page.html").render(
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         css=css,
-        found=found,
-        provenance=provenance,
+        protocol=found.protocol,
         first_line=summary_line(result),
         unsure=unsure_line(result),
         of_classes=f"{count(found.messages, 'message')}: {per_class}{more}",
-        cards=_cards(found),
+        cards=[(name.partition("  "), value, bounds) for name, value, bounds in headline(found)],
         charts=_charts(result, found),
         matrix=matrix(result),
-        tables=_tables(result, found),
+        tables=tables,
         errors=worst(result),
+        made=_made(settings, made),
     )
+    return html.encode(errors="backslashreplace").decode()  # a lone surrogate can be in no file
 
 
 def _environment() -> Environment:
@@ -71,7 +68,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_unbroken,
     )
-    environment.filters.update(percent=percent, interval=interval, short=charts.short)
+    environment.filters.update(short=short)
     return environment
 
 
@@ -116,35 +113,6 @@ def unsure_line(result: Result) -> str:
     return " ".join(said)
 
 
-class Card(NamedTuple):
-    """A figure in percent: what it means and the name of the measure."""
-
-    means: str
-    estimate: Estimate
-    name: str
-
-
-def _cards(found: Figures) -> list[Card]:
-    cards = []
-    if found.spam is not None:
-        spam = found.spam
-        level, at_level = next(iter(spam.sm_at_hm.items()))
-        cards += [
-            Card("Good mail called spam", spam.hm, "hm%"),
-            Card("Spam let through, unsure included", spam.sm, "sm%"),
-            Card("Both averaged on the logit scale", spam.lam, "lam%"),
-            Card("Chance that good mail scores above spam", spam.one_minus_roca, "1-ROCA%"),
-            Card(f"Spam let through at {level:g} % of good mail lost", at_level, f"sm% at hm≤{level:g}"),
-        ]
-    else:
-        cards.append(Card("Verdicts that are the true class", found.accuracy, "accuracy"))
-    cards.append(Card("Mean over classes of precision and recall together", found.macro_f1, "macro F1"))
-    if found.calibration is not None:
-        error = Estimate(found.calibration.expected_calibration_error)
-        cards.append(Card("Mean gap between probability and outcome", error, "calibration error"))
-    return cards
-
-
 class Chart(NamedTuple):
     """A picture with what stands above and below it."""
 
@@ -154,64 +122,41 @@ class Chart(NamedTuple):
 
 
 def _charts(result: Result, found: Figures) -> list[Chart]:
-    if not len(result):
-        return []
     drawn = []
-    if len(result.classes) > 1:
-        if found.spam is not None:
-            levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
-            caption = (
-                "Every threshold's two errors; up and left is better. Large dot: the verdicts as given;"
-                f" small dots: the best at {levels} % of good mail lost."
-            )
-        else:
-            caption = "Each class against the others; up and left is better. In colour: the highest 1-ROCA%."
-        drawn.append(Chart("Receiver operating characteristic", charts.roc_chart(result, found), caption))
-    caption = (
-        "Counts on a log scale. What lies on the wrong side of the gap is an error at any threshold."
-        if found.spam
-        else "Counts on a log scale. Left of 0 another class scored higher than the true one."
-    )
-    drawn.append(Chart("Scores", charts.histogram_chart(result), caption))
+    if found.spam is not None and result.spam_index is not None and len(result):
+        levels = ", ".join(f"{level:g}" for level in found.spam.sm_at_hm)
+        caption = (
+            "Every threshold's two errors; up and left is better. Large dot: the verdicts as given; small dots: the"
+            f" best at {levels} % of good mail lost."
+        )
+        drawn.append(Chart("ROC", charts.roc_chart(result, found, result.spam_index), caption))
     if found.calibration is not None:
         what = "probability of spam" if found.spam else "probability of the likeliest class"
-        caption = (
-            "On the dashed line a probability means what it says. Log loss"
-            f" {found.calibration.log_loss:.4f} nats, Brier score {found.calibration.brier:.4f}."
-        )
         picture = charts.reliability_chart(found.calibration.reliability, what)
-        drawn.append(Chart("Reliability of the probabilities", picture, caption))
+        drawn.append(Chart("Reliability", picture, "On the dashed line a probability means what it says."))
     if len(found.learning_curve) > 1:
         caption = "Errors so far, the first ones of an empty filter included."
         drawn.append(Chart("Learning curve", charts.learning_chart(found.learning_curve), caption))
     return drawn
 
 
-class Section(NamedTuple):
-    """A table with what stands above and below it; the first cell of a row is its name."""
+def _made(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
+    """When, how and of what the page was made, and every setting; beside what is not usual, what is."""
+    usual = Settings().by_name()
+    said = {"Date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}", **made}
+    for name, value in settings.by_name().items():
+        other = "" if value == usual[name] else f" (default {_text(usual[name])})"
+        said[name.replace("_", " ")] = _text(value) + other
+    return {**said, "spamnb": __version__}
 
-    title: str
-    head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    said: str = ""
 
-
-def _tables(result: Result, found: Figures) -> list[Section]:
-    head = ("class", "messages", "precision %", "recall %", "F1 %", "1-ROCA %")
-    rows = [(c.name, count(c.messages), *map(percent, c[2:])) for c in found.by_class]
-    tables = [
-        Section("Classes", head, rows, f"Accuracy {percent(found.accuracy.value)} % ({interval(found.accuracy)}).")
-    ]
-    if len(found.classes) > 2 and (often := mistakes(result)):
-        tables.append(Section("Most frequent mistakes", ("class → verdict", "messages", "% of class"), [*often]))
-    if found.spam is None:
-        return tables
-    levels = [(f"hm ≤ {level:g} %", percent(e.value), interval(e)) for level, e in found.spam.sm_at_hm.items()]
-    ham, spam = found.spam.unsure_ham, found.spam.unsure_spam
-    said = f"Unsure: {percent(ham)} % of good mail and {percent(spam)} % of spam." if ham > 0 or spam > 0 else ""
-    tables.append(Section("Spam let through where little good mail is lost", ("limit", "sm%", "95 %"), [*levels], said))
-    if found.spam.total_cost_ratio:
-        costs = [(str(cost), ratio(value)) for cost, value in found.spam.total_cost_ratio.items()]
-        said = "λ: cost of a good message lost, in spam let through. Above 1 the filter is cheaper than none."
-        tables.append(Section("Total cost ratio", ("λ", "TCR"), [*costs], said))
-    return tables
+def _text(value: Any) -> str:
+    """
+    >>> _text(None), _text(False), _text(9.0), _text(("path", "xref"))
+    ('none', 'no', '9', 'path, xref')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "none", False: "no", True: "yes"}[value]
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(value) or "none" if isinstance(value, tuple | list) else str(value)

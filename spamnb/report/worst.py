@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,20 +9,10 @@ from numpy.typing import NDArray
 
 from spamnb.evaluation.result import Result
 from spamnb.formulas.decision import UNSURE as UNSURE_NAME
-from spamnb.report import svg
 from spamnb.report.numbers import count
 
 WORST = 12  # errors shown of each kind
 TOKENS = 12  # of each error's evidence
-BAR = 90  # what the longest bar of evidence has to either side
-
-
-class Token(NamedTuple):
-    """A piece of evidence: its bar is SVG, ``nats`` its weight as text."""
-
-    text: str
-    bar: str
-    nats: str
 
 
 class Error(NamedTuple):
@@ -33,7 +22,7 @@ class Error(NamedTuple):
     subject: str
     name: str
     likeliest: str
-    evidence: list[Token]
+    evidence: list[tuple[str, str]]  # tokens and their weights in nats
 
 
 class Group(NamedTuple):
@@ -83,19 +72,6 @@ def _error(result: Result, row: int) -> Error:
     subject = detail.subject if detail and detail.subject else "(no subject)"
     # By probability, as the evidence is: it may be another class than that of the highest score.
     best = result.classes[int((result.probabilities if result.calibrated else result.scores)[row].argmax())]
-    evidence = _tokens(detail.evidence[:TOKENS], best == result.spam) if detail else []
+    tokens = detail.evidence[:TOKENS] if detail else ()
+    evidence = [(token if len(token) <= 60 else token[:59] + "…", f"{weight:+.2f}") for token, weight in tokens]
     return Error(tags, subject[:300], result.names[row][-300:], best, evidence)
-
-
-def _tokens(evidence: Sequence[tuple[str, float]], for_spam: bool) -> list[Token]:
-    """A bar per token; orange speaks for spam, where the likeliest class is spam, else against the likeliest."""
-    largest = max((abs(weight) for _, weight in evidence), default=1.0) or 1.0
-    tokens = []
-    for text, weight in evidence:
-        wide = (BAR - 4) * abs(weight) / largest
-        left = BAR if weight > 0 else BAR - wide
-        bar = svg.rect(left, 1, wide, 10, "bar spam" if (weight > 0) == for_spam else "bar ham")
-        middle = svg.line([(BAR, 0), (BAR, 12)], "axis")
-        picture = svg.picture(2 * BAR, 12, f"{weight:+.2f} nats", [bar, middle])
-        tokens.append(Token(text if len(text) <= 60 else text[:59] + "…", picture, f"{weight:+.2f}"))
-    return tokens

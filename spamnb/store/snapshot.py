@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts
-from spamnb.errors import Damaged, InTheWay, Outdated, SpamnbError
+from spamnb.errors import ArgumentError, Damaged, InTheWay, Outdated, SpamnbError
 from spamnb.reader.token_array import TokenArray
 from spamnb.store.lessons import KeptLesson, add_lessons, kept_lessons
 from spamnb.store.records import LearnedMessage, dense_vectors
@@ -121,7 +121,7 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
     >>> check_replaceable("/", force=True)
     Traceback (most recent call last):
     ...
-    spamnb.errors.SpamnbError: /: a folder; --model names the file to make in it, as /model.spamnb
+    spamnb.errors.ArgumentError: /: a folder; model names the file to make in it, as /model.spamnb
     """
     refuse_server(path)
     target = Path(path)
@@ -129,22 +129,30 @@ def check_replaceable(path: str | Path, *, force: bool) -> None:
         return
     if target.is_dir():
         inside = target / "model.spamnb"
-        raise SpamnbError(f"{target}: a folder; --model names the file to make in it, as {inside}")
+        raise ArgumentError(
+            "{at}: a folder; {option.model} names the file to make in it, as {inside}", at=target, inside=inside
+        )
     if not target.is_file():
-        raise SpamnbError(f"{target}: neither file nor folder; --model names a file to make")
+        raise ArgumentError("{at}: neither file nor folder; {option.model} names a file to make", at=target)
     if not target.stat().st_size:
-        raise SpamnbError(f"{target}: an empty file and no model; remove it, or --model names another")
+        raise ArgumentError("{at}: an empty file and no model; remove it, or {option.model} names another", at=target)
     try:
         Store.open(target).close()
     except Outdated:
         pass
     except SpamnbError as error:
         said = str(error).removesuffix(f"; {Store.REMEDY}")
-        raise SpamnbError(f"{said}; only a model is replaced: remove this file, or --model names another") from None
+        raise ArgumentError(
+            "{said}; only a model is replaced: remove this file, or {option.model} names another", said=said
+        ) from None
     if not force:
-        raise InTheWay(f"{target}: exists already; --force replaces it, 'spamnb learn' adds to it")
+        raise InTheWay("{at}: exists already; {option.force} replaces it, 'spamnb learn' adds to it", at=target)
     if not os.access(target, os.W_OK):  # told now, not after the training
-        raise SpamnbError(f"{target}: belongs to {_owner(target)}, and you may not write it; --model names another")
+        raise ArgumentError(
+            "{at}: belongs to {owner}, and you may not write it; {option.model} names another",
+            at=target,
+            owner=_owner(target),
+        )
 
 
 @contextlib.contextmanager
@@ -173,7 +181,9 @@ def atomic_replace(
             fresh.unlink(missing_ok=True)
             store = Store.create(fresh, meta)
         except (OSError, SpamnbError) as error:
-            raise SpamnbError(f"{target}: cannot be written ({_reason(error)}); --model names another place") from None
+            raise ArgumentError(
+                "{at}: cannot be written ({why}); {option.model} names another place", at=target, why=_reason(error)
+            ) from None
         store.path = str(target)  # what an error names
         with store:
             # Nobody else sees this file before it is whole, so it needs neither journal nor syncs until then.

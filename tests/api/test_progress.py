@@ -43,12 +43,9 @@ def test_a_notebook_shows_how_far_it_is_and_then_nothing(monkeypatch: pytest.Mon
     with progress("Reading <b>") as show:
         show(10)
         show(30, 40)
-    assert repr(notebook.shown[0]) == "Reading <b> …"
     assert repr(notebook.shown[1]).startswith("Reading <b> 10 messages, ")
-    assert notebook.shown[2]._repr_html_().startswith(
-        '<div><progress value="30" max="40"></progress> Reading &lt;b&gt; 30 of 40 messages, '
-    )
-    assert notebook.shown[-1]._repr_html_() == ""
+    assert repr(notebook.shown[2]).startswith("Reading <b> 30 of 40 messages, ")
+    assert repr(notebook.shown[-1]) == ""
 
 
 def test_a_failure_clears_the_line_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

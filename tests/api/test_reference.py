@@ -62,7 +62,7 @@ def test_the_pages_are_built_without_warnings(tmp_path: Path) -> None:
     assert (built.returncode, built.stderr) == (0, "")
     page = (tmp_path / "spamnb.html").read_text(encoding="utf-8")
     ids = set(re.findall(r'id="([\w.]+)"', page))
-    assert not {*NAMES} - ids and {"Evaluation.to_frame", "Classifier.learn"} <= ids
+    assert not {*NAMES} - ids and {"Evaluation.to_dict", "Classifier.learn"} <= ids
     for file in tmp_path.rglob("*.html"):
         for target in re.findall(r'href="([\w./]+\.html)(?:#[\w.]*)?"', file.read_text(encoding="utf-8")):
             assert (file.parent / target).exists(), f"{file.name}: {target} leads nowhere"

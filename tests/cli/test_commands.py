@@ -18,8 +18,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from commands import run
-from mail import SPAM, folders, mail, message, sums
-from rich.cells import cell_len
+from mail import SPAM, folders, mail, message
 
 from spamnb.api.scratch import scratch
 from spamnb.classifier import Classifier
@@ -79,35 +78,6 @@ def test_shells_complete_the_files_of_a_source(words: str) -> None:
     assert result.output == "file,m\n"
 
 
-def test_train_says_how_well_it_does(folder: Path, tmp_path: Path) -> None:
-    result = run("train", "-m", tmp_path / "m", folder)
-    assert result.exit_code == 0
-    assert "120 messages" in result.output
-    assert "good mail lost 0 %" in result.output
-    again = run("train", "-m", tmp_path / "m", folder)
-    assert again.exit_code == 1
-    assert "--force" in again.output
-    assert (
-        run("train", "-m", tmp_path / "m", "--force", "--one-class", f"spam={folder / 'spam'}").output.count(
-            "Only class 'spam'"
-        )
-        == 1
-    )
-
-
-def test_train_refuses_a_single_class_and_leaves_the_model(folder: Path, tmp_path: Path) -> None:
-    model = tmp_path / "m"
-    assert run("train", "-m", model, folder).exit_code == 0
-    before = model.read_bytes()
-    (tmp_path / "copies" / "a").mkdir(parents=True)
-    shutil.copytree(folder / "ham", tmp_path / "copies" / "b")
-    shutil.copytree(folder / "ham", tmp_path / "copies" / "a" / "ham")
-    for source in (f"ham={folder / 'ham'}", tmp_path / "copies"):  # copies count for the later class only
-        refused = run("train", "-m", model, "--force", source)
-        assert refused.exit_code == 1 and "in the sources: to tell classes apart it takes two" in refused.output
-        assert model.read_bytes() == before
-
-
 def test_tables_columns_and_folders_are_options(folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "spam.csv"
     rows = [f"ham,tea at {n},x" for n in range(20)] + [f"spam,win {n} pounds now,x" for n in range(20)]
@@ -139,16 +109,12 @@ def test_classify_text_json_csv(model: Path, folder: Path) -> None:
     assert all(float(row["spam"]) > 0.5 for row in rows)
 
 
-def test_explanations_are_no_part_of_csv(model: Path) -> None:
-    result = run("classify", "-m", model, "--explain", 3, "--format", "csv", stdin=message("spam", 1))
-    assert result.exit_code == 2 and "--format json" in result.output
-
-
 def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
     def code(*arguments: object, stdin: bytes = message("spam", 1)) -> int:
         return run("classify", "--exit-code", *arguments, stdin=stdin).exit_code
 
     assert code("-m", model) == 1
+    assert code("-m", model, stdin=b"") == 75
     assert code("-m", model, stdin=message("ham", 1)) == 0
     assert code("-m", tmp_path / "none") == code("-m", tmp_path) == 75
     assert code("-m", model, "--unsure-cost", "0.000001") == 75
@@ -156,66 +122,6 @@ def test_classify_exit_codes(model: Path, tmp_path: Path) -> None:
     assert code("-m", model, tmp_path / "empty") == 75
     assert run("classify", "-m", tmp_path / "none", stdin=b"").exit_code == 1
     assert run("classify", "--no-such-option").exit_code == 2
-
-
-def test_learn_forget_and_export_are_inverse(model: Path, tmp_path: Path) -> None:
-    before = run("export", "-m", model).output
-    raw = message("spam", 800)
-    assert run("learn", "spam", "-m", model, stdin=raw).output == "learned 1 of 1 as spam\n"
-    assert "1 known already" in run("learn", "spam", "-m", model, stdin=raw).output
-    assert "1 not learned as ham" in run("forget", "ham", "-m", model, stdin=raw).output
-    assert run("forget", "spam", "-m", model, stdin=raw).output == "forgot 1 of 1 from spam\n"
-    assert run("export", "-m", model).output == before
-
-
-def test_learn_says_what_it_moved_from_which_class(model: Path) -> None:
-    raw = message("spam", 800)
-    assert run("learn", "spam", "-m", model, stdin=raw).output == "learned 1 of 1 as spam\n"
-    assert "learned 1 of 1 as ham; 1 moved from spam" in run("learn", "ham", "-m", model, stdin=raw).output
-    assert run("learn", "ham", "-m", model, stdin=raw).output == "learned 0 of 1 as ham; 1 known already\n"
-
-
-def test_forget_names_the_class_that_has_the_message(model: Path) -> None:
-    assert run("learn", "ham", "-m", model, stdin=message("spam", 800)).exit_code == 0
-    forgot = run("forget", "spam", "-m", model, stdin=message("spam", 800)).output
-    assert forgot == "forgot 0 of 1 from spam; 1 not learned as spam, 1 learned as ham\n"
-    unknown = run("forget", "spam", "-m", model, stdin=message("spam", 801)).output
-    assert unknown == "forgot 0 of 1 from spam; 1 not learned as spam\n"
-
-
-def test_learn_begins_no_model_of_nothing(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    nothing = run("learn", "spam", "-m", tmp_path / "m", stdin=b"")
-    for result in (nothing, run("learn", "spam", tmp_path / "empty", "-m", tmp_path / "m")):
-        assert result.exit_code == 1 and "no message to begin one with" in result.output
-    assert not (tmp_path / "m").exists()
-
-
-def test_one_message_is_no_messages(tmp_path: Path) -> None:
-    model, copy, one = tmp_path / "one", tmp_path / "copy", tmp_path / "one.eml"
-    one.write_bytes(message("ham", 1))
-    told = [run("train", "--one-class", "-m", model, f"ham={one}"), run("info", "-m", model)]
-    told += [run("merge", model, model, "--force", "-m", tmp_path / "two")]
-    told += [run("import", "-m", copy, stdin=run("export", "-m", model).stdout_bytes)]
-    told += [run("evaluate", f"ham={one}", "-m", model)]
-    for result in told:
-        output = " ".join(result.output.split())  # a table's heading is as wide as the table
-        assert result.exit_code == 0 and "1 message" in output and "1 messages" not in output
-
-
-def test_words_in_every_format(model: Path) -> None:
-    text = run("words", "-m", model, "--top", "5").output
-    assert len(text.splitlines()) == 6
-    assert text.startswith("ham ")
-    assert text.splitlines()[0].split()[-5:] == ["highest", "MI", "bits", "speaks", "for"]
-    record = json.loads(run("words", "-m", model, "--top", "5", "--format", "json").output)
-    assert set(record["likeliest"]) == {"ham", "spam"}
-    assert len(record["informative"]) == 5
-    rows = list(csv.DictReader(io.StringIO(run("words", "-m", model, "--top", "5", "--format", "csv").output)))
-    assert len(rows) == 15
-    speaks_for = {row["token"]: row["class"] for row in rows if row["list"] == "mutual information"}
-    assert speaks_for == {word["token"]: word["class"] for word in record["informative"]}
-    assert all((name == "spam") == (token in SPAM) for token, name in speaks_for.items())
 
 
 def test_words_are_those_of_the_text_unless_all_are_asked_for(model: Path) -> None:
@@ -237,11 +143,104 @@ def test_a_model_without_words_of_text_says_so(tmp_path: Path) -> None:
     assert "header:from" in run("words", "--all", "-m", tmp_path / "m").stdout
 
 
-def test_explain_shows_counts_beside_weights(model: Path, folder: Path) -> None:
-    output = run("explain", "-m", model, "--top", "4", next((folder / "spam").iterdir())).output
-    assert output.startswith("verdict: spam")
-    assert "textbook" not in output
-    assert "ham /60" in output
+def test_train_refuses_what_it_should_not_replace_or_learn_alone(folder: Path, model: Path, tmp_path: Path) -> None:
+    before = model.read_bytes()
+    (tmp_path / "copies" / "a").mkdir(parents=True)
+    shutil.copytree(folder / "ham", tmp_path / "copies" / "b")
+    shutil.copytree(folder / "ham", tmp_path / "copies" / "a" / "ham")
+    one_class = "in the sources: to tell classes apart it takes two; --one-class trains on one"
+    for arguments, said in [
+        ([folder], "exists already; --force replaces it"),
+        (["--force", f"ham={folder / 'ham'}"], one_class),
+        (["--force", tmp_path / "copies"], one_class),  # copies count for the later class only
+        (["--force", "--set", "spam=spma", folder], "spam is 'spma': no class has this name"),
+    ]:
+        refused = run("train", "-m", model, *arguments)
+        assert refused.exit_code == 1 and said in refused.output and model.read_bytes() == before
+    alone = run("train", "-m", model, "--force", "--one-class", f"spam={folder / 'spam'}")
+    assert alone.output.count("Only class 'spam'") == 1
+
+
+def test_train_tells_of_copies_and_of_a_class_of_nothing_else(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "ham", tmp_path / "b")
+    result = run("train", "-m", tmp_path / "m", f"a={folder / 'ham'}", f"b={tmp_path / 'b'}", f"c={folder / 'spam'}")
+    assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that one only\n"
+    assert "120 messages" in result.stdout and "\ncopies of these, not learned again: 60\n" in result.stdout
+
+
+def test_learn_and_forget_are_inverse_and_say_what_they_did(model: Path) -> None:
+    before, raw = run("export", "-m", model).output, message("spam", 800)
+    for command, label, said in [
+        ("learn", "spam", "learned 1 of 1 as spam"),
+        ("learn", "spam", "learned 0 of 1 as spam; 1 known already"),
+        ("learn", "ham", "learned 1 of 1 as ham; 1 moved from spam"),
+        ("forget", "spam", "forgot 0 of 1 from spam; 1 not learned as spam, 1 learned as ham"),
+        ("forget", "ham", "forgot 1 of 1 from ham"),
+        ("forget", "ham", "forgot 0 of 1 from ham; 1 not learned as ham"),
+    ]:
+        assert run(command, label, "-m", model, stdin=raw).output.startswith(said)
+    assert run("export", "-m", model).output == before
+
+
+def test_words_in_every_format(model: Path) -> None:
+    asked = ("words", "-m", model, "--top", "5")
+    assert len(run(*asked).output.splitlines()) == 6
+    record = json.loads(run(*asked, "--format", "json").output)
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").output)))
+    speaks_for = {row["token"]: row["class"] for row in rows if row["list"] == "mutual information"}
+    assert len(rows) == 15 and speaks_for == {word["token"]: word["class"] for word in record["informative"]}
+    assert all((name == "spam") == (token in SPAM) for token, name in speaks_for.items())
+
+
+def test_a_new_model_lies_in_the_data_directory_or_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name, value, place in [
+        ("SPAMNB_MODEL", None, ".local/share/spamnb/model.spamnb"),
+        ("XDG_DATA_HOME", str(tmp_path / "data"), "data/spamnb/model.spamnb"),
+        ("SPAMNB_MODEL", "~/new.spamnb", "new.spamnb"),
+    ]:
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        assert run("learn", "spam", stdin=message("spam", 1)).exit_code == 0
+        assert (tmp_path / place).is_file() and not (tmp_path / "~").exists()
+    assert run("info", "--model=~/new.spamnb").exit_code == 0
+
+
+def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "empty").mkdir()
+    for arguments, raw, says in [
+        (["spam", "-m", tmp_path / "file" / "m"], message("spam", 1), "cannot be written (its folder is a file)"),
+        (["unsure", "-m", tmp_path / "m"], message("spam", 1), "cannot name a class"),
+        (["spam", "-m", tmp_path / "m"], b"", "no message to begin one with"),
+        (["spam", "-m", tmp_path / "m", tmp_path / "empty"], b"", "no message to begin one with"),
+    ]:
+        result = run("learn", *arguments, stdin=raw)
+        assert (result.exit_code, type(result.exception)) == (1, SystemExit) and says in result.output
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_that_has_learned_nothing_has_no_words(tmp_path: Path) -> None:
+    for command in ("learn", "forget"):
+        assert run(command, "spam", "-m", tmp_path / "m", stdin=message("spam", 1)).exit_code == 0
+    assert "has learned nothing yet" in run("words", "-m", tmp_path / "m").output
+
+
+@pytest.mark.parametrize(
+    ("here", "trained", "told"),
+    [(True, None, ""), (True, True, ""), (False, True, "not read; they were"), (True, False, "read; they were not")],
+)
+def test_info_says_where_pdfs_are_read_otherwise_than_in_training(
+    model: Path, monkeypatch: pytest.MonkeyPatch, here: bool, trained: bool | None, told: str
+) -> None:
+    monkeypatch.setattr("spamnb.reader.pdf.is_available", lambda: here)
+    with Store.open(model, writable=True) as store:
+        store.put_meta({"pdf_read": trained})
+    said = run("info", "-m", model).output
+    assert told in said and ("PDF attachments" in said) == bool(told)
 
 
 def test_filter_adds_headers_and_keeps_every_other_byte(model: Path) -> None:
@@ -310,20 +309,6 @@ def test_info_shows_the_settings_that_are_not_the_defaults(model: Path, folder: 
     ]  # fmt: skip
 
 
-def test_info_says_where_pdfs_are_read_otherwise_than_in_training(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for here, trained, told in [
-        (True, None, ""), (False, None, ""), (True, True, ""),
-        (False, True, "not read; they were when"), (True, False, "read; they were not when"),
-    ]:  # fmt: skip
-        monkeypatch.setattr("spamnb.reader.pdf.is_available", lambda here=here: here)
-        with Store.open(model, writable=True) as store:
-            store.put_meta({"pdf_read": trained})
-        said = run("info", "-m", model).output
-        assert told in said and ("PDF attachments" in said) == bool(told)
-        found = json.loads(run("info", "--format", "json", "-m", model).output)
-        assert found["reads_pdf"] is here and found["origin"].get("pdf_read") is trained
-
-
 def test_info_says_when_and_from_what_a_model_was_trained_where_its_file_does(model: Path) -> None:
     made = json.loads(run("info", "--format", "json", "-m", model).output)["origin"]
     assert made.keys() == {"trained_at", "trained_from", "command", "pdf_read"}
@@ -361,21 +346,6 @@ def test_info_says_what_was_learned_one_by_one_and_what_fills_the_file(model: Pa
     assert 0 < found["tokens_of_one_message"] < found["tokens"]
     share = 100 * found["tokens_of_one_message"] / found["tokens"]
     assert float(lines[0].split()[-8]) == pytest.approx(share, abs=0.01)
-
-
-def test_naive_bayes_of_parts_merges_into_that_of_all(folder: Path, tmp_path: Path) -> None:
-    assert run("train", "--set", "model_type=boolean", "-m", tmp_path / "all", folder).exit_code == 0
-    paths = sorted(folder.rglob("*.eml"))
-    for part, own in (("a", paths[::3]), ("b", [path for path in paths if path not in paths[::3]])):
-        for path in own:
-            (tmp_path / "mail" / part / path.parent.name).mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, tmp_path / "mail" / part / path.parent.name)
-        chosen = "--set", "model_type=boolean", "-m", tmp_path / part
-        assert run("train", *chosen, tmp_path / "mail" / part).exit_code == 0
-    merged = run("merge", tmp_path / "a", tmp_path / "b", "-m", tmp_path / "both")
-    assert (merged.exit_code, merged.stderr) == (0, "")
-    told = [run("export", "-m", path).output.splitlines() for path in (tmp_path / "both", tmp_path / "all")]
-    assert sums(told[0]) == sums(told[1])
 
 
 def test_no_terminal_escape_comes_out_of_a_model(model: Path, tmp_path: Path) -> None:
@@ -453,6 +423,7 @@ def test_each_kind_of_model_says_what_its_weights_are(
         (["import", "/dev/null"], "empty"),
         (["import", "/no/such/export"], "'/no/such/export': No such file or directory"),
         (["import", "/"], "'/': Is a directory"),
+        (["import", sys.executable], "not text; 'spamnb export' writes what can be imported"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], says: str) -> None:
@@ -472,17 +443,6 @@ def test_learn_without_a_class_takes_no_file_for_one(model: Path, folder: Path, 
         assert result.output == f"Error: {label}: a file and no class; write 'spamnb learn CLASS {label}'\n"
     assert run("learn", "spam", "-m", model, stdin=b"").output == "Error: standard input: no message\n"
     assert run("export", "-m", model).output == before
-
-
-def test_training_s_table_lines_up_whatever_its_classes_are_called(folder: Path, tmp_path: Path) -> None:
-    said = run("train", "-m", tmp_path / "m", f"日本語={folder / 'ham'}", f"a={folder / 'spam'}").output.splitlines()
-    start = said.index("The messages in 10 parts, each judged by a model of the others:")
-    assert [cell_len(line) for line in said[start + 1 : start + 4]] == [cell_len(said[start + 1])] * 3
-
-
-def test_a_class_of_spam_that_is_not_there_is_told(folder: Path, tmp_path: Path) -> None:
-    misspelt = run("train", "--set", "spam=spma", "-m", tmp_path / "m", folder)
-    assert "spam is 'spma': no class has this name" in misspelt.output
 
 
 def test_where_no_class_is_spam_mail_is_not_passed_as_good(folder: Path, tmp_path: Path) -> None:
@@ -509,31 +469,6 @@ def test_learn_tells_of_a_new_class_and_forget_of_one_there_is_not(model: Path) 
     assert "'hma' is none of the classes ham, spam, spma; did you mean ham?" in forgot.stderr
 
 
-def test_a_model_in_the_home_folder_is_found_where_no_shell_says_which(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(model.parent))
-    monkeypatch.chdir(tmp_path)
-    assert run("info", f"--model=~/{model.name}").exit_code == 0
-    monkeypatch.setenv("SPAMNB_MODEL", "~/new.spamnb")
-    assert run("learn", "ham", stdin=message("ham", 1)).exit_code == 0
-    assert (model.parent / "new.spamnb").exists() and not (tmp_path / "~").exists()
-
-
-def test_what_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    for arguments, says in [
-        (["learn", "spam", "-m", tmp_path / "file" / "m"], "cannot be written (its folder is a file)"),
-        (["learn", "unsure", "-m", tmp_path / "m"], "cannot name a class"),
-    ]:
-        result = run(*arguments, stdin=message("spam", 1))
-        assert (result.exit_code, type(result.exception)) == (1, SystemExit)
-        assert says in result.output
-    for command in ("learn", "forget"):
-        assert run(command, "spam", "-m", tmp_path / "m", stdin=message("spam", 1)).exit_code == 0
-    assert "has learned nothing yet" in run("words", "-m", tmp_path / "m").output
-
-
 @pytest.mark.parametrize(
     ("error", "options", "code", "said"),
     [
@@ -550,26 +485,6 @@ def test_what_ends_classify_is_no_verdict(
     assert (result.exit_code, result.output) == (code, said)
 
 
-def test_classify_opens_the_model_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, open_store = [], Store.open
-
-    def counted(path: str | Path, *, writable: bool = False) -> Store:
-        opened.append(path)
-        return open_store(path, writable=writable)
-
-    monkeypatch.setattr(Store, "open", counted)
-    assert run("classify", "--exit-code", "--format", "csv", "-m", model, stdin=message("spam", 1)).exit_code == 1
-    assert opened == [model]
-
-
-def test_what_is_no_text_is_not_imported(tmp_path: Path) -> None:
-    (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\xff" * 10)
-    result = run("import", "-m", tmp_path / "m", tmp_path / "picture")
-    assert (result.exit_code, result.output.count("\n")) == (1, 1)
-    assert "picture: not text; 'spamnb export' writes what can be imported" in result.output
-    assert not (tmp_path / "m").exists()
-
-
 @pytest.mark.parametrize("command", ["train {mail}", "learn spam", "import", "merge {model}"])
 def test_no_folder_is_made_for_a_model_that_is_named(
     command: str, model: Path, folder: Path, tmp_path: Path
@@ -578,17 +493,6 @@ def test_no_folder_is_made_for_a_model_that_is_named(
     result = run(*command.format(mail=folder, model=model).split(), "-m", path, stdin=message("spam", 1))
     assert (result.exit_code, result.output) == (1, f"Error: {path}: there is no folder {path.parent}\n")
     assert not (tmp_path / "nope").exists()
-
-
-def test_the_model_lies_in_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("SPAMNB_MODEL", raising=False)
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert run("learn", "spam", stdin=message("spam", 1)).exit_code == 0
-    assert (tmp_path / ".local" / "share" / "spamnb" / "model.spamnb").is_file()
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert run("learn", "spam", stdin=message("spam", 1)).exit_code == 0
-    assert (tmp_path / "data" / "spamnb" / "model.spamnb").is_file()
 
 
 def test_a_user_without_home_loses_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -715,13 +619,6 @@ def test_a_dash_is_standard_input(model: Path) -> None:
     assert [result.output for result in with_dash] == [result.output for result in without]
 
 
-def test_nothing_on_standard_input_is_no_message(model: Path) -> None:
-    result = run("classify", "-m", model, "--exit-code", stdin=b"")
-    assert (result.exit_code, result.output) == (75, "Error: standard input: no message\n")
-    result = run("explain", "-m", model, stdin=b"")
-    assert (result.exit_code, result.output) == (1, "Error: standard input: no message\n")
-
-
 @pytest.mark.parametrize("raw", [b"", b"\r\n \n"])
 def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -> None:
     for options in ([], ["--journal", tmp_path / "journal"]):
@@ -732,14 +629,6 @@ def test_an_empty_message_is_not_spam(model: Path, tmp_path: Path, raw: bytes) -
         classifier.charge(false_positive_cost=0.1)
         assert classifier.classify(raw).verdict == "unsure"
     assert [(one.verdict, one.score == 0) for one in told] == [("ham", True), ("spam", False)]
-
-
-def test_a_mailbox_on_standard_input_is_told(model: Path) -> None:
-    one = b"From a@b.example Thu Jan  1 00:00:00 2026\n" + message("spam", 805)
-    assert run("classify", "-m", model, stdin=one).stderr == ""
-    both = run("classify", "-m", model, stdin=one + b"\n" + one)
-    assert "mailbox on standard input" in both.stderr
-    assert len(both.stdout.splitlines()) == 1
 
 
 def test_gzip_on_standard_input_is_undone_as_in_a_file(model: Path) -> None:
@@ -782,14 +671,6 @@ def test_a_folder_of_corpora_is_told(folder: Path, tmp_path: Path) -> None:
     assert run("train", "-m", tmp_path / "m", "--force", folder).stderr == ""
 
 
-def test_train_says_what_was_there_twice(folder: Path, tmp_path: Path) -> None:
-    twice = [f"ham={folder / 'ham'}", f"ham={folder / 'ham'}", f"spam={folder / 'spam'}"]
-    output = run("train", "-m", tmp_path / "m", *twice).output
-    assert "120 messages" in output
-    assert "\ncopies of these, not learned again: 60\n" in output
-    assert "copies" not in run("train", "--force", "-m", tmp_path / "m", folder).output
-
-
 def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -805,27 +686,6 @@ def test_train_tells_of_what_it_read_whoever_learns_meanwhile(
     train = rebuilding.train_file
     monkeypatch.setattr(rebuilding, "train_file", and_then)
     assert run("train", "--force", "-m", tmp_path / "m", folder).output == alone
-
-
-def test_train_says_when_a_class_is_all_copies(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder / "ham", tmp_path / "b")
-    result = run("train", "-m", tmp_path / "m", f"a={folder / 'ham'}", f"b={tmp_path / 'b'}", f"c={folder / 'spam'}")
-    assert result.stderr == "spamnb: all messages of class 'a' are in a later class too, and count for that one only\n"
-
-
-def test_train_says_how_many_tokens_the_model_keeps(folder: Path, tmp_path: Path) -> None:
-    assert ", 7 different tokens" in run("train", "--set", "top_words=7", "-m", tmp_path / "m", folder).output
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "lda", "qda"])
-def test_three_messages_are_enough_or_too_few_in_one_line(folder: Path, tmp_path: Path, kind: str) -> None:
-    for label, count in (("ham", 2), ("spam", 1)):
-        (tmp_path / "mail" / label).mkdir(parents=True)
-        for path in sorted((folder / label).iterdir())[:count]:
-            (tmp_path / "mail" / label / path.name).write_bytes(path.read_bytes())
-    result = run("train", "--set", f"model_type={kind}", "-m", tmp_path / "m", tmp_path / "mail")
-    assert result.exit_code == 0 or "too few messages" in result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
 def test_terminals_get_no_escape_sequences(tmp_path: Path) -> None:

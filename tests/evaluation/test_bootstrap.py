@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 from scipy.stats import binomtest
-from sklearn.metrics import f1_score, precision_recall_fscore_support
+from sklearn.metrics import precision_recall_fscore_support
 
 from spamnb.evaluation import bootstrap, roc
 from spamnb.evaluation.figures import as_json, figures, learning_curve
@@ -69,38 +69,12 @@ def test_few_missed_at_a_limit_are_no_surer_than_the_exact_binomial():
     assert found.low <= 100 * exact.low * (1 + 1e-9) and found.high >= 100 * exact.high * (1 - 1e-9)
 
 
-def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
-    step = roc.roc_counts(*sample(np.random.default_rng(6)))
-    assert bootstrap.roc_estimates(step, seed=1) == bootstrap.roc_estimates(step, seed=1)
-    assert bootstrap.roc_estimates(step, seed=1) != bootstrap.roc_estimates(step, seed=2)
-
-
 def test_chunks_are_one_bootstrap(monkeypatch):
     step = roc.roc_counts(*sample(np.random.default_rng(7)))
     monkeypatch.setattr(bootstrap, "_CHUNK", 7 * len(step.ham))
     found = bootstrap.roc_estimates(step, (0.5, 1.0), replicates=100)
     assert found.one_minus_roca.low < found.one_minus_roca.value < found.one_minus_roca.high
     assert found.sm_at_hm[0.5].value >= found.sm_at_hm[1.0].value
-
-
-def test_macro_f1_resampled_the_slow_way():
-    cells = np.array([[90, 5, 5, 0], [10, 80, 5, 5], [0, 0, 50, 0]])
-    found = bootstrap.macro_f1_estimate(cells, replicates=3000)
-    rng = np.random.default_rng(8)
-    messages = np.repeat(np.arange(12), cells.ravel())
-    logits = []
-    for _ in range(600):
-        again = np.bincount(rng.choice(messages, len(messages)), minlength=12).reshape(3, 4)
-        truth, said = np.repeat(np.divmod(np.arange(12), 4), again.ravel(), axis=1)
-        score = f1_score(truth, said, average="macro", labels=range(3))
-        logits.append(math.log(score / (1 - score)))
-    width = math.log(found.high / (100 - found.high)) - math.log(found.low / (100 - found.low))
-    assert width == pytest.approx(2 * bootstrap.Z * np.std(logits, ddof=1), rel=0.12)
-
-
-def test_a_missing_class_has_no_interval():
-    assert math.isnan(bootstrap.roc_estimates(roc.roc_counts([True], [1.0]), (1.0,)).one_minus_roca.value)
-    assert math.isnan(bootstrap.macro_f1_estimate(np.zeros((2, 3), dtype=int)).value)
 
 
 def made_up(classes: tuple[str, ...], n: int = 400, ordered: bool = False, seed: int = 0) -> Result:
@@ -145,14 +119,6 @@ def test_many_classes_without_spam():
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
 
 
-def test_spam_against_several_classes_of_good_mail():
-    result = made_up(("ham", "list", "spam"))
-    spam = figures(result, replicates=50).spam
-    assert spam is not None
-    good = result.truth != 2
-    assert spam.hm.value == pytest.approx(100 * ((result.verdicts == 2) & good).sum() / good.sum())
-
-
 def test_learning_curve_is_cumulative_and_ends_with_the_whole():
     result = made_up(("ham", "spam"), ordered=True)
     curve = learning_curve(result)
@@ -167,15 +133,6 @@ def test_learning_curve_is_cumulative_and_ends_with_the_whole():
     half = next(p for p in curve if p.messages >= 200)
     wrong = (~result.right[: half.messages]).mean()
     assert half.error == pytest.approx(100 * wrong)
-
-
-def test_learning_curve_without_spam_is_that_of_the_errors():
-    result = made_up(("a", "b", "c"), ordered=True)
-    curve = learning_curve(result)
-    assert [point.error for point in curve] == [
-        pytest.approx(100 * (~result.right[: point.messages]).mean()) for point in curve
-    ]
-    assert all(math.isnan(value) for point in curve for value in (point.hm, point.sm, point.one_minus_roca))
 
 
 def test_scores_alone_give_no_calibration():

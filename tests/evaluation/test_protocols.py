@@ -13,7 +13,7 @@ from spamnb.engines.counting import count_parallel
 from spamnb.errors import SpamnbError
 from spamnb.evaluation import protocols
 from spamnb.evaluation.held_out import Mail, mail_of
-from spamnb.evaluation.online import Feedback, by_date, judged, online
+from spamnb.evaluation.online import by_date, judged, online
 from spamnb.evaluation.result import Result
 from spamnb.settings import Settings
 from spamnb.sources.entries import Entry
@@ -159,57 +159,23 @@ def test_what_cannot_be_split_is_said(tmp_path):
             protocols.evaluate_folds(held, Settings(), k)
 
 
-def test_leave_one_out_needs_two_classes(tmp_path):
-    held = counted(tmp_path, [("ham", raw) for _, raw in mail(3)], Settings())
-    with pytest.raises(SpamnbError, match="two classes"):
-        protocols.evaluate_leave_one_out(held, Settings())
-
-
 def stream(messages: list[tuple[str, bytes]]) -> list[Entry]:
     return [Entry(label, str(n), "", content=raw) for n, (label, raw) in enumerate(messages)]
-
-
-def written_out(messages: list[tuple[str, bytes]], hears: list[list[int]]) -> list[dict[str, float]]:
-    """Probabilities of each message when after it the messages ``hears[i]`` are learned."""
-    out = []
-    with Classifier.create(":memory:", Settings()) as classifier:
-        for (_, raw), learned in zip(messages, hears):
-            out.append(classifier.classify(raw).probabilities)
-            for n in learned:
-                classifier.learn(*messages[n])
-    return out
 
 
 MAIL = mail(15)
 N = len(MAIL)
 
 
-@pytest.mark.parametrize(
-    ("feedback", "hears"),
-    [
-        (Feedback(), [[n] for n in range(N)]),
-        (Feedback(first=10), [[n] if n < 10 else [] for n in range(N)]),
-        (Feedback(delay=4), [[n - 4] if n >= 4 else [] for n in range(N)]),
-        (Feedback(first=10, delay=4), [[n - 4] if 4 <= n < 14 else [] for n in range(N)]),
-        (Feedback(first=0), [[] for _ in range(N)]),
-    ],
-    ids=str,
-)
-def test_each_message_is_judged_by_those_whose_truth_was_heard(feedback, hears):
-    result = online(stream(MAIL), Settings(), never, feedback)
-    assert result.ordered and str(feedback) in result.protocol and len(result) == N
-    for row, expected in enumerate(written_out(MAIL, hears)):
-        told = dict(zip(result.classes, result.probabilities[row]))
-        for name, p in expected.items():
-            assert told[name] == pytest.approx(p, abs=1e-12)
-
-
-def test_partial_feedback_hears_its_share_of_the_same_messages_every_time():
-    one, again = (online(stream(MAIL), Settings(), never, Feedback(share=0.5, seed=3)) for _ in range(2))
-    whole = online(stream(MAIL), Settings(), never)
-    assert np.array_equal(one.scores, again.scores)
-    assert not np.array_equal(one.scores, whole.scores)
-    assert "share of 0.5" in one.protocol
+def test_each_message_is_judged_by_those_before_it():
+    result = online(stream(MAIL), Settings(), never)
+    assert result.ordered and len(result) == N
+    with Classifier.create(":memory:", Settings()) as classifier:
+        for row, (label, raw) in enumerate(MAIL):
+            told = dict(zip(result.classes, result.probabilities[row]))
+            for name, p in classifier.classify(raw).probabilities.items():
+                assert told[name] == pytest.approx(p, abs=1e-12)
+            classifier.learn(label, raw)
 
 
 def test_nothing_known_is_unsure_and_learning_helps():
@@ -229,20 +195,14 @@ def test_a_model_as_it_is_learns_nothing():
     assert result.protocol == "Model in memory"
 
 
-def test_what_a_model_has_learned_is_told_to_be_no_test_of_it():
-    with model_of(mail(20)) as classifier:
-        result = judged(stream([*mail(20)[:7], ("spam", message("spam", 99))]), classifier, never)
-    assert result.protocol == "Model in memory, which had learned 7 of them"
-
-
-def test_mail_whose_truth_is_awaited_is_not_kept_in_memory(tmp_path):
+def test_mail_of_a_stream_is_not_kept_in_memory(tmp_path):
     entries = []
     for n in range(40):
         (tmp_path / str(n)).write_bytes(b"Content-Type: image/jpeg\n" + message("spam", n) + b"%d\n" % n * 500_000)
         entries.append(Entry("spam", str(n), str(tmp_path / str(n))))
     tracemalloc.start()
     try:
-        assert len(online(entries, Settings(), never, Feedback(delay=30))) == 40
+        assert len(online(entries, Settings(), never)) == 40
         with Classifier.create(":memory:") as classifier:
             assert len(judged(entries, classifier, never)) == 40
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes; the messages together are 54 million
@@ -264,20 +224,6 @@ def test_by_date_sorts_across_zones_and_keeps_the_undated_beside_their_neighbour
     assert [int(entry.name) for entry in by_date(entries, never)] == [5, 6, 2, 3, 4, 0, 1]
 
 
-def test_by_date_goes_by_the_readers_own_server_and_not_by_what_senders_write():
-    own = "Received: from there by here; Thu, 22 Aug 2002 {}:00:00 +0000\nReceived: from x by there; {}\nDate: {}\n\nx"
-    forged = ["Fri, 1 Jan 2038 00:00:00 +0000", "Thu, 1 Jan 1998 00:00:00 +0000"]
-    told = [own.format(hour, forged[hour % 2], forged[hour % 2]).encode() for hour in (15, 12, 14, 13)]
-    entries = stream([("spam", raw) for raw in told])
-    assert [int(entry.name) for entry in by_date(entries, never)] == [1, 3, 2, 0]
-
-
-def test_feedback_that_cannot_be():
-    for wrong in ({"share": 1.5}, {"delay": -1}, {"first": -1}):
-        with pytest.raises(SpamnbError, match="cannot be"):
-            Feedback(**wrong)
-
-
 @pytest.mark.parametrize(
     "settings", [Settings(top_words=10), Settings(model_type="gaussian", embedding="lsa:5")], ids=lambda s: s.model_type
 )
@@ -292,12 +238,6 @@ def test_an_unreadable_message_is_told_and_passed_over(tmp_path):
     result = online(entries, Settings(), lambda name, error: told.append(name))
     assert told == ["gone"] and len(result) == N
     assert len(by_date(entries, lambda name, error: told.append(name))) == N and len(told) == 2
-
-
-def test_the_class_of_spam_is_that_of_the_settings():
-    messages = [("junk" if label == "spam" else label, raw) for label, raw in mail(5)]
-    result = online(stream(messages), Settings(spam="junk"), never)
-    assert (result.spam, result.classes[result.spam_index]) == ("junk", "junk")
 
 
 def test_a_class_that_never_came_is_not_impossible() -> None:

@@ -1,21 +1,17 @@
-"""Results of an evaluation: what is recorded, written as scores, and named as mislabelled."""
+"""Results of an evaluation: what is recorded and written as scores."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mail import message
 from scipy.special import logsumexp, softmax
 
 from spamnb.errors import SpamnbError
-from spamnb.evaluation.mislabelled import Doubtful, Head, doubtful, heads, named
-from spamnb.evaluation.result import Answer, ErrorDetail, Recorder, Result
+from spamnb.evaluation.result import Answer, Recorder, Result
 from spamnb.evaluation.scores import read_scores, write_scores
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry
 
 
 def result_of(rows: list[tuple[str, str, str]], classes: tuple[str, ...] = ("ham", "spam")) -> Result:
@@ -51,15 +47,6 @@ def test_classes_may_turn_up_on_the_way():
     assert result.spam_index == 2
 
 
-def test_only_errors_keep_their_evidence():
-    recorder = Recorder()
-    recorder.add("1", "ham", Answer("ham", {}, {}, "Minutes", [("meeting", 2.0)]))
-    recorder.add("2", "ham", Answer("spam", {}, {}, "Offer", [("offer", 3.0)]))
-    result = recorder.result("")
-    assert set(result.details) == {1}
-    assert result.details[1].subject == "Offer" and result.details[1].evidence == (("offer", 3.0),)
-
-
 def test_runs_are_paired_by_name_whatever_their_order():
     first = result_of([("a", "ham", "ham"), ("b", "spam", "spam"), ("c", "spam", "ham"), ("a", "ham", "ham")])
     second = result_of([("b", "spam", "ham"), ("a", "ham", "ham"), ("a", "ham", "spam"), ("c", "spam", "spam")])
@@ -79,50 +66,6 @@ def test_no_spam_class_no_spam_figures():
     assert result_of([("a", "x", "x")], ("x", "y")).spam_index is None
     with pytest.raises(ValueError, match="cannot have arrays"):
         Result("", ("a",), ["1"], np.zeros(2, int), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1, int))
-
-
-P = np.array([[0.99, 0.01], [0.05, 0.95], [0.2, 0.8], [0.001, 0.999], [0.999, 0.001], [0.999, 0.001], [0.02, 0.98]])
-
-
-def result() -> Result:
-    truth, verdicts = np.array([0, 0, 0, 0, 1, 1, 0]), np.array([0, 1, 1, 1, 0, 0, -1])
-    scores = np.log(P)
-    scores[5] *= 2
-    details = {3: ErrorDetail("offer", [("free", 1.5)])}
-    return Result("by hand", ("ham", "spam"), list("abcdefg"), truth, scores, P, verdicts, details=details)
-
-
-def test_the_surest_stand_first_and_neither_right_nor_unsure_nor_weak_verdicts_are_named() -> None:
-    found = doubtful(result(), 10)
-    assert [each.name for each in found] in (list("fedb"), list("fdeb"))
-    assert found[0] == Doubtful("f", "spam", "ham", 0.999, ())
-    assert [each for each in found if each.name == "d"] == [Doubtful("d", "ham", "spam", 0.999, [("free", 1.5)])]
-    assert doubtful(result(), 2) == found[:2] and doubtful(result(), 0) == []
-
-
-def test_heads_are_read_of_what_is_asked_for_alone(tmp_path: Path) -> None:
-    read: list[str] = []
-
-    def entries():
-        for n in range(100):
-            read.append(str(n))
-            content = None if n == 7 else message("ham", n)
-            yield Entry("ham", str(n), str(tmp_path / "gone"), content=content)
-
-    found = heads(entries(), [("3", "ham"), ("7", "ham"), ("4", "spam"), ("5", "ham")])
-    assert found.keys() == {("3", "ham"), ("5", "ham")} and found["3", "ham"].sender == "ham3@ham.example"
-    read.clear()
-    heads(entries(), [("3", "ham")])
-    assert len(read) <= 5, "the rest of the sources is not gone through"
-    assert isinstance(found["5", "ham"], Head) and found["5", "ham"].subject
-
-
-def test_names_are_those_of_places_unless_the_sources_changed() -> None:
-    entries = [Entry("spam" if n % 2 else "ham", f"m{n}", "") for n in range(10)]
-    assert named(entries, [[(1, "spam"), (2, "ham")], [(3, "ham"), (4, "ham")], [(12, "ham")]]) == [
-        [("spam", "m1"), ("ham", "m2")], [("ham", "m4")], [],
-    ]  # fmt: skip
-    assert named(entries, []) == []
 
 
 words = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -183,14 +126,6 @@ def test_what_is_no_scores_file_is_said_in_one_line(tmp_path, content, said):
     with pytest.raises(SpamnbError, match=f"/{said}") as caught:
         read_scores(path)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("row", "said"), [("x\tb\ta", "'b'"), ("x\tunsure\ta", "'unsure'"), ("x\ta\tc", "'c'")])
-def test_a_class_that_no_column_names_is_named(tmp_path, row, said):
-    path = tmp_path / "scores"
-    path.write_text(f"# spamnb scores {{}}\nname\ttruth\tverdict\tscore:a\tp:a\nx\ta\tunsure\t1\t1\n{row}\t1\t1\n")
-    with pytest.raises(SpamnbError, match=f"scores:4: {said} is none of the classes"):
-        read_scores(path)
 
 
 def test_paths_that_cannot_be(tmp_path):

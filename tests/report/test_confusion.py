@@ -21,16 +21,16 @@ def test_cells_are_those_of_scikit_learn(size: int) -> None:
     truth, verdicts = rng.integers(0, size, 400), rng.integers(0, size, 400)
     classes = [f"c{n:02}" for n in range(size)]
     made = matrix(result(classes, truth.tolist(), verdicts.tolist()))
-    found = [[int(cell.messages or 0) for cell in row.cells] for row in made.rows]
+    found = [[int(cell.messages or 0) for cell in cells] for _, cells in made.rows]
     assert found == confusion_matrix(truth, verdicts, labels=range(size)).tolist()
-    assert made.columns == classes == [row.name for row in made.rows]
-    assert made.dense == (size > DENSE) and made.caption.startswith("Rows are true classes")
+    assert made.columns == classes == [name for name, _ in made.rows]
+    assert ("dense" in made.css) == (size > DENSE) and made.caption.startswith("Rows are true classes")
 
 
 def test_a_cell_says_its_share_and_is_shaded_by_it() -> None:
     made = matrix(result(["ham", "spam"], [0] * 10 + [1] * 4, [0] * 9 + [1] + [1, 1, UNSURE, 0]))
-    (right, wrong, unsure), (missed, caught, doubted) = (row.cells for row in made.rows)
-    assert made.columns == ["ham", "spam", "unsure"] and not made.many
+    (right, wrong, unsure), (missed, caught, doubted) = (cells for _, cells in made.rows)
+    assert made.columns == ["ham", "spam", "unsure"] and made.css == "matrix"
     assert (right.messages, right.share, right.css) == ("9", "90.00 %", "right s9")
     assert (wrong.messages, wrong.share, wrong.css) == ("1", "10.00 %", "wrong s4")  # four times as strongly
     assert (unsure.messages, unsure.css) == ("0", "unsure")

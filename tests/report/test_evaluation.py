@@ -1,15 +1,12 @@
 """The terminal tables say the figures, and print markup in a class's name as it stands."""
 
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 from scipy.special import log_softmax
 
 from spamnb.evaluation.figures import figures
 from spamnb.evaluation.result import Result
-from spamnb.report.evaluation import headline, tables
+from spamnb.report.evaluation import headline, text
 from spamnb.report.numbers import percent
 
 
@@ -22,43 +19,44 @@ def printed(
     verdicts = np.where(log_p.max(axis=1) > np.log(sure), log_p.argmax(axis=1), -1)
     names = [str(i) for i in range(n)]
     result = Result("[red]made up[/red]", classes, names, truth, log_p, np.exp(log_p), verdicts)
-    out = io.StringIO()
-    console = Console(file=out, width=120)
-    for table in tables(figures(result, replicates=20), verbose):
-        console.print(table)
-    return result, out.getvalue()
+    return result, text(figures(result, replicates=20), verbose)
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
 
 
 def test_two_classes():
-    result, text = printed(("ham", "spam"), verbose=True)
+    result, shown = printed(("ham", "spam"), verbose=True)
     found = figures(result, replicates=20)
     assert found.spam is not None
-    assert "[red]made up[/red]: 500 messages" in text
+    assert "[red]made up[/red]: 500 messages" in shown
     for name, value, bounds in headline(found, verbose=True):
-        assert any(name in line and value in line and bounds in line for line in text.splitlines())
+        assert any(name in line and value in line and bounds in line for line in shown.splitlines())
     assert {name.split("%")[0] for name, *_ in headline(found, verbose=True)} >= {"hm", "sm", "lam", "1-ROCA"}
     names = [name.partition("  ")[0] for name, *_ in headline(found)]
     assert names == ["hm%", "sm%", "1-ROCA%", "sm% at hm% ≤ 0.1", "accuracy %", "expected calibration error %"]
     brief = printed(("ham", "spam"))[1]
-    assert "lam%" not in brief and "precision" not in brief and "precision" in text
-    assert all(str(n) in text for row in found.confusion for n in row[:2])
+    assert "lam%" not in brief and "precision" not in brief and "precision" in shown
+    assert all(str(n) in shown for row in found.confusion for n in row[:2])
 
 
 @pytest.mark.parametrize(("sure", "said"), [(0.4, "sm%  spam let through  "), (0.8, "let through, unsure included")])
 def test_spam_called_unsure_is_let_through_and_that_is_said(sure: float, said: str) -> None:
-    result, text = printed(("ham", "spam"), sure=sure)
+    result, shown = printed(("ham", "spam"), sure=sure)
     spam = result.classes.index("spam")
     through = 100 * (result.verdicts[result.truth == spam] != spam).mean()
-    assert any(said in line and percent(through) in line for line in text.splitlines())
-    assert ("unsure" in text) == (sure == 0.8)
+    assert any(said in line and percent(through) in line for line in shown.splitlines())
+    assert ("unsure" in shown) == (sure == 0.8)
 
 
 def test_many_classes_have_no_matrix_and_no_spam_figures():
-    _, text = printed(tuple(f"[b]{i}" for i in range(20)))
-    assert "[b]19" in text and "hm%" not in text and "verdict" not in text
+    _, shown = printed(tuple(f"[b]{i}" for i in range(20)))
+    assert "[b]19" in shown and "hm%" not in shown and "verdict" not in shown
     assert "unsure" in printed(("a", "b", "c"))[1]
 
 
 def test_no_name_is_cut_short_where_it_does_not_fit():
-    _, text = printed(("a" * 90, "b" * 90))
-    assert "…" not in text and text.count("b") >= 3 * 90  # in the rows of both tables and in a head
+    _, shown = printed(("a" * 90, "b" * 90))
+    assert "…" not in shown and shown.count("b") >= 3 * 90  # in the rows of both tables and in a head

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +12,20 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from spite import MADE, SPITE, TWENTY, TWO, made_up
 
-from spamnb.errors import SpamnbError
+from spamnb import __version__
 from spamnb.evaluation.figures import figures
 from spamnb.evaluation.result import Answer, Recorder, Result
+from spamnb.formulas.decision import Loss
+from spamnb.reader.options import TokenOptions
 from spamnb.report import charts
-from spamnb.report.page import page, summary_line, unsure_line, write_page
+from spamnb.report import page as module
+from spamnb.report.page import summary_line, unsure_line
+from spamnb.settings import SETTINGS, Settings
 
 # fmt: off
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "dl", "dt", "dd", "div", "span",
-    "figure", "figcaption", "svg", "text", "polyline", "rect", "circle", "table", "thead", "tbody", "tr", "th", "td",
+    "figure", "figcaption", "svg", "text", "polyline", "circle", "table", "thead", "tbody", "tr", "th", "td",
     "section", "ul", "li", "details", "summary", "b", "code", "footer",
 }
 ATTRIBUTES = {
@@ -30,27 +35,31 @@ ATTRIBUTES = {
 # fmt: on
 
 
+def page(result: Result, replicates: int = 5) -> str:
+    return module.page(result, figures(result, replicates=replicates), Settings(alpha=0.5), MADE)
+
+
 @pytest.mark.parametrize("classes", [TWO, ("list", "ham", "spam"), TWENTY, ("only",)], ids=len)
 def test_hostile_mail_adds_no_tag_and_no_attribute(classes):
     result = made_up(classes)
-    tree = LexborHTMLParser(page(result, figures(result, replicates=20), MADE))
+    tree = LexborHTMLParser(page(result))
     nodes = [node for node in tree.root.traverse() if node.tag not in ("-text", "-comment")]
     assert {node.tag for node in nodes} - TAGS == set()
     assert {name.lower() for node in nodes for name in node.attributes} - ATTRIBUTES == set()
     assert tree.css_first("title").text().startswith("spamnb: made up <script>")
     if len(classes) > 1:
         assert SPITE[0] in tree.css_first(".errors").text()
-        assert len(tree.css("figure")) == 5
+        assert len(tree.css("figure")) == (4 if "spam" in classes else 3)
     assert SPITE[0] in tree.css_first(".made").text() and SPITE[1] in tree.css_first(".made").text()
 
 
 def test_what_the_page_says_is_what_the_figures_say():
     result = made_up(TWO)
-    found = figures(result, replicates=20)
+    found = figures(result, replicates=5)
     assert found.spam is not None
-    tree = LexborHTMLParser(page(result, found, MADE))
-    cards = {card.css_first(".name").text(): card.css_first(".value").text() for card in tree.css(".card")}
-    assert cards["hm%"] == f"{found.spam.hm.value:.2f} %"
+    tree = LexborHTMLParser(page(result))
+    cards = {card.css_first("dt").text(): card.css_first(".value").text() for card in tree.css(".card")}
+    assert cards["hm%"] == f"{found.spam.hm.value:.2f}"
     assert cards["1-ROCA%"].startswith(f"{found.spam.one_minus_roca.value:#.3g}")
     counts = [node.text() for node in tree.css(".matrix td b")]
     assert counts == [str(n) for row in found.confusion for n in row[:2]]  # no verdict is unsure
@@ -68,17 +77,16 @@ def test_evidence_is_for_the_class_that_is_likeliest_by_probability():
     recorder.add("1", "spam", Answer("ham", scores, p, "offer", [("meeting", 0.5), ("offer", -0.7)]))
     recorder.add("2", "ham", Answer("ham", {"ham": 1.0, "spam": -1.0}, {"ham": 0.9, "spam": 0.1}))
     result = recorder.result("made up")
-    error = LexborHTMLParser(page(result, figures(result, replicates=5), MADE)).css_first("ul.errors li:has(.evidence)")
+    error = LexborHTMLParser(page(result)).css_first("ul.errors li:has(.evidence)")
     assert "Nats for ham, the likeliest class" in error.text()
-    bars = [bar.attributes["class"] for bar in error.css(".evidence rect")]
-    assert bars == ["bar ham", "bar spam"]
+    assert [node.text() for node in error.css(".evidence *")] == ["+0.50", "meeting", "-0.70", "offer"]
 
 
 def test_the_worst_errors_of_scores_alone_are_those_of_their_probabilities():
     result = made_up(TWO)
     listed = []
     for each in (result, replace(result, probabilities=np.full_like(result.probabilities, np.nan))):
-        tree = LexborHTMLParser(page(each, figures(each, replicates=20), MADE))
+        tree = LexborHTMLParser(page(each))
         listed.append([node.text() for node in tree.css("ul.errors .where")])
     assert listed[0] == listed[1] != []
 
@@ -102,24 +110,18 @@ def test_every_mark_lies_inside_its_picture(n_classes, data):
     result = Result(
         "", classes, names, truth, rows.reshape(n, n_classes), p, verdicts, ordered=data.draw(st.booleans())
     )
-    html = page(result, figures(result, replicates=5), MADE)
+    html = page(result)
     assert not re.search(r">[^<]*\b(nan|inf)\b", html)
     for picture in LexborHTMLParser(html).css("svg"):
         box = picture.attributes.get("viewBox") or picture.attributes["viewbox"]  # before selectolax 1.0
         width, height = map(float, re.findall(r"[\d.]+", box)[2:])
-        for mark in picture.css("rect, circle, text"):
+        for mark in picture.css("circle, text"):
             x, y = (float(mark.attributes.get(a) or mark.attributes["c" + a]) for a in "xy")
             assert -1 <= x <= width + 1 and -1 <= y <= height + 1
         for mark in picture.css("polyline"):
             for point in mark.attributes["points"].split():
                 x, y = map(float, point.split(","))
                 assert -1 <= x <= width + 1 and -1 <= y <= height + 1
-
-
-def test_a_page_that_cannot_be_written_is_said(tmp_path):
-    result = made_up(TWO, 5)
-    with pytest.raises(SpamnbError, match="cannot be written"):
-        write_page(result, figures(result, replicates=5), MADE, tmp_path / "none" / "page.html")
 
 
 def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
@@ -154,7 +156,7 @@ def judged(classes: tuple[str, ...], pairs: str, spam: str = "spam") -> Result:
 def test_the_first_line_is_what_a_person_asks(classes, pairs, first, rest):
     result = judged(classes, pairs)
     assert (summary_line(result), unsure_line(result)) == (first, rest)
-    heading = LexborHTMLParser(page(result, figures(result, replicates=5), MADE)).css_first("h1")
+    heading = LexborHTMLParser(page(result)).css_first("h1")
     assert heading.text() == first
 
 
@@ -169,16 +171,27 @@ def test_the_first_line_agrees_with_the_measures():
 
 def test_no_line_ends_inside_a_number():
     result = judged(("ham", "spam"), "hh " * 1200 + "ss")
-    html = page(result, figures(result, replicates=5), MADE)
+    html = page(result)
     assert "0 of 1\u202f200 good messages lost" in html and "\u2009" not in html
 
 
-def test_a_page_says_how_it_was_made():
+def test_a_page_says_how_it_was_made_with_every_setting() -> None:
+    chosen = Settings(
+        top_words=500,
+        tokens=TokenOptions(stem="english", body_only=True, ignore_headers=()),
+        loss=Loss(false_positive_cost=2.5),
+    )
     result = made_up(TWO, 5)
-    tree = LexborHTMLParser(page(result, figures(result, replicates=5), MADE))
+    tree = LexborHTMLParser(module.page(result, figures(result, replicates=5), chosen, MADE))
     said = dict(zip(*([node.text() for node in tree.css(f".made {tag}")] for tag in ("dt", "dd"))))
-    assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["Date"] == MADE.date
-    assert said["alpha"] == "0.5 (default 0.1)" and said["ngrams"] == "2"
+    assert said.keys() == {"Date", "spamnb", *MADE, *(name.replace("_", " ") for name in SETTINGS)}
+    assert said["Command"] == f"spamnb evaluate {SPITE[0]}" and said["spamnb"] == __version__
+    assert said["top words"] == "500 (default none)" and said["stem"] == "english (default none)"
+    assert said["body only"] == "yes (default no)" and said["false positive cost"] == "2.5 (default 9)"
+    assert said["ignore headers"] == "none (default newsgroups, xref, path)"
+    assert said["alpha"] == "0.1" and said["unsure cost"] == "none"
+    made = datetime.strptime(said["Date"], "%Y-%m-%d %H:%M %z")
+    assert timedelta(0) <= datetime.now().astimezone() - made < timedelta(minutes=2)
 
 
 def test_every_colour_is_given_for_light_and_for_dark():
@@ -186,3 +199,16 @@ def test_every_colour_is_given_for_light_and_for_dark():
     light, dark = (set(re.findall(r"(--[\w-]+):", part)) for part in re.findall(r":root \{(.*?)\}", css, re.DOTALL))
     assert light == dark
     assert set(re.findall(r"var\((--[\w-]+)\)", css)) <= light | {"--tone", "--share"}
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(allow_nan=False))
+def test_a_position_lies_on_the_scale_and_follows_the_value(low, extent, value):
+    scale = charts.Scale(low, low + extent, 10, 90)
+    assert 10 - 1e-6 <= scale.at(value) <= 90 + 1e-6
+
+
+def test_logarithms_and_logits():
+    assert charts.Scale(1, 100, 0, 10, "log").at(10) == pytest.approx(5)
+    assert charts.Scale(1, 99, 0, 10, "logit").at(50) == pytest.approx(5)
+    assert charts.Scale(0.01, 50, 0, 10, "logit").ticks() == [0.01, 0.1, 1, 10, 50]
+    assert charts.Scale(50, 75_000, 0, 10, "log").ticks() == [100, 1000, 10_000]

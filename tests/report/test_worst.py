@@ -53,4 +53,4 @@ def test_evidence_is_bounded_in_number_and_length() -> None:
     recorder.add("0", "ham", Answer("spam", {"ham": 0, "spam": 1}, {"ham": 0.1, "spam": 0.9}, "s" * 999, evidence))
     error = worst(recorder.result(""))[0].errors[0]
     assert len(error.evidence) == TOKENS and len(error.subject) == 300
-    assert error.evidence[0].text == "w" * 59 + "…" and error.evidence[0].nats == "+2.00"
+    assert error.evidence[0] == ("w" * 59 + "…", "+2.00")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spamnb.api.given import as_list, check_count, labels_of, raw_messages
 from spamnb.errors import SpamnbError
 from spamnb.evaluation.protocols import folds_of
-from spamnb.library.given import as_list, check_count, labels_of, raw_messages
 from spamnb.reader.message import digest
 
 

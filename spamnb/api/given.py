@@ -12,13 +12,9 @@ from numpy.typing import NDArray
 from spamnb.errors import SpamnbError
 from spamnb.estimators.validation import check_labels
 from spamnb.naming import check_cases, check_class_name
-from spamnb.reader.message import Reader
-from spamnb.reader.options import TokenOptions
-from spamnb.settings import Settings
 from spamnb.sources.entries import Entry, message_of_text, raw_message
 
 INPUTS = ("auto", "mail", "text")
-DEFAULT = Settings()  # what the estimators have where nothing is said, as the command line does
 
 _EMPTY = "; an empty cell: leave its row out, as by table.dropna()"
 
@@ -149,18 +145,3 @@ def check_count(X: Sequence[Any], y: Sequence[Any]) -> None:
         raise ValueError(f"{len(X)} messages but {len(y)} labels")
     if not len(X):
         raise ValueError("X holds no message")
-
-
-def token_options(
-    tokenizer: str, stem: str | None, ngrams: int, body_only: bool, ignore_headers: Iterable[str]
-) -> TokenOptions:
-    """The options of these parameters; ValueError where a model has none such."""
-    try:
-        return Reader(TokenOptions(tokenizer, stem, ngrams, body_only, tuple(ignore_headers))).options
-    except SpamnbError as error:
-        raise ValueError(str(error)) from None
-
-
-def parameters_of(settings: Settings) -> dict[str, Any]:
-    """The parameters of ``SpamClassifier`` that make these settings, but for the name of spam."""
-    return {name: value for name, value in settings.by_name().items() if name != "spam"}

@@ -6,25 +6,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spamnb.api.arguments import Tell, check_least, settings_of, threads_of, warn
+from spamnb.api.configured import with_settings
 from spamnb.api.evaluation import Evaluation
 from spamnb.api.explain import Explanation, explanation_of
-from spamnb.api.notices import Tell, warn
-from spamnb.api.options import check_least, settings_of
-from spamnb.api.words import WordsReport, words_of
-from spamnb.classifier import Classifier
-from spamnb.engines.counting import count_parallel
-from spamnb.estimators.parameters import Parameters
-from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
-from spamnb.formulas.calibration import margins
-from spamnb.formulas.decision import Loss
-from spamnb.library.cores import workers_of
-from spamnb.library.given import (
-    DEFAULT,
+from spamnb.api.given import (
     Labels,
     as_list,
     check_count,
@@ -33,20 +24,28 @@ from spamnb.library.given import (
     label_kind,
     labels_of,
     named_labels,
-    parameters_of,
     raw_messages,
     tell_unreadable,
 )
-from spamnb.library.model import MemoryModel
+from spamnb.api.memory_model import MemoryModel
+from spamnb.api.words import WordsReport, words_of
+from spamnb.classifier import Classifier
+from spamnb.engines.counting import count_parallel
+from spamnb.estimators.parameters import Parameters
+from spamnb.estimators.validation import check_lengths, check_weight, not_fitted
+from spamnb.formulas.calibration import margins
+from spamnb.formulas.decision import Loss
 from spamnb.naming import check_has_class
+from spamnb.reader.options import TokenOptions
 from spamnb.reader.pdf import is_available
-from spamnb.settings import SETTINGS, Settings
+from spamnb.settings import SETTINGS, ModelSettings, Settings
 from spamnb.training import model_of
 
 LESSONS_AT_ONCE = 100  # in one change of the model: what it holds back until then takes memory
 Messages = Iterable[str | bytes]
 
 
+@with_settings(Settings, TokenOptions, Loss)
 class SpamClassifier(Parameters):
     """The model that ``spamnb train`` makes, as an estimator: naive Bayes on what spamnb reads in a message, pooled and
     calibrated, for any number of classes.
@@ -87,41 +86,9 @@ class SpamClassifier(Parameters):
     model_: MemoryModel
 
     def __init__(
-        self,
-        *,
-        model_type: str | None = None,
-        alpha: float = DEFAULT.alpha,
-        prior: str = DEFAULT.prior,
-        pooling: str = DEFAULT.pooling,
-        top_words: int | None = DEFAULT.top_words,
-        min_messages: int = DEFAULT.min_messages,
-        embedding: str | None = DEFAULT.embedding,
-        spam: Any = DEFAULT.spam,
-        tokenizer: str = DEFAULT.tokens.tokenizer,
-        stem: str | None = DEFAULT.tokens.stem,
-        ngrams: int = DEFAULT.tokens.ngrams,
-        body_only: bool = DEFAULT.tokens.body_only,
-        ignore_headers: tuple[str, ...] = DEFAULT.tokens.ignore_headers,
-        false_positive_cost: float = DEFAULT.loss.false_positive_cost,
-        unsure_cost: float | None = DEFAULT.loss.unsure_cost,
-        input: str = "auto",
-        n_jobs: int | None = -1,
+        self, *, spam: Any = "spam", input: str = "auto", n_jobs: int | None = -1, **settings: Unpack[ModelSettings]
     ) -> None:
-        self.model_type = model_type
-        self.alpha = alpha
-        self.prior = prior
-        self.pooling = pooling
-        self.top_words = top_words
-        self.min_messages = min_messages
-        self.embedding = embedding
         self.spam = spam
-        self.tokenizer = tokenizer
-        self.stem = stem
-        self.ngrams = ngrams
-        self.body_only = body_only
-        self.ignore_headers = ignore_headers
-        self.false_positive_cost = false_positive_cost
-        self.unsure_cost = unsure_cost
         self.input = input
         self.n_jobs = n_jobs
 
@@ -139,11 +106,11 @@ class SpamClassifier(Parameters):
         """Make a new model of the n messages X with the classes y (n,). Of copies of a message the last one counts."""
         settings = self._settings()
         given, labels = self._given(X, y)
-        if settings.spam != DEFAULT.spam:
+        if settings.spam != Settings().spam:
             check_has_class(settings.spam, labels.names)
         entries = entries_of(given, self.input, labels.of)
         with TemporaryDirectory(prefix="spamnb-") as folder:
-            workers = workers_of(self.n_jobs)
+            workers = threads_of(self.n_jobs)
             counted = count_parallel(entries, settings.tokens, Path(folder), tell_unreadable, workers=workers)
             self.model_ = MemoryModel(model_of(counted, settings))
         self._remember(labels.classes, trained=True)
@@ -198,7 +165,7 @@ class SpamClassifier(Parameters):
     def _answers(self, X: Messages) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Scores and probabilities, (n, C) with columns as in ``classes_``, and whether enough was seen."""
         self._check_fitted()
-        answers = self.model_.answers(list(entries_of(X, self.input)), workers_of(self.n_jobs))
+        answers = self.model_.answers(list(entries_of(X, self.input)), threads_of(self.n_jobs))
         names = self._names()
         columns = [names.index(name) for name in answers.classes]
         scores = np.full((len(answers.scores), len(names)), -np.inf)
@@ -285,7 +252,7 @@ class SpamClassifier(Parameters):
         settings, store = model.classifier.settings, model.classifier.store
         classes = named_labels([*store.totals().classes], store.meta().get("label_kind"))
         spam = named_labels([settings.spam], label_kind(classes))[0]
-        estimator = cls(**{**parameters_of(settings), "spam": spam.item(), **params})
+        estimator = cls(**{**settings.by_name(), "spam": spam.item(), **params})
         estimator.classes_, estimator.model_ = classes, model
         return estimator
 

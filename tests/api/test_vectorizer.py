@@ -14,9 +14,9 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from spamnb import HashingMailVectorizer, MailVectorizer, MessageFolds, MultinomialNB, SpamClassifier
+from spamnb.api import rows
+from spamnb.api.given import class_name
 from spamnb.engines import executor
-from spamnb.library import cores, rows
-from spamnb.library.given import class_name
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -74,12 +74,6 @@ def test_a_row_holds_what_the_tokenizer_finds(options: dict[str, Any]) -> None:
     assert (vectorizer.transform(MAIL) != X).nnz == 0
     assert X.dtype == np.int64 and X.has_canonical_format
     assert [vectorizer.vocabulary_[name] for name in vectorizer.get_feature_names_out()] == list(range(X.shape[1]))
-
-
-def test_tokens_that_the_fit_did_not_see_are_left_out() -> None:
-    vectorizer = MailVectorizer(body_only=True, ngrams=1).fit(["lunch at noon"])
-    assert by_token(vectorizer.transform(["lunch lunch pills"]), vectorizer.get_feature_names_out())[0]["lunch"] == 2
-    assert vectorizer.transform([]).shape == (0, len(vectorizer.tokens_))
 
 
 def test_columns_do_not_depend_on_the_order_of_messages() -> None:
@@ -204,11 +198,6 @@ def test_a_table_is_refused_and_its_column_taken() -> None:
     assert MailVectorizer().fit_transform(table["text"]).shape[0] == 2
 
 
-def test_numbers_of_processes() -> None:
-    assert cores.workers_of(None) == 1 and cores.workers_of(3) == 3
-    assert cores.workers_of(-1) == cores.cores() and cores.workers_of(-1000) == 1
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_every_message_is_judged_once_and_copies_stand_together(seed: int, texts: list[str], labels: list[str]) -> None:
     given, classes = [*texts, *texts[:20], b"\n" + texts[0].encode()], [*labels, *labels[:20], "ham"]
@@ -230,7 +219,3 @@ def test_folds_do_not_depend_on_how_labels_are_written(texts: list[str], labels:
     for (_, one), (_, other) in zip(by_name, by_number):
         assert one.tolist() == other.tolist()
     assert class_name(np.float64(2)) == "2"
-
-
-def test_its_repr_makes_it_anew() -> None:
-    assert repr(MessageFolds(3, seed=2)) == "MessageFolds(3, seed=2, input='auto')"

@@ -6,20 +6,24 @@ from collections.abc import Iterable
 from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from spamnb.api.arguments import settings_of, threads_of
+from spamnb.api.configured import with_settings
+from spamnb.api.given import entries_of, tell_unreadable
+from spamnb.api.rows import SignedColumns, matrix_of, rows_by_hash
 from spamnb.engines.counting import count_parallel
+from spamnb.errors import SpamnbError
 from spamnb.estimators.parameters import Parameters
 from spamnb.estimators.validation import not_fitted
-from spamnb.library.cores import workers_of
-from spamnb.library.given import DEFAULT, entries_of, tell_unreadable, token_options
-from spamnb.library.rows import SignedColumns, matrix_of, rows_by_hash
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.token_array import TokenArray
+from spamnb.setting_fields import settings_in
+from spamnb.settings import TokenSettings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,16 +35,15 @@ class _Transformer(Parameters):
     """What both share: the options of tokens, and scikit-learn's tags."""
 
     input: str
-    tokenizer: str
-    stem: str | None
-    ngrams: int
-    body_only: bool
-    ignore_headers: tuple[str, ...]
     n_jobs: int | None
     _requires_fit = True
 
     def _options(self) -> TokenOptions:
-        return token_options(self.tokenizer, self.stem, self.ngrams, self.body_only, self.ignore_headers)
+        """The options of tokens; ValueError where they cannot be."""
+        try:
+            return settings_of({name: getattr(self, name) for name in settings_in(TokenOptions)}).tokens
+        except SpamnbError as error:
+            raise ValueError(str(error)) from None
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
@@ -63,6 +66,7 @@ def _columns_in(hashes: NDArray[np.int64], asked: NDArray[np.int64]) -> SignedCo
     return SignedColumns(np.where(hashes[places] == asked, places, -1), np.ones(len(asked), np.int64))
 
 
+@with_settings(TokenOptions)
 class MailVectorizer(_Transformer):
     """Messages → how often each holds which token, as a CSR array (messages, tokens).
 
@@ -93,22 +97,13 @@ class MailVectorizer(_Transformer):
         self,
         *,
         input: str = "auto",
-        tokenizer: str = DEFAULT.tokens.tokenizer,
-        stem: str | None = DEFAULT.tokens.stem,
-        ngrams: int = DEFAULT.tokens.ngrams,
-        body_only: bool = DEFAULT.tokens.body_only,
-        ignore_headers: tuple[str, ...] = DEFAULT.tokens.ignore_headers,
         min_df: int = 1,
         binary: bool = False,
         dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
+        **tokens: Unpack[TokenSettings],
     ) -> None:
         self.input = input
-        self.tokenizer = tokenizer
-        self.stem = stem
-        self.ngrams = ngrams
-        self.body_only = body_only
-        self.ignore_headers = ignore_headers
         self.min_df = min_df
         self.binary = binary
         self.dtype = dtype
@@ -128,7 +123,7 @@ class MailVectorizer(_Transformer):
         if not hasattr(self, "tokens_"):
             raise not_fitted(self)
         columns_of = partial(_columns_in, self.tokens_.hashes)
-        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, workers_of(self.n_jobs))
+        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, threads_of(self.n_jobs))
         return matrix_of(parts, len(self.tokens_), self.dtype, self.binary)
 
     def _fit(self, X: Iterable[str | bytes], rows: bool) -> CsrRows:
@@ -137,7 +132,7 @@ class MailVectorizer(_Transformer):
         if self.min_df < 1:
             raise ValueError(f"min_df is {self.min_df}: give a number of messages, at least 1")
         with TemporaryDirectory(prefix="spamnb-") as folder:
-            workers = workers_of(self.n_jobs)
+            workers = threads_of(self.n_jobs)
             counted = count_parallel(entries, options, Path(folder), tell_unreadable, workers=workers)
             held = counted.counts.document_frequency()
             counted = counted.select_columns(np.flatnonzero(held >= self.min_df))
@@ -194,6 +189,7 @@ class Collisions(NamedTuple):
     shared: int  # tokens that are not alone in theirs
 
 
+@with_settings(TokenOptions)
 class HashingMailVectorizer(_Transformer):
     """``MailVectorizer`` without a vocabulary: a token's column follows from its hash, (messages, n_features).
 
@@ -218,23 +214,14 @@ class HashingMailVectorizer(_Transformer):
         n_features: int = 2**20,
         *,
         input: str = "auto",
-        tokenizer: str = DEFAULT.tokens.tokenizer,
-        stem: str | None = DEFAULT.tokens.stem,
-        ngrams: int = DEFAULT.tokens.ngrams,
-        body_only: bool = DEFAULT.tokens.body_only,
-        ignore_headers: tuple[str, ...] = DEFAULT.tokens.ignore_headers,
         alternate_sign: bool = True,
         binary: bool = False,
         dtype: DTypeLike = np.int64,
         n_jobs: int | None = -1,
+        **tokens: Unpack[TokenSettings],
     ) -> None:
         self.n_features = n_features
         self.input = input
-        self.tokenizer = tokenizer
-        self.stem = stem
-        self.ngrams = ngrams
-        self.body_only = body_only
-        self.ignore_headers = ignore_headers
         self.alternate_sign = alternate_sign
         self.binary = binary
         self.dtype = dtype
@@ -257,7 +244,7 @@ class HashingMailVectorizer(_Transformer):
     def transform(self, X: Iterable[str | bytes]) -> csr_array:
         """How often the messages X hold tokens of each column, (n, n_features)."""
         columns_of = self._columns_of()
-        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, workers_of(self.n_jobs))
+        parts = rows_by_hash(entries_of(X, self.input), self._options(), columns_of, threads_of(self.n_jobs))
         return matrix_of(parts, self.n_features, self.dtype, self.binary)
 
     def _columns_of(self) -> partial[SignedColumns]:

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spamnb.api.evaluation import Evaluation
+from spamnb.api.given import tell_unreadable
 from spamnb.classifier import Classifier
 from spamnb.engines.executor import MAX_ALONE, of_chunks
-from spamnb.errors import InTheWay, SpamnbError
-from spamnb.library.given import tell_unreadable
 from spamnb.sources.entries import Entry
 from spamnb.store.snapshot import atomic_replace
 from spamnb.store.store import Store
@@ -57,12 +56,9 @@ class MemoryModel:
     def write(self, path: str | Path, *, force: bool) -> None:
         """Write it as a model file, in one piece; SpamnbError where something is in the way."""
         own = self.classifier.store
-        try:
-            with self.lock, atomic_replace(path, own.meta(), force=force) as store, own.reading():
-                own.copy_to(store)
-                store.read_anew()
-        except InTheWay:
-            raise SpamnbError(f"{path}: exists already; save(path, force=True) replaces it") from None
+        with self.lock, atomic_replace(path, own.meta(), force=force) as store, own.reading():
+            own.copy_to(store)
+            store.read_anew()
 
     def answers(self, entries: list[Entry], workers: int) -> ModelAnswers:
         """What it says of the messages, in their order."""

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from spamnb.report.training import training_report
+from spamnb.api.mislabelled import Mislabelled
+from spamnb.api.training_report import TrainingReport
+from spamnb.settings import Settings
 from spamnb.training import LeaveOneOutResult, NewestResult
+
+
+def text(left_out: LeaveOneOutResult, spam: str, read: int, unreadable: int = 0) -> str:
+    return str(TrainingReport(Path("m"), Settings(spam=spam), left_out, read, unreadable))
 
 
 def report(
@@ -27,7 +33,7 @@ def report(
     places, labels = np.arange(len(truth)), np.array(truth, np.intp)
     judged = places, labels, nothing, nothing, verdicts
     left_out = LeaveOneOutResult(names, documents, 1234, parts, *judged, newest=newest)
-    return training_report(Path("m"), left_out, spam, len(truth) + copies, unreadable).split("\n")
+    return text(left_out, spam, len(truth) + copies, unreadable).split("\n")
 
 
 def test_the_newest_fifth_has_its_own_figures_and_they_are_to_be_believed() -> None:
@@ -53,10 +59,10 @@ def test_how_many_look_mislabelled_is_said_where_they_are_not_named(wrong: int, 
     verdicts = ["ham"] * 60 + ["spam"] * 60
     made = ("ham", "spam"), np.bincount(labels), 9, None, np.arange(120)
     left_out = LeaveOneOutResult(*made, labels, np.log(p), p, verdicts)
-    lines = training_report(Path("m"), left_out, "spam", 120, 0).split("\n")
+    lines = text(left_out, "spam", 120).split("\n")
     hints = [line for line in lines if "--doubtful" in line]
     assert hints == ([f"  {told} mislabelled: --doubtful {wrong} says which and why"] if wrong else [])
-    assert "--doubtful" not in training_report(Path("m"), left_out, "spam", 120, 0, named=True)
+    assert "--doubtful" not in str(TrainingReport(Path("m"), Settings(), left_out, 120, 0, Mislabelled([])))
 
 
 def test_every_figure_is_that_of_a_count() -> None:
@@ -91,11 +97,6 @@ def test_what_there_is_nothing_of_is_not_told() -> None:
     ]
 
 
-def test_messages_left_out_in_parts_are_told_to_be() -> None:
-    lines = report(("ham", "spam"), {("ham", "ham"): 50, ("spam", "spam"): 50}, parts=10)
-    assert lines[1] == "The messages in 10 parts, each judged by a model of the others:"
-
-
 @pytest.mark.parametrize("spam", ["junk", "spam"])
 def test_a_class_of_spam_that_is_none_is_told(spam: str) -> None:
     lines = report(("a", "b"), {("a", "a"): 60, ("b", "b"): 60}, spam)
@@ -124,6 +125,6 @@ def test_messages_that_were_not_learned_are_told() -> None:
     labels, p = np.array([0, 0, 1, 1]), np.array([[0.9, 0.1]] * 4)
     made = ("ham", "spam"), np.array([2, 1]), 9, None, np.arange(4)
     left_out = LeaveOneOutResult(*made, labels, np.log(p), p, ["ham"] * 4, doubted=1)
-    lines = training_report(Path("m"), left_out, "spam", 4, 0).split("\n")
+    lines = text(left_out, "spam", 4).split("\n")
     assert "  The labels of 1 message contradict all the others: it was not learned." in lines
     assert lines[0].startswith("m: 3 messages") and not any(line.startswith("copies") for line in lines)

@@ -1,0 +1,80 @@
+"""Messages that may stand in the wrong folder: which, why, and nothing of what a stranger wrote reaches a terminal."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mail import message
+
+from spamnb.api import mislabelled as module
+from spamnb.api.mislabelled import LISTED, LONGEST, Conflicts, Doubtful, Mislabelled, mislabelled, named, shortened
+from spamnb.evaluation.result import ErrorDetail, Result
+from spamnb.sources.entries import Entry
+from spamnb.sources.one_class import ReadOptions
+
+P = np.array([[0.99, 0.01], [0.05, 0.95], [0.2, 0.8], [0.001, 0.999], [0.999, 0.001], [0.999, 0.001], [0.02, 0.98]])
+
+
+def test_the_surest_stand_first_and_only_they_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, verdicts = np.array([0, 0, 0, 0, 1, 1, 0]), np.array([0, 1, 1, 1, 0, 0, -1])
+    scores = np.log(P)
+    scores[5] *= 2
+    details = {3: ErrorDetail("offer", [("free", 1.5)])}
+    result = Result("by hand", ("ham", "spam"), list("abcdefg"), truth, scores, P, verdicts, details=details)
+    listed: list[str] = []
+
+    def again(*_: object) -> Iterator[Entry]:
+        for n, name in enumerate([*"abcdefg", *map(str, range(90))]):
+            listed.append(name)
+            content = message("ham", n) if name in "df" else None
+            yield Entry("spam" if name in "ef" else "ham", name, str(tmp_path / "gone"), content=content)
+
+    monkeypatch.setattr(module, "again", again)
+    told = mislabelled([], ReadOptions(), result, 10)
+    assert told is not None and [each.name for each in told.found] in (list("fedb"), list("fdeb"))
+    assert listed == list("abcdef"), "the rest of the sources is not gone through"
+    found = {each.name: each for each in told.found}
+    assert found["f"][:5] == ("f", "spam", "ham", 0.999, ()) and found["f"].sender == "ham5@ham.example"
+    assert found["d"][:5] == ("d", "ham", "spam", 0.999, [("free", 1.5)]) and found["e"].sender is None
+    assert mislabelled([], ReadOptions(), result, 0) is None
+    first = mislabelled([], ReadOptions(), result, 2)
+    assert first is not None and first.found == told.found[:2]
+
+
+def test_a_message_is_told_with_sender_subject_place_and_reason() -> None:
+    evidence = [("free", 1.5), ("lunch", -1.0), ("subject:win", 0.5)]
+    found = [Doubtful("in/1", "ham", "spam", 0.9876, evidence, "a@example.org", "Win")]
+    assert Mislabelled(found).lines() == [
+        "1 message may stand in the wrong folder, the surest first:",
+        "  in/1: labelled ham, looks like spam (98.76 %)",
+        "    From: a@example.org   Subject: Win",
+        "    because of free, subject:win",
+    ]
+    assert Mislabelled([]).lines() == ["No message looks mislabelled."]
+    assert len(Mislabelled([*found, Doubtful("gone", "ham", "spam", 0.91, ())]).lines()) == 5
+
+
+def test_what_a_stranger_wrote_is_escaped_and_short() -> None:
+    nasty = "\x1b[2J\r\n\x9b31m" + "é" * 10_000
+    lines = Mislabelled([Doubtful("in/\x1b", "ham", "spam", 0.99, [(nasty, 2.0)] * 50, nasty, nasty)]).lines()
+    assert all(line.isprintable() for line in lines) and max(map(len, lines)) < 8 * LONGEST
+    assert shortened(nasty).endswith("…") and len(shortened(nasty)) <= LONGEST
+    assert shortened("\x07" * 60).startswith("\\x07") and len(shortened("\x07" * 60)) == LONGEST
+
+
+def test_of_messages_in_several_classes_so_many_are_listed() -> None:
+    groups = [[("ham", f"in/{n}"), ("spam", f"junk/{n}\x1b")] for n in range(LISTED)]
+    lines = Conflicts(LISTED, groups).lines()
+    assert lines[0] == f"{LISTED} messages stand in several classes; the last that is named counts:"
+    assert lines[1] == "  ham in/0, spam junk/0\\x1b" and len(lines) == 1 + LISTED and Conflicts().lines() == []
+    assert Conflicts(1234, groups).lines()[-1] == f"  … and {1234 - LISTED:,} more"
+    assert Conflicts(1, groups[:1]).lines()[0].startswith("1 message stands ")
+
+
+def test_names_are_those_of_places_unless_the_sources_changed() -> None:
+    entries = [Entry("spam" if n % 2 else "ham", f"m{n}", "") for n in range(10)]
+    assert named(entries, [[(1, "spam"), (2, "ham")], [(3, "ham"), (4, "ham")], [(12, "ham")]]) == [
+        [("spam", "m1"), ("ham", "m2")], [("ham", "m4")], [],
+    ]  # fmt: skip
+    assert named(entries, []) == []
