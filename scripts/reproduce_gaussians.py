@@ -7,7 +7,7 @@ logistic function of wᵀx + w₀, w = Σ⁻¹(μ₁−μ₀); with covariances 
 features P(c|x) is logistic too, w = ln λ₁/λ₀, w₀ = Σ(λ₀−λ₁) + ln P(c₁)/P(c₀), though no class is Gaussian. Prints the
 true weights beside those that LDA and logistic regression find, and every model's error on 200,000 fresh rows beside
 the smallest that any classifier can have; ends 1 where the closed form and LDA differ, or a model misses what theory
-promises it. ``--figures`` draws the boundaries (needs matplotlib).
+promises it. ``--figures`` draws them (needs matplotlib).
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from spamnb.estimators.gaussian import GaussianNB
-from spamnb.estimators.lda import LinearDiscriminantAnalysis
-from spamnb.estimators.logistic import LogisticRegression
-from spamnb.estimators.qda import QuadraticDiscriminantAnalysis
+from spamnb import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
 
 TRAIN, TEST = 2_000, 200_000
 COLOURS = ("#1f6f8b", "#b5532d")
