@@ -7,7 +7,7 @@ logistic function of wᵀx + w₀, w = Σ⁻¹(μ₁−μ₀); with covariances 
 features P(c|x) is logistic too, w = ln λ₁/λ₀, w₀ = Σ(λ₀−λ₁) + ln P(c₁)/P(c₀), though no class is Gaussian. Prints the
 true weights beside those that LDA and logistic regression find, and every model's error on 200,000 fresh rows beside
 the smallest that any classifier can have; ends 1 where the closed form and LDA differ, or a model misses what theory
-promises it. ``--figures`` draws the boundaries (needs matplotlib).
+promises it. ``--figures`` draws them (needs matplotlib).
 """
 
 from __future__ import annotations
