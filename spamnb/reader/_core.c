@@ -147,24 +147,16 @@ static bool copy_words(PyObject *answer, struct arena *arena, void *into) {
     return !PyErr_Occurred();
 }
 
-/* (role, shown as, octets, charset, (content type, charset, encoding, disposition, filename, size)) of each. */
+/* (rest of the text, entity, whether it is whole) */
 static bool copy_opened(PyObject *answer, struct arena *arena, void *into) {
-    for (Py_ssize_t i = 0; i < PyList_Size(answer); i++) {
-        int role, as;
-        const char *texts[7];
-        Py_ssize_t sizes[7], size;
-        if (!PyArg_ParseTuple(PyList_GetItem(answer, i), "iiy#y#(y#y#y#y#y#n)", &role, &as, &texts[0], &sizes[0], &texts[1],
-                              &sizes[1], &texts[2], &sizes[2], &texts[3], &sizes[3], &texts[4], &sizes[4], &texts[5],
-                              &sizes[5], &texts[6], &sizes[6], &size))
-            return false;
-        span copies[7];
-        for (int k = 0; k < 7; k++)
-            copies[k] = arena_copy(arena, span_of(texts[k], (size_t)sizes[k]));
-        struct part part = {copies[2], copies[3], copies[4], copies[5], copies[6], (size_t)size};
-        *LIST_ADD(arena, (opened_list *)into) = (struct opened){
-            .role = (enum opened_role)role, .as = (enum shown_as)as, .octets = copies[0], .charset = copies[1], .part = part};
-    }
-    return !PyErr_Occurred();
+    const char *rest, *entity;
+    Py_ssize_t n_rest, n_entity;
+    int is_whole;
+    if (!PyArg_ParseTuple(answer, "y#y#p", &rest, &n_rest, &entity, &n_entity, &is_whole))
+        return false;
+    *(struct opened *)into = (struct opened){arena_copy(arena, span_of(rest, (size_t)n_rest)),
+                                             arena_copy(arena, span_of(entity, (size_t)n_entity)), is_whole};
+    return true;
 }
 
 static const struct page *make_page(struct host *host, uint32_t number) {
@@ -207,18 +199,16 @@ static bool find_codec(struct host *host, span name, struct codec *codec) {
 }
 
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
-    static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode"};
+    static const char *const METHODS[] = {"decode", "compose", "stem", "uudecode"};
     struct python_host *python = enter(host);
     PyObject *found = PyObject_CallMethod(python->program, METHODS[what], what == ASK_DECODE ? "y#y#" : "y#",
                                           AT_AND_SIZE(text), AT_AND_SIZE(other));
     return copy_answer(python, found, copy_bytes, arena, answer);
 }
 
-static bool open_attachment(struct host *host, enum shown_as as, span octets, size_t most_parts, struct arena *arena,
-                            opened_list *opened) {
+static bool open_attachment(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened) {
     struct python_host *python = enter(host);
-    PyObject *found = PyObject_CallMethod(python->program, "open", "iy#n", (int)as, AT_AND_SIZE(octets),
-                                          (Py_ssize_t)most_parts);
+    PyObject *found = PyObject_CallMethod(python->program, "open", "iy#", (int)as, AT_AND_SIZE(octets));
     return copy_answer(python, found, copy_opened, arena, opened);
 }
 

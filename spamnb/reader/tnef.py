@@ -30,23 +30,11 @@ class TnefText(NamedTuple):
     charset: str
 
 
-class TnefFile(NamedTuple):
-    """An attachment."""
-
-    name: str
-    content: bytes
-
-    @property
-    def size(self) -> int:
-        """Bytes of the content."""
-        return len(self.content)
-
-
 class Tnef(NamedTuple):
     """What was read of a document, and whether that is all of it."""
 
     body: TnefText | None
-    files: list[TnefFile]
+    files: list[tuple[str, bytes]]  # name and content
     is_whole: bool
 
 
@@ -56,7 +44,7 @@ def read_tnef(octets: bytes) -> Tnef:
         return Tnef(None, [], True)
     text = b""
     properties: dict[int, bytes] = {}
-    files: list[TnefFile] = []
+    files: list[tuple[str, bytes]] = []
     attributes = list(_attributes(octets))
     is_whole = len(attributes) <= MAX_ATTRIBUTES
     for number, value in attributes[:MAX_ATTRIBUTES]:
@@ -68,11 +56,11 @@ def read_tnef(octets: bytes) -> Tnef:
             if len(files) == MAX_ATTACHMENTS:
                 is_whole = False
                 break
-            files.append(TnefFile("", b""))
+            files.append(("", b""))
         elif number == ATTACHMENT_NAME and files:
-            files[-1] = files[-1]._replace(name=value.rstrip(b"\0").decode("latin-1")[:255])
+            files[-1] = value.rstrip(b"\0").decode("latin-1")[:255], files[-1][1]
         elif number == ATTACHMENT_DATA and files:
-            files[-1] = files[-1]._replace(content=value)
+            files[-1] = files[-1][0], value
     body = _body(text, properties)
     return Tnef(body, files, is_whole and (body is not None or RTF not in properties))
 

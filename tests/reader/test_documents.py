@@ -193,7 +193,7 @@ def test_attachments_in_a_winmail_dat_are_parts_and_those_that_are_text_are_read
     ]
     message = parse(winmail(tnef(*attributes)))
     assert message.links == ("http://pay.example/",)
-    assert [(part.filename, part.size) for part in message.parts[1:]] == [("bill.html", len(PAGE)), ("a.exe", 2)]
+    assert [part.filename for part in message.parts[1:]] == ["bill.html", "a.exe"]
     assert len(parse(winmail(tnef(*attributes * 100))).parts) <= 100
 
 

@@ -19,12 +19,12 @@ struct message {
     span raw; /* with LF line ends */
     struct section section;
     span_list values; /* of its fields, decoded */
-    span_list texts, attached, extracted; /* what a reader shows first; what he opens; what stands in documents */
-    span_list all_texts, hidden; /* all of these in their order; what HTML does not show */
+    span_list texts, attached; /* what a reader shows first; what he opens */
+    span_list all_texts, hidden; /* both in this order; what HTML does not show */
     struct url_list links, images, forms;
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
     uint32_t facts, cuts;
-    size_t n_tags, bytes_left, n_documents;
+    size_t n_tags, bytes_left;
     LIST(struct part) parts;
     uint8_t digest[DIGEST], identity[DIGEST];
 };

@@ -37,4 +37,7 @@ typedef LIST(struct leaf) leaf_list;
  * comes last. */
 leaf_list read_leaves(struct reader *reader, const struct section *section, span message);
 
+/* A body without its transfer encoding. */
+span decode_transfer(struct reader *reader, span body, span encoding);
+
 #endif

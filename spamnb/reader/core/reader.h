@@ -24,21 +24,14 @@ enum ask {
     ASK_DECODE,  /* octets and a charset -> UTF-8 */
     ASK_COMPOSE, /* UTF-8 -> UTF-8 with composed letters */
     ASK_STEM,    /* a word -> its stem */
-    ASK_SIGNED,  /* S/MIME -> the entity that was signed; empty where there is none */
     ASK_UUDECODE /* a uuencoded body -> octets */
 };
 
-/* What was found in an attachment, or in a text that has files in it. */
-enum opened_role { OPENED_TEXT, OPENED_SAME_TEXT, OPENED_PART, OPENED_LINK, OPENED_CUT };
-
+/* What the program finds in a document, or in a text that has files in it: an entity of MIME, empty where there is none. */
 struct opened {
-    enum opened_role role;
-    span octets, charset; /* of a text; of a link its URL */
-    enum shown_as as;
-    struct part part;
+    span rest, entity; /* rest: the text without its files */
+    bool is_whole;     /* nothing was left out */
 };
-
-typedef LIST(struct opened) opened_list;
 
 /* The program around. Each function returns false, or NULL, where it failed: then the message is given up. What they
  * hand over is copied into the arena. They may be called by several threads, each with a host of its own. */
@@ -46,8 +39,7 @@ struct host {
     const struct page *(*make_page)(struct host *host, uint32_t number);
     bool (*find_codec)(struct host *host, span name, struct codec *codec);
     bool (*ask)(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer);
-    bool (*open)(struct host *host, enum shown_as as, span octets, size_t most_parts, struct arena *arena,
-                 opened_list *found);
+    bool (*open)(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened);
     bool (*split)(struct host *host, span text, struct arena *arena, span_list *words);
 };
 
