@@ -94,6 +94,47 @@ static bool open_arrays(struct arrays *arrays, PyObject *const objects[], const 
 
 static size_t length_of(const Py_buffer *buffer) { return (size_t)buffer->shape[0]; }
 
+/* Tokens in one text, as TokenArray has them. */
+struct token_array {
+    Py_buffer text;
+    struct arrays arrays; /* offsets, lengths */
+    size_t n;
+};
+
+static span token_at(const struct token_array *array, size_t i) {
+    const int64_t *offsets = array->arrays.buffers[0].buf;
+    const int32_t *lengths = array->arrays.buffers[1].buf;
+    return span_of((const uint8_t *)array->text.buf + offsets[i], (size_t)lengths[i]);
+}
+
+static void close_tokens(struct token_array *array) {
+    close_arrays(&array->arrays);
+    PyBuffer_Release(&array->text);
+}
+
+/* Opens (text, offsets, lengths); ValueError where a token lies outside of the text. */
+static bool open_tokens(struct token_array *array, PyObject *args) {
+    PyObject *objects[2];
+    *array = (struct token_array){0};
+    if (!PyArg_ParseTuple(args, "y*OO", &array->text, &objects[0], &objects[1]))
+        return false;
+    bool is_open = open_arrays(&array->arrays, objects, "q1i1"), fits = is_open;
+    if (is_open) {
+        const int64_t *offsets = array->arrays.buffers[0].buf;
+        const int32_t *lengths = array->arrays.buffers[1].buf;
+        Py_ssize_t size = array->text.len;
+        array->n = length_of(&array->arrays.buffers[0]);
+        fits = array->n == length_of(&array->arrays.buffers[1]);
+        for (size_t i = 0; fits && i < array->n; i++)
+            fits = offsets[i] >= 0 && offsets[i] <= size && lengths[i] >= 0 && lengths[i] <= size - offsets[i];
+        if (!fits)
+            other_shapes();
+    }
+    if (!fits)
+        close_tokens(array);
+    return fits;
+}
+
 /* ---- What the core asks for ---- */
 
 struct python_host {
@@ -255,96 +296,53 @@ static void vocabulary_dealloc(Vocabulary *self) {
 
 static Py_ssize_t vocabulary_length(Vocabulary *self) { return (Py_ssize_t)self->tokens.n_tokens; }
 
-/* The ids of a list of bytes, or of another vocabulary's tokens; those that have none here get the next ones. */
-static PyObject *ids_of(Vocabulary *self, size_t n, PyObject *list, const struct vocabulary *other) {
+/* ids(text, offsets, lengths) -> bytes of uint32: the id of each token; those that have none get the next ones */
+static PyObject *vocabulary_ids(Vocabulary *self, PyObject *args) {
+    struct token_array array;
     uint32_t *ids;
-    PyObject *answer = new_bytes(n, sizeof *ids, &ids);
-    for (size_t i = 0; answer && i < n; i++) {
-        char *bytes = NULL;
-        Py_ssize_t size = 0;
-        if (list && PyBytes_AsStringAndSize(PyList_GetItem(list, (Py_ssize_t)i), &bytes, &size) < 0)
+    if (!is_free(self->is_busy) || !open_tokens(&array, args))
+        return NULL;
+    PyObject *answer = new_bytes(array.n, sizeof *ids, &ids);
+    for (size_t i = 0; answer && i < array.n; i++)
+        if ((ids[i] = vocabulary_id(&self->tokens, token_at(&array, i))) == NO_TOKEN) {
             Py_CLEAR(answer);
-        else {
-            span token = list ? span_of(bytes, (size_t)size) : vocabulary_text(other, (uint32_t)i);
-            ids[i] = vocabulary_id(&self->tokens, token);
-            if (ids[i] == NO_TOKEN) {
-                Py_CLEAR(answer);
-                PyErr_NoMemory();
-            }
+            PyErr_NoMemory();
         }
-    }
+    close_tokens(&array);
     return answer;
 }
 
-/* ids(tokens: list of bytes) -> bytes of uint32 */
-static PyObject *vocabulary_ids(Vocabulary *self, PyObject *tokens) {
-    Py_ssize_t n = PyList_Size(tokens);
-    return n < 0 || !is_free(self->is_busy) ? NULL : ids_of(self, (size_t)n, tokens, NULL);
-}
-
-/* add(other) -> bytes of uint32: the id here of each of the other's tokens */
-static PyObject *vocabulary_add(Vocabulary *self, PyObject *object) {
-    Vocabulary *other = (Vocabulary *)object;
-    if (!PyObject_TypeCheck(object, vocabulary_type)) {
-        PyErr_SetString(PyExc_TypeError, "a Vocabulary is needed");
+/* take(ids) -> (text, lengths): the tokens with these ids, one after the other, and bytes of uint32 */
+static PyObject *vocabulary_take(Vocabulary *self, PyObject *object) {
+    struct arrays arrays;
+    uint8_t *at = NULL;
+    uint32_t *lengths = NULL;
+    if (!is_free(self->is_busy) || !open_arrays(&arrays, &object, "i1"))
         return NULL;
+    const uint32_t *ids = arrays.buffers[0].buf;
+    size_t n = length_of(&arrays.buffers[0]), size = 0;
+    bool is_known = true;
+    for (size_t i = 0; is_known && i < n; i++)
+        if ((is_known = ids[i] < self->tokens.n_tokens))
+            size += size_of(vocabulary_text(&self->tokens, ids[i]));
+    PyObject *text = is_known ? new_bytes(size, 1, &at) : other_shapes();
+    PyObject *of_each = text ? new_bytes(n, sizeof *lengths, &lengths) : NULL;
+    for (size_t i = 0; of_each && i < n; i++) {
+        span token = vocabulary_text(&self->tokens, ids[i]);
+        lengths[i] = (uint32_t)size_of(token);
+        memcpy(at, token.at, size_of(token));
+        at += size_of(token);
     }
-    return is_free(self->is_busy || other->is_busy) ? ids_of(self, other->tokens.n_tokens, NULL, &other->tokens) : NULL;
-}
-
-/* What is asked of tokens. */
-enum told { TOLD_TEXTS, TOLD_HASHES, TOLD_GROUPS };
-
-static PyObject *tell_of(Vocabulary *self, PyObject *object, enum told told) {
-    Py_buffer buffer;
-    if (!is_free(self->is_busy) || PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) < 0)
-        return NULL;
-    size_t n = (size_t)buffer.len / sizeof(uint32_t);
-    uint8_t *out = NULL;
-    PyObject *answer = told == TOLD_TEXTS ? PyList_New(0) : new_bytes(n, told == TOLD_HASHES ? 8 : 1, &out);
-    for (size_t i = 0; answer && i < n; i++) {
-        uint32_t id;
-        memcpy(&id, (const uint8_t *)buffer.buf + i * sizeof id, sizeof id);
-        if (id >= self->tokens.n_tokens) {
-            PyErr_SetString(PyExc_IndexError, "no token has this id");
-            Py_CLEAR(answer);
-            break;
-        }
-        span token = vocabulary_text(&self->tokens, id);
-        uint64_t hash = told == TOLD_HASHES ? file_hash(token) : 0;
-        if (told == TOLD_TEXTS)
-            append(&answer, text_of(token));
-        else if (told == TOLD_HASHES)
-            memcpy(out + i * sizeof hash, &hash, sizeof hash);
-        else
-            out[i] = group_of(&groups, token);
-    }
-    PyBuffer_Release(&buffer);
+    PyObject *answer = of_each ? Py_BuildValue("OO", text, of_each) : NULL;
+    close_arrays(&arrays);
+    Py_XDECREF(text);
+    Py_XDECREF(of_each);
     return answer;
-}
-
-static PyObject *vocabulary_texts(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_TEXTS); }
-static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_HASHES); }
-static PyObject *vocabulary_groups(Vocabulary *self, PyObject *ids) { return tell_of(self, ids, TOLD_GROUPS); }
-
-/* tokens() -> (text of all, bytes of uint64: where each ends in it) */
-static PyObject *vocabulary_tokens(Vocabulary *self, PyObject *unused) {
-    (void)unused;
-    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "ends of tokens are numbers of 64 bits");
-    size_t n = self->tokens.n_tokens;
-    if (!is_free(self->is_busy))
-        return NULL;
-    return Py_BuildValue("y#y#", self->tokens.text ? (const char *)self->tokens.text : "", (Py_ssize_t)(n ? self->tokens.ends[n - 1] : 0),
-                         n ? (const char *)self->tokens.ends : "", (Py_ssize_t)(n * sizeof(size_t)));
 }
 
 static PyMethodDef vocabulary_methods[] = {
-    {"ids", (PyCFunction)vocabulary_ids, METH_O, "The id of each token, a list of bytes, as uint32."},
-    {"texts", (PyCFunction)vocabulary_texts, METH_O, "The tokens with these ids."},
-    {"hashes", (PyCFunction)vocabulary_hashes, METH_O, "The hashes of the tokens with these ids, as uint64."},
-    {"groups", (PyCFunction)vocabulary_groups, METH_O, "The groups of the tokens with these ids, as uint8."},
-    {"tokens", (PyCFunction)vocabulary_tokens, METH_NOARGS, "The text of all tokens, and where each ends in it."},
-    {"add", (PyCFunction)vocabulary_add, METH_O, "Adds another vocabulary's tokens; the id of each here."},
+    {"ids", (PyCFunction)vocabulary_ids, METH_VARARGS, "The id of each token in one text, as uint32."},
+    {"take", (PyCFunction)vocabulary_take, METH_O, "The text and the lengths of the tokens with these ids."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -721,34 +719,21 @@ static PyObject *token_kinds(PyObject *module, PyObject *unused) {
 
 /* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
 static PyObject *describe_tokens(PyObject *module, PyObject *args) {
-    PyObject *objects[2], *hashes, *of_tokens, *answer = NULL;
-    Py_buffer text;
-    struct arrays arrays;
+    struct token_array array;
     uint64_t *hash;
     uint8_t *group;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y*OO", &text, &objects[0], &objects[1]))
+    if (!open_tokens(&array, args))
         return NULL;
-    if (open_arrays(&arrays, objects, "q1i1")) {
-        const int64_t *offsets = arrays.buffers[0].buf;
-        const int32_t *lengths = arrays.buffers[1].buf;
-        size_t n = length_of(&arrays.buffers[0]);
-        bool fits = n == length_of(&arrays.buffers[1]);
-        for (size_t i = 0; fits && i < n; i++)
-            fits = offsets[i] >= 0 && offsets[i] <= text.len && lengths[i] >= 0 && lengths[i] <= text.len - offsets[i];
-        hashes = new_bytes(n, sizeof *hash, &hash);
-        of_tokens = new_bytes(n, sizeof *group, &group);
-        for (size_t i = 0; fits && hash && group && i < n; i++) {
-            span token = span_of((const uint8_t *)text.buf + offsets[i], (size_t)lengths[i]);
-            hash[i] = file_hash(token);
-            group[i] = group_of(&groups, token);
-        }
-        close_arrays(&arrays);
-        answer = !fits ? other_shapes() : hash && group ? Py_BuildValue("OO", hashes, of_tokens) : NULL;
-        Py_XDECREF(hashes);
-        Py_XDECREF(of_tokens);
+    PyObject *hashes = new_bytes(array.n, sizeof *hash, &hash), *of_tokens = new_bytes(array.n, sizeof *group, &group);
+    for (size_t i = 0; hash && group && i < array.n; i++) {
+        hash[i] = file_hash(token_at(&array, i));
+        group[i] = group_of(&groups, token_at(&array, i));
     }
-    PyBuffer_Release(&text);
+    PyObject *answer = hash && group ? Py_BuildValue("OO", hashes, of_tokens) : NULL;
+    close_tokens(&array);
+    Py_XDECREF(hashes);
+    Py_XDECREF(of_tokens);
     return answer;
 }
 

@@ -84,12 +84,12 @@ class TokenIds(Sequence[str]):
     @property
     def hashes(self) -> np.ndarray:
         """The hash of each token, (k,) int64."""
-        return self.vocabulary.hashes(self.ids)
+        return self.vocabulary.take(self.ids).hashes
 
     @property
     def groups(self) -> np.ndarray:
         """The group of each token, (k,) int8."""
-        return self.vocabulary.groups(self.ids)
+        return self.vocabulary.take(self.ids).groups
 
     @overload
     def __getitem__(self, index: int) -> str: ...
