@@ -49,11 +49,11 @@ def _open_tnef(document: bytes) -> Opened:
 
     found = read_tnef(document)
     files = [_file(name, encodebytes(content), "base64") for name, content in found.files]
-    body = []
     if found.body:
-        fields = f"Content-Type: {found.body.kind}; charset={found.body.charset}\nContent-Transfer-Encoding: base64\n\n"
-        body = [fields.encode() + encodebytes(found.body.octets)]
-    return b"", _multipart(body + files), found.is_whole
+        kind, octets = found.body
+        fields = f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
+        files.insert(0, fields.encode() + encodebytes(octets))
+    return b"", _multipart(files), found.is_whole
 
 
 def _open_smime(document: bytes) -> Opened:

@@ -117,14 +117,17 @@ def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_bef
 
 
 def _read_in_child(queue: multiprocessing.Queue) -> None:
-    queue.put((read(made([page(b"child")])), pdf._running[0][0] == os.getpid()))
+    queue.put((read(made([page(b"child")])), os.getpid() in pdf.processes))
     pdf.end_process()
 
 
 @needs_pypdf
 def test_a_process_that_is_gone_is_started_anew_and_a_fork_has_its_own() -> None:
     assert read(made([page(b"here")])) == "here"
-    pdf._running[0][1].kill()
+    running = pdf.processes[os.getpid()].running
+    assert running
+    running.kill()
+    running.wait()
     assert read(made([page(b"parent")])) == "parent"
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
