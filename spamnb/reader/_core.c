@@ -178,16 +178,6 @@ static bool copy_bytes(PyObject *answer, struct arena *arena, void *into) {
     return true;
 }
 
-static bool copy_words(PyObject *answer, struct arena *arena, void *into) {
-    span word;
-    for (Py_ssize_t i = 0; i < PyList_Size(answer); i++) {
-        if (!copy_bytes(PyList_GetItem(answer, i), arena, &word))
-            return false;
-        *LIST_ADD(arena, (span_list *)into) = word;
-    }
-    return !PyErr_Occurred();
-}
-
 /* (rest of the text, entity, whether it is whole) */
 static bool copy_opened(PyObject *answer, struct arena *arena, void *into) {
     const char *rest, *entity;
@@ -240,7 +230,7 @@ static bool find_codec(struct host *host, span name, struct codec *codec) {
 }
 
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
-    static const char *const METHODS[] = {"decode", "compose", "stem", "uudecode"};
+    static const char *const METHODS[] = {"decode", "compose", "stem", "split", "uudecode"};
     struct python_host *python = enter(host);
     PyObject *found = PyObject_CallMethod(python->program, METHODS[what], what == ASK_DECODE ? "y#y#" : "y#",
                                           AT_AND_SIZE(text), AT_AND_SIZE(other));
@@ -251,12 +241,6 @@ static bool open_attachment(struct host *host, enum shown_as as, span octets, st
     struct python_host *python = enter(host);
     PyObject *found = PyObject_CallMethod(python->program, "open", "iy#", (int)as, AT_AND_SIZE(octets));
     return copy_answer(python, found, copy_opened, arena, opened);
-}
-
-static bool split(struct host *host, span text, struct arena *arena, span_list *words) {
-    struct python_host *python = enter(host);
-    PyObject *found = PyObject_CallMethod(python->program, "split", "y#", AT_AND_SIZE(text));
-    return copy_answer(python, found, copy_words, arena, words);
 }
 
 /* ---- Vocabulary ---- */
@@ -270,19 +254,10 @@ typedef struct {
 static PyTypeObject *vocabulary_type;
 
 static PyObject *vocabulary_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    const char *key;
-    Py_ssize_t size;
-    uint64_t words[2];
-    static char *names[] = {"key", NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y#", names, &key, &size))
-        return NULL;
-    if (size != sizeof words) {
-        PyErr_SetString(PyExc_ValueError, "a key has 16 bytes");
-        return NULL;
-    }
-    memcpy(words, key, sizeof words);
+    (void)args;
+    (void)kwargs;
     Vocabulary *self = (Vocabulary *)new_object(type);
-    if (self && !vocabulary_begin(&self->tokens, words)) {
+    if (self && !vocabulary_begin(&self->tokens, tables.secret)) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
@@ -347,7 +322,7 @@ static PyMethodDef vocabulary_methods[] = {
 };
 
 static PyType_Slot vocabulary_slots[] = {
-    {Py_tp_doc, "Tokens and their ids, both ways; key: 16 secret bytes."},
+    {Py_tp_doc, "Tokens and their ids, both ways."},
     {Py_tp_new, vocabulary_new},
     {Py_tp_dealloc, vocabulary_dealloc},
     {Py_tp_methods, vocabulary_methods},
@@ -366,20 +341,20 @@ typedef struct {
     struct reader reader;
     struct python_host python;
     struct rule_table rules;
-    PyObject *program, *rule_list; /* the rules' texts stand in the list */
+    PyObject *program, *rule_tuple; /* the rules' texts stand in the tuple */
     bool is_busy;
 } Reader;
 
-/* The rules of header fields: a list of (name, is_beginning, is_volatile, how, extra, prefix), names and prefixes bytes. */
-static bool read_rules(Reader *self, PyObject *list) {
-    size_t n = (size_t)PyList_Size(list);
+/* The rules of header fields: a tuple of (name, is_beginning, is_volatile, how, extra, prefix), names and prefixes bytes. */
+static bool read_rules(Reader *self, PyObject *rules) {
+    size_t n = (size_t)PyTuple_Size(rules);
     if (!(self->rules.rules = calloc(n + 1, sizeof *self->rules.rules)))
         return PyErr_NoMemory() != NULL;
     for (size_t i = 0; i < n; i++) {
         const char *name, *prefix;
         Py_ssize_t n_name, n_prefix;
         int is_beginning, is_volatile, how, extra;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, (Py_ssize_t)i), "y#ppiiy#", &name, &n_name, &is_beginning, &is_volatile,
+        if (!PyArg_ParseTuple(PyTuple_GetItem(rules, (Py_ssize_t)i), "y#ppiiy#", &name, &n_name, &is_beginning, &is_volatile,
                               &how, &extra, &prefix, &n_prefix))
             return false;
         self->rules.rules[i] = (struct header_rule){
@@ -392,12 +367,11 @@ static bool read_rules(Reader *self, PyObject *list) {
 }
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"rules", "program", "ngrams", "body_only", "stems", "splits", NULL};
     PyObject *rules, *program;
     unsigned ngrams;
     int body_only, stems, splits;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OIppp", names, &PyList_Type, &rules, &program, &ngrams, &body_only,
-                                     &stems, &splits))
+    (void)kwargs;
+    if (!PyArg_ParseTuple(args, "O!OIppp", &PyTuple_Type, &rules, &program, &ngrams, &body_only, &stems, &splits))
         return NULL;
     if (!make_page_of) {
         PyErr_SetString(PyExc_TypeError, "the tables must be there before a reader");
@@ -407,14 +381,15 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!self)
         return NULL;
     Py_INCREF(program);
+    Py_INCREF(rules);
     self->program = program;
-    self->rule_list = PyList_GetSlice(rules, 0, PyList_Size(rules)); /* nobody else changes it */
-    self->python = (struct python_host){{make_page, find_codec, ask, open_attachment, split}, program, NULL};
+    self->rule_tuple = rules;
+    self->python = (struct python_host){{make_page, find_codec, ask, open_attachment}, program, NULL};
     self->reader.tables = &tables;
     self->reader.rules = &self->rules;
     self->reader.host = &self->python.host;
     self->reader.options = (struct options){ngrams, body_only, stems, splits};
-    if (!self->rule_list || !read_rules(self, self->rule_list))
+    if (!read_rules(self, rules))
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -423,7 +398,7 @@ static void reader_dealloc(Reader *self) {
     arena_free(&self->reader.arena);
     free(self->rules.rules);
     Py_XDECREF(self->program);
-    Py_XDECREF(self->rule_list);
+    Py_XDECREF(self->rule_tuple);
     free_object(self);
 }
 
@@ -440,12 +415,12 @@ static bool is_read(enum failure failure) {
 struct source {
     Py_buffer buffer; /* of the bytes, or of the name */
     bool is_path;
-    int error;
 };
 
 /* What is known of each message of a call. */
 struct answers {
     uint32_t *lengths, *cuts;
+    int *errors; /* errno of files that cannot be read */
     uint8_t *digests;
 };
 
@@ -480,13 +455,13 @@ static enum failure read_sources(struct reader *reader, struct source *sources, 
         struct source *source = &sources[i];
         size_t size = (size_t)source->buffer.len;
         uint8_t *file = NULL;
-        errno = 0;
+        errno = answers->errors[i] = 0;
         if (source->is_path && !(file = read_file(source->buffer.buf, &size)))
-            source->error = errno;
+            answers->errors[i] = errno;
         reader->message.cuts = 0;
         memset(reader->message.digest, 0, DIGEST);
         enum failure failure = FAILED_NOT;
-        if (!source->error)
+        if (!answers->errors[i])
             failure = read_message(reader, span_of(file ? file : source->buffer.buf, size), wants);
         free(file);
         if (failure)
@@ -511,14 +486,6 @@ static bool open_source(struct source *source, PyObject *object) {
     return is_open;
 }
 
-static PyObject *errors_of(const struct source *sources, size_t n) {
-    PyObject *errors = PyList_New(0);
-    for (size_t i = 0; errors && i < n; i++)
-        if (sources[i].error)
-            append(&errors, Py_BuildValue("ni", (Py_ssize_t)i, sources[i].error));
-    return errors;
-}
-
 /* read(messages, vocabulary, identify) -> (lengths, cells, digests, cuts, errors) */
 static PyObject *reader_read(Reader *self, PyObject *args) {
     PyObject *messages, *object, *answer = NULL;
@@ -534,11 +501,12 @@ static PyObject *reader_read(Reader *self, PyObject *args) {
     PyObject *lengths = new_bytes(n, sizeof *answers.lengths, &answers.lengths);
     PyObject *cuts = new_bytes(n, sizeof *answers.cuts, &answers.cuts);
     PyObject *digests = new_bytes(n, DIGEST, &answers.digests);
+    PyObject *errors = new_bytes(n, sizeof *answers.errors, &answers.errors);
     struct source *sources = calloc(n + 1, sizeof *sources);
     if (!sources)
         PyErr_NoMemory();
     self->is_busy = vocabulary->is_busy = true;
-    while (lengths && cuts && digests && sources && n_open < n &&
+    while (lengths && cuts && digests && errors && sources && n_open < n &&
            open_source(&sources[n_open], PyList_GetItem(messages, (Py_ssize_t)n_open)))
         n_open++;
     if (!PyErr_Occurred()) {
@@ -547,9 +515,8 @@ static PyObject *reader_read(Reader *self, PyObject *args) {
         enum failure failure = read_sources(&self->reader, sources, n, WANT_ROW | (identify ? WANT_DIGEST : 0), &answers);
         enter(&self->python.host);
         if (is_read(failure))
-            answer = Py_BuildValue("Oy#OON", lengths, (const char *)tokens->cells,
-                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, cuts,
-                                   errors_of(sources, n));
+            answer = Py_BuildValue("Oy#OOO", lengths, (const char *)tokens->cells,
+                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, cuts, errors);
     }
     tokens->row_begin = 0;
     row_give_up(tokens);
@@ -560,6 +527,7 @@ static PyObject *reader_read(Reader *self, PyObject *args) {
     Py_XDECREF(lengths);
     Py_XDECREF(cuts);
     Py_XDECREF(digests);
+    Py_XDECREF(errors);
     return answer;
 }
 
@@ -594,22 +562,21 @@ static PyObject *part_at(const void *message, size_t i) {
                          text_of(part->disposition), text_of(part->filename), (Py_ssize_t)part->size);
 }
 
-static PyObject *names_of(uint32_t bits, const char *const names[], size_t n, const uint64_t *tags) {
+static PyObject *facts_of(const struct message *m) {
     PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < n; i++)
-        if (bits >> i & 1)
-            append(&answer, PyUnicode_FromString(names[i]));
-    for (unsigned tag = 0; tags && answer && tag < TAG_COUNT; tag++)
-        if (tags[tag / 64] >> tag % 64 & 1)
+    for (size_t i = 0; answer && i < N_FACTS; i++)
+        if (m->facts >> i & 1)
+            append(&answer, PyUnicode_FromString(FACT_NAMES[i]));
+    for (unsigned tag = 0; answer && tag < TAG_COUNT; tag++)
+        if (m->tags[tag / 64] >> tag % 64 & 1)
             append(&answer, PyUnicode_FromFormat("tag:%s", tag ? TAGS[tag].name.text : "unknown"));
     return answer;
 }
 
 static PyObject *parse_of(const struct message *m) {
     return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(&m->all_texts), urls_of(&m->links), urls_of(&m->images),
-                         urls_of(&m->forms), texts_of(&m->hidden), names_of(m->facts, FACT_NAMES, N_FACTS, m->tags),
-                         list_of(m->parts.count, part_at, m), names_of(m->cuts, CUT_NAMES, N_CUTS, NULL),
-                         (const char *)m->digest, (Py_ssize_t)DIGEST);
+                         urls_of(&m->forms), texts_of(&m->hidden), facts_of(m), list_of(m->parts.count, part_at, m),
+                         PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest, (Py_ssize_t)DIGEST);
 }
 
 static PyObject *digests_of(const struct message *m) {
@@ -665,15 +632,21 @@ static PyType_Spec reader_spec = {"spamnb.reader._core.Reader", sizeof(Reader), 
 
 /* ---- Tables and tokens ---- */
 
+static span utf8_of(PyObject *text) {
+    Py_ssize_t size;
+    const char *at = PyUnicode_AsUTF8AndSize(text, &size);
+    return at ? span_of(at, (size_t)size) : LITERAL("");
+}
+
 /* set_tables(references, make_page, kinds, groups, secret): once, when the package is imported.
- * references: list of (name, text); kinds: list of (prefix, group); groups: those of text, pairs and headers. */
+ * references: {name: text}; kinds: {prefix: group}; groups: those of text, pairs and headers. */
 static PyObject *set_tables(PyObject *module, PyObject *args) {
-    PyObject *references, *page, *kinds;
-    const char *secret, *name, *text;
-    Py_ssize_t n_secret, n_name, n_text;
-    int of_text, of_pairs, of_headers, group;
+    PyObject *references, *page, *kinds, *name, *value;
+    const char *secret;
+    Py_ssize_t n_secret, at = 0;
+    int of_text, of_pairs, of_headers;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO!(iii)y#", &PyList_Type, &references, &page, &PyList_Type, &kinds, &of_text,
+    if (!PyArg_ParseTuple(args, "O!OO!(iii)y#", &PyDict_Type, &references, &page, &PyDict_Type, &kinds, &of_text,
                           &of_pairs, &of_headers, &secret, &n_secret))
         return NULL;
     if (make_page_of) /* readers may be at work: the tables stay */
@@ -681,23 +654,17 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     if (n_secret != sizeof tables.secret)
         return other_shapes();
     memcpy(tables.secret, secret, sizeof tables.secret);
-    size_t n_kinds = (size_t)PyList_Size(kinds), n_references = (size_t)PyList_Size(references);
-    groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, (uint8_t)of_text, (uint8_t)of_pairs,
-                                  (uint8_t)of_headers};
-    if (!groups.kinds || !references_begin(&tables.references, n_references))
+    groups = (struct group_table){calloc((size_t)PyDict_Size(kinds) + 1, sizeof *groups.kinds), 0, (uint8_t)of_text,
+                                  (uint8_t)of_pairs, (uint8_t)of_headers};
+    if (!groups.kinds || !references_begin(&tables.references, (size_t)PyDict_Size(references)))
         return PyErr_NoMemory();
-    for (size_t i = 0; i < n_references; i++) {
-        if (!PyArg_ParseTuple(PyList_GetItem(references, (Py_ssize_t)i), "y#y#", &name, &n_name, &text, &n_text))
-            return NULL;
-        references_add(&tables.references,
-                       (struct reference){span_of(name, (size_t)n_name), span_of(text, (size_t)n_text)});
-    }
-    for (size_t i = 0; i < n_kinds; i++) {
-        if (!PyArg_ParseTuple(PyList_GetItem(kinds, (Py_ssize_t)i), "y#i", &name, &n_name, &group))
-            return NULL;
-        groups.kinds[i] = (struct token_kind){span_of(name, (size_t)n_name), (uint8_t)group};
-    }
-    /* The texts stand in these lists, which are kept for as long as the process lives. */
+    while (PyDict_Next(references, &at, &name, &value))
+        references_add(&tables.references, (struct reference){utf8_of(name), utf8_of(value)});
+    for (at = 0; PyDict_Next(kinds, &at, &name, &value);)
+        groups.kinds[groups.n_kinds++] = (struct token_kind){utf8_of(name), (uint8_t)PyLong_AsLong(value)};
+    if (PyErr_Occurred())
+        return NULL;
+    /* The texts stand in these, which are kept for as long as the process lives. */
     Py_INCREF(references);
     Py_INCREF(kinds);
     Py_INCREF(page);

@@ -114,6 +114,6 @@ class Program:
         """What stands in a document, or in a text with files in it."""
         return _OPENERS[shown_as](octets)
 
-    def split(self, text: bytes) -> list[bytes]:
-        """The words of a text."""
-        return [word.encode() for word in self._split(text.decode())] if self._split else []
+    def split(self, text: bytes) -> bytes:
+        """The words of a text, a line each."""
+        return "".join([f"{word}\n" for word in self._split(text.decode())]).encode() if self._split else text

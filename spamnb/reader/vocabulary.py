@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 import numpy as np
 
 from spamnb.reader import _core
 from spamnb.reader.token_array import TokenArray
-
-_KEY = os.urandom(16)  # of all vocabularies of this process: a sender cannot choose the slots of his tokens
 
 
 class Vocabulary:
@@ -22,7 +19,7 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.core = _core.Vocabulary(_KEY)
+        self.core = _core.Vocabulary()
 
     def __len__(self) -> int:
         return len(self.core)

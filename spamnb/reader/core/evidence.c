@@ -238,7 +238,7 @@ const char *const FACT_NAMES[N_FACTS] = {
     "css:off-screen",
 };
 
-const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
+static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
 
 static void add_tags(struct reader *reader) {
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)

@@ -2,30 +2,6 @@
 
 static uint64_t rotate_right(uint64_t x, int n) { return x >> n | x << (64 - n); }
 
-static void sip_round(uint64_t v[4]) {
-    v[0] += v[1], v[1] = rotate_right(v[1], 51) ^ v[0], v[0] = rotate_right(v[0], 32);
-    v[2] += v[3], v[3] = rotate_right(v[3], 48) ^ v[2];
-    v[0] += v[3], v[3] = rotate_right(v[3], 43) ^ v[0];
-    v[2] += v[1], v[1] = rotate_right(v[1], 47) ^ v[2], v[2] = rotate_right(v[2], 32);
-}
-
-uint64_t siphash(const uint64_t key[2], span text) {
-    uint64_t v[4] = {key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
-                     key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
-    uint64_t size = size_of(text);
-    for (bool is_last = false; !is_last; text = skip_bytes(text, 8)) {
-        is_last = size_of(text) < 8;
-        uint64_t word = is_last ? load_tail(text) | size << 56 : load_64(text.at);
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    v[2] ^= 0xff;
-    for (int i = 0; i < 3; i++)
-        sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
 static const uint64_t BLAKE2B_IV[8] = {
     UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b), UINT64_C(0x3c6ef372fe94f82b),
     UINT64_C(0xa54ff53a5f1d36f1), UINT64_C(0x510e527fade682d1), UINT64_C(0x9b05688c2b3e6c1f),

@@ -16,7 +16,7 @@
 struct tables {
     _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
     struct reference_table references;
-    uint64_t secret[2]; /* of hash tables of one message */
+    uint64_t secret[2]; /* of hash tables: a sender cannot choose the slots of his tokens */
 };
 
 /* What is asked of the program around: for a text, another one. */
@@ -24,6 +24,7 @@ enum ask {
     ASK_DECODE,  /* octets and a charset -> UTF-8 */
     ASK_COMPOSE, /* UTF-8 -> UTF-8 with composed letters */
     ASK_STEM,    /* a word -> its stem */
+    ASK_SPLIT,   /* a text -> its words, a line each */
     ASK_UUDECODE /* a uuencoded body -> octets */
 };
 
@@ -40,14 +41,13 @@ struct host {
     bool (*find_codec)(struct host *host, span name, struct codec *codec);
     bool (*ask)(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer);
     bool (*open)(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened);
-    bool (*split)(struct host *host, span text, struct arena *arena, span_list *words);
 };
 
 struct options {
     unsigned ngrams; /* the first words are joined to tokens of up to so many */
     bool body_only;
     bool stems;  /* words are stemmed, by ASK_STEM */
-    bool splits; /* words are found by host->split */
+    bool splits; /* words are found by ASK_SPLIT */
 };
 
 struct reader {
