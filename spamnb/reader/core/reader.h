@@ -28,9 +28,9 @@ enum ask {
     ASK_UUDECODE /* a uuencoded body -> octets */
 };
 
-/* What the program finds in a document, or in a text that has files in it: an entity of MIME, empty where there is none. */
+/* What the program finds in a document, or in a text that has files in it. */
 struct opened {
-    span rest, entity; /* rest: the text without its files */
+    span rest, entity; /* the text without its files; an entity of MIME, empty where there is none */
     bool is_whole;     /* nothing was left out */
 };
 
