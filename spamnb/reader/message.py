@@ -98,11 +98,6 @@ class Message(NamedTuple):
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), "")
 
-    def header_all(self, name: str) -> list[str]:
-        """All values of a header field, in order."""
-        name = name.lower()
-        return [value for key, value in self.headers if key.lower() == name]
-
 
 class Reader:
     """Reads messages with one set of options, for one thread at a time; other threads may run meanwhile.
