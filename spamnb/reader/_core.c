@@ -554,8 +554,6 @@ static PyObject *field_at(const void *object, size_t i) {
     return Py_BuildValue("NN", text_of(message->section.fields.items[i].name), text_of(message->values.items[i]));
 }
 
-static PyObject *fields_of(const struct message *m) { return list_of(m->section.fields.count, field_at, m); }
-
 static PyObject *part_at(const void *message, size_t i) {
     const struct part *part = &((const struct message *)message)->parts.items[i];
     return Py_BuildValue("NNNNNn", text_of(part->content_type), text_of(part->charset), text_of(part->encoding),
@@ -573,50 +571,34 @@ static PyObject *facts_of(const struct message *m) {
     return answer;
 }
 
-static PyObject *parse_of(const struct message *m) {
-    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(&m->all_texts), urls_of(&m->links), urls_of(&m->images),
-                         urls_of(&m->forms), texts_of(&m->hidden), facts_of(m), list_of(m->parts.count, part_at, m),
-                         PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest, (Py_ssize_t)DIGEST);
+static PyObject *describe(const struct message *m) {
+    return Py_BuildValue("NNNNNNNNNy#y#", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
+                         urls_of(&m->links), urls_of(&m->images), urls_of(&m->forms), texts_of(&m->hidden), facts_of(m),
+                         list_of(m->parts.count, part_at, m), PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest,
+                         (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST);
 }
 
-static PyObject *digests_of(const struct message *m) {
-    return Py_BuildValue("y#y#", (const char *)m->digest, (Py_ssize_t)DIGEST, (const char *)m->identity,
-                         (Py_ssize_t)DIGEST);
-}
-
-/* Reads one message, bytes, and tells of it. */
-static PyObject *tell(Reader *self, PyObject *raw, unsigned wants, PyObject *(*told_of)(const struct message *)) {
+/* parse(raw, wants) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest, identity)
+ * wants: bits of core/message.h; what is not wanted is empty. */
+static PyObject *reader_parse(Reader *self, PyObject *args) {
     Py_buffer buffer;
-    if (!is_free(self->is_busy) || PyObject_GetBuffer(raw, &buffer, PyBUF_SIMPLE) < 0)
+    unsigned wants;
+    if (!is_free(self->is_busy) || !PyArg_ParseTuple(args, "y*I", &buffer, &wants))
         return NULL;
     self->is_busy = true;
     leave(&self->python);
+    wants &= ~(unsigned)NEEDS_VOCABULARY;
     enum failure failure = read_message(&self->reader, span_of(buffer.buf, (size_t)buffer.len), wants);
     enter(&self->python.host);
-    PyObject *answer = is_read(failure) ? told_of(&self->reader.message) : NULL;
+    PyObject *answer = is_read(failure) ? describe(&self->reader.message) : NULL;
     self->is_busy = false;
     PyBuffer_Release(&buffer);
     return answer;
 }
 
-/* parse(raw) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest) */
-static PyObject *reader_parse(Reader *self, PyObject *raw) {
-    return tell(self, raw, WANT_FIELDS | WANT_BODY | WANT_DIGEST, parse_of);
-}
-
-/* header(raw) -> list of (name, value) */
-static PyObject *reader_header(Reader *self, PyObject *raw) { return tell(self, raw, WANT_FIELDS, fields_of); }
-
-/* digests(raw) -> (digest, identity) */
-static PyObject *reader_digests(Reader *self, PyObject *raw) {
-    return tell(self, raw, WANT_DIGEST | WANT_IDENTITY, digests_of);
-}
-
 static PyMethodDef reader_methods[] = {
     {"read", (PyCFunction)reader_read, METH_VARARGS, "Reads messages (bytes, or paths) into rows of a vocabulary's ids."},
-    {"parse", (PyCFunction)reader_parse, METH_O, "What stands in one message."},
-    {"header", (PyCFunction)reader_header, METH_O, "The header fields of one message; its body is not read."},
-    {"digests", (PyCFunction)reader_digests, METH_O, "What a message is known by however, and wherever, it is stored."},
+    {"parse", (PyCFunction)reader_parse, METH_VARARGS, "What stands in one message."},
     {NULL, NULL, 0, NULL},
 };
 

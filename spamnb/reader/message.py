@@ -19,6 +19,7 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST = 16  # bytes
+FIELDS, BODY, DIGESTS = 1, 2, 8 | 16  # what is wanted of a message: core/message.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -138,15 +139,18 @@ class Reader:
 
     def header(self, raw: bytes) -> list[tuple[str, str]]:
         """(name as written, decoded value) of the header fields in order; the body is not read."""
-        return self._core.header(raw)
+        fields: list[tuple[str, str]] = self._core.parse(raw, FIELDS)[0]
+        return fields
 
     def digests(self, raw: bytes) -> tuple[bytes, bytes]:
         """See ``digest`` and ``identity``."""
-        return self._core.digests(raw)
+        *_, digest, identity = self._core.parse(raw, DIGESTS)
+        return digest, identity
 
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
-        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest = self._core.parse(raw)
+        found = self._core.parse(raw, FIELDS | BODY | DIGESTS)
+        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, _ = found
         return Message(
             tuple(headers), tuple(texts), tuple(links), tuple(images), tuple(forms), "\n".join(hidden), tuple(facts),
             tuple([Part(*part) for part in parts]), _names(CUTS, cuts), digest,

@@ -16,7 +16,7 @@ static span two_spans(struct arena *arena, span one, span other) {
 }
 
 /* The body of a part; of one that is far too long beginning and end. */
-static span decoded_body(struct reader *reader, const struct leaf *leaf) {
+static span decoded_body(struct reader *reader, const struct entity *leaf) {
     span body = leaf->body, encoding = leaf->part.encoding;
     size_t half = 3 * room_of(&reader->message) / 2 + 1; /* an encoding takes at most three bytes for one */
     if (size_of(body) <= 2 * half)
@@ -64,7 +64,7 @@ static void read_inner_header(struct reader *reader, span body) {
     add_octets(reader, AS_TEXT, writer_close(&writer), LITERAL("utf-8"), &reader->message.texts);
 }
 
-static void read_leaf(struct reader *reader, const struct leaf *leaf) {
+static void read_leaf(struct reader *reader, const struct entity *leaf) {
     struct message *message = &reader->message;
     *LIST_ADD(&reader->arena, &message->parts) = leaf->part;
     bool is_attached = is_same(leaf->part.disposition, LITERAL("attachment"));
@@ -91,7 +91,7 @@ static void make_digest(struct reader *reader, bool without_trace, uint8_t diges
 
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    leaf_list leaves = read_leaves(reader, &message->section, text);
+    entity_list leaves = read_leaves(reader, &message->section, text);
     for (size_t i = 0; i < leaves.count; i++)
         read_leaf(reader, &leaves.items[i]);
     const span_list *lists[] = {&message->texts, &message->attached};

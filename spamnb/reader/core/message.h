@@ -33,7 +33,8 @@ struct message {
 enum {
     WANT_FIELDS = 1, /* values of header fields */
     WANT_BODY = 2,   /* texts, links, parts */
-    WANT_ROW = 4 | WANT_BODY,
+    NEEDS_VOCABULARY = 4,
+    WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
     WANT_DIGEST = 8,
     WANT_IDENTITY = 16
 };

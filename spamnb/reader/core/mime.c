@@ -43,13 +43,6 @@ static enum shown_as shown_as(const struct part *part) {
     return AS_NOTHING;
 }
 
-/* A part that may have parts. */
-struct entity {
-    struct part part;
-    enum shown_as as;
-    span boundary, body;
-};
-
 /* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
     value = lower_copy(arena, first_characters(before_first(before_first(value, ';'), '('), most));
@@ -137,7 +130,7 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 /* What is left of the bounds while leaves are read. */
 struct walk {
     struct reader *reader;
-    leaf_list leaves;
+    entity_list leaves;
     size_t bytes_left, n_documents; /* bytes of messages that are encoded as a whole, and of what the program opens */
 };
 
@@ -237,7 +230,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
     if (is_message)
         entity.part.content_type = LITERAL("message/rfc822");
     if (entity.as != AS_MULTIPART)
-        *LIST_ADD(&reader->arena, &walk->leaves) = (struct leaf){entity.part, entity.as, entity.body};
+        *LIST_ADD(&reader->arena, &walk->leaves) = entity;
     struct entity *parts = arena_take(&reader->arena, inner.count, sizeof *parts);
     for (size_t i = 0; i < inner.count; i++) {
         struct section section = read_section(reader, inner.items[i]);
@@ -249,7 +242,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
                 walk_entity(walk, parts[i], depth + 1);
 }
 
-leaf_list read_leaves(struct reader *reader, const struct section *section, span message) {
+entity_list read_leaves(struct reader *reader, const struct section *section, span message) {
     struct walk walk = {.reader = reader, .bytes_left = 4 * (size_t)MAX_TEXT};
     walk_entity(&walk, describe(reader, section, message, "text/plain"), 0);
     return walk.leaves;
