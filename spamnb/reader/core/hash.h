@@ -43,15 +43,7 @@ uint64_t file_hash(span token);
 
 enum { DIGEST = 16 };
 
-struct digest_state {
-    uint64_t h[8], n_bytes;
-    uint8_t buffer[128];
-    size_t n_buffered;
-};
-
 /* BLAKE2b of 16 bytes (RFC 7693). */
-void digest_begin(struct digest_state *state);
-void digest_add(struct digest_state *state, span text);
-void digest_end(struct digest_state *state, uint8_t digest[DIGEST]);
+void digest_of(span text, uint8_t digest[DIGEST]);
 
 #endif

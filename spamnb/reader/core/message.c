@@ -77,16 +77,12 @@ static void read_leaf(struct reader *reader, const struct entity *leaf) {
 
 /* 16 bytes that are the same however the message is stored, or, without_trace, wherever on its way it is. */
 static void make_digest(struct reader *reader, bool without_trace, uint8_t digest[DIGEST]) {
-    struct message *message = &reader->message;
-    struct digest_state state;
+    const struct message *message = &reader->message;
+    span lines = lasting_lines(reader, &message->section, without_trace);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
-    digest_begin(&state);
-    digest_add(&state, lasting_lines(reader, &message->section, without_trace));
-    digest_add(&state, LITERAL("\n\n"));
-    digest_add(&state, body);
-    digest_end(&state, digest);
+    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, lines, LITERAL("\n\n")), body), digest);
 }
 
 static void read_body(struct reader *reader, span text) {
