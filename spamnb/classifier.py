@@ -24,7 +24,7 @@ from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Direction, Lesson, learner_for
 from spamnb.reader.message import Reader, cuts_in_words, digest
 from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
-from spamnb.reader.rows import CsrRows, TokenIds
+from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
@@ -168,7 +168,7 @@ class Classifier:
             self._follow()
             vocabulary, totals = self.store.vocabulary, self.store.totals()
             ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
-            tokens = TokenIds(vocabulary, ids)
+            tokens = vocabulary.take(ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
     def classify_all(
@@ -190,7 +190,7 @@ class Classifier:
         if not totals.classes:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
         ids, rows = found.rows.renumbered()
-        scored = self.learner.score(self.store, totals, TokenIds(found.vocabulary, ids), rows)
+        scored = self.learner.score(self.store, totals, found.vocabulary.take(ids), rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam

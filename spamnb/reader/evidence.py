@@ -90,7 +90,7 @@ VOLATILE_BEGINNINGS = (
 Rule = tuple[bytes, bool, bool, int, int, bytes]  # name, is a beginning, is volatile, how, what else it says, prefix
 
 
-def header_rules(ignored: Iterable[str]) -> list[Rule]:
+def header_rules(ignored: Iterable[str]) -> tuple[Rule, ...]:
     """How the core is to read header fields; all others are names under their own name. Of two rules that fit, a whole
     name goes before a beginning, and the first beginning before the next.
 
@@ -120,4 +120,4 @@ def header_rules(ignored: Iterable[str]) -> list[Rule]:
         add(name, NAMES, prefix=prefix)
     for name in PRESENCE_ONLY:
         add(name, PRESENCE)
-    return list(rules.values())
+    return tuple(rules.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST = 16  # bytes
+FIELDS, BODY, DIGESTS = 1, 2, 8 | 16  # what is wanted of a message: core/message.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -49,13 +50,13 @@ class ReadRows(NamedTuple):
     rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
     digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
     cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
-    errors: (number of the message, errno) of files that could not be read; their rows are empty
+    errors: (n,) errno of each file that could not be read, else 0; their rows are empty
     """
 
     rows: CsrRows
     digests: bytes
     cuts: np.ndarray
-    errors: list[tuple[int, int]]
+    errors: np.ndarray
 
 
 class Part(NamedTuple):
@@ -98,11 +99,6 @@ class Message(NamedTuple):
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), "")
 
-    def header_all(self, name: str) -> list[str]:
-        """All values of a header field, in order."""
-        name = name.lower()
-        return [value for key, value in self.headers if key.lower() == name]
-
 
 class Reader:
     """Reads messages with one set of options, for one thread at a time; other threads may run meanwhile.
@@ -131,7 +127,9 @@ class Reader:
         indptr = np.zeros(len(messages) + 1, np.int64)
         np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
         ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
-        return ReadRows(CsrRows(indptr, ids, counts), digests, np.frombuffer(cuts, np.uint32), errors)
+        return ReadRows(
+            CsrRows(indptr, ids, counts), digests, np.frombuffer(cuts, np.uint32), np.frombuffer(errors, np.int32)
+        )
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""
@@ -141,18 +139,21 @@ class Reader:
 
     def header(self, raw: bytes) -> list[tuple[str, str]]:
         """(name as written, decoded value) of the header fields in order; the body is not read."""
-        return self._core.header(raw)
+        fields: list[tuple[str, str]] = self._core.parse(raw, FIELDS)[0]
+        return fields
 
     def digests(self, raw: bytes) -> tuple[bytes, bytes]:
         """See ``digest`` and ``identity``."""
-        return self._core.digests(raw)
+        *_, digest, identity = self._core.parse(raw, DIGESTS)
+        return digest, identity
 
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
-        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest = self._core.parse(raw)
+        found = self._core.parse(raw, FIELDS | BODY | DIGESTS)
+        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, _ = found
         return Message(
             tuple(headers), tuple(texts), tuple(links), tuple(images), tuple(forms), "\n".join(hidden), tuple(facts),
-            tuple([Part(*part) for part in parts]), tuple(cuts), digest,
+            tuple([Part(*part) for part in parts]), _names(CUTS, cuts), digest,
         )  # fmt: skip
 
 
@@ -162,7 +163,11 @@ def cuts_in_words(bits: int) -> tuple[str, ...]:
     >>> cuts_in_words(0), cuts_in_words(1)
     ((), ('a part of the header section, which is too long',))
     """
-    return tuple([words for bit, words in enumerate(CUTS.values()) if bits >> bit & 1]) if bits else ()
+    return _names(CUTS.values(), bits) if bits else ()
+
+
+def _names(names: Iterable[str], bits: int) -> tuple[str, ...]:
+    return tuple([name for bit, name in enumerate(names) if bits >> bit & 1])
 
 
 class _Own(threading.local):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-SEQUENCE, OID, OCTETS, OCTETS_IN_PIECES, EXPLICIT = 0x30, 0x06, 0x04, 0x24, 0xA0
-SIGNED_DATA = bytes.fromhex("2a864886f70d010702")
-DATA = bytes.fromhex("2a864886f70d010701")
+SEQUENCE, OCTETS, OCTETS_IN_PIECES, EXPLICIT = 0x30, 0x04, 0x24, 0xA0
+SIGNED_DATA = bytes.fromhex("06092a864886f70d010702")
+DATA = bytes.fromhex("06092a864886f70d010701")
+SKIP = -1
+# The way to the entity: tags of values that are entered, object identifiers, and values that are skipped.
+# ContentInfo ::= SEQUENCE { OID, [0] SignedData }
+# SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { OID, [0] OCTET STRING }, ... }
+WAY = (SEQUENCE, SIGNED_DATA, EXPLICIT, SEQUENCE, SKIP, SKIP, SEQUENCE, DATA, EXPLICIT)
 MAX_VALUES = 5000  # of BER that are looked at; programs write a text in pieces of a kilobyte
 
 
@@ -15,33 +20,26 @@ def signed_content(octets: bytes) -> bytes:
     >>> signed_content(der)
     b''
     """
+    position, pieces = 0, []
     try:
-        return _signed_content(octets)
-    except IndexError:  # it ends within a value
+        for step in WAY:
+            if isinstance(step, bytes):
+                if not octets.startswith(step, position):
+                    return b""
+                position += len(step)
+            else:
+                position = _skip(octets, position) if step == SKIP else _enter(octets, position, step)[0]
+        if octets[position] == OCTETS:
+            begin, end = _enter(octets, position, OCTETS)
+            return octets[begin:end]
+        position, end = _enter(octets, position, OCTETS_IN_PIECES)
+        for _ in range(MAX_VALUES):
+            if position >= end or octets[position : position + 1] != b"\x04":  # the end, or its mark
+                break
+            begin, position = _enter(octets, position, OCTETS)
+            pieces.append(octets[begin:position])
+    except IndexError:  # it ends within a value, or is no signed data
         return b""
-
-
-def _signed_content(octets: bytes) -> bytes:
-    # ContentInfo ::= SEQUENCE { OID, [0] SignedData }
-    position, _ = _enter(octets, 0, SEQUENCE)
-    position = _skip_oid(octets, position, SIGNED_DATA)
-    position, _ = _enter(octets, position, EXPLICIT)
-    # SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { OID, [0] OCTET STRING }, ... }
-    position, _ = _enter(octets, position, SEQUENCE)
-    position = _skip(octets, _skip(octets, position))
-    position, _ = _enter(octets, position, SEQUENCE)
-    position = _skip_oid(octets, position, DATA)
-    position, _ = _enter(octets, position, EXPLICIT)
-    if octets[position] == OCTETS:
-        begin, end = _enter(octets, position, OCTETS)
-        return octets[begin:end]
-    position, end = _enter(octets, position, OCTETS_IN_PIECES)
-    pieces = []
-    for _ in range(MAX_VALUES):
-        if position >= end or octets[position : position + 1] != b"\x04":  # the end, or its mark
-            break
-        begin, position = _enter(octets, position, OCTETS)
-        pieces.append(octets[begin:position])
     return b"".join(pieces)
 
 
@@ -79,11 +77,3 @@ def _skip(octets: bytes, position: int) -> int:
         if depth <= 0:
             return position
     raise IndexError("too many values")
-
-
-def _skip_oid(octets: bytes, position: int, wanted: bytes) -> int:
-    """Where the next value begins behind this object identifier."""
-    begin, end = _enter(octets, position, OID)
-    if octets[begin:end] != wanted:
-        raise IndexError("another kind of contents")
-    return end

@@ -179,7 +179,6 @@ def find_codec(charset: str) -> tuple[int, bool, bytes | None]:
 
 def hand_over() -> None:
     """Hand the core its tables; twice does nothing."""
-    references = [(name.encode(), text.encode()) for name, text in html.entities.html5.items()]
-    kinds = [(prefix.encode(), GROUPS.index(group)) for prefix, group in KINDS.items()]
+    kinds = {prefix: GROUPS.index(group) for prefix, group in KINDS.items()}
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(references, make_page, kinds, groups, os.urandom(16))
+    _core.set_tables(dict(html.entities.html5), make_page, kinds, groups, os.urandom(16))

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.rows import TokenIds
 from spamnb.reader.token_array import TokenArray
 
 CELL = np.dtype([("class", "<u2"), ("documents", "<u4"), ("occurrences", "<u4"), ("weight", "<i4")])
@@ -21,9 +20,9 @@ MAX_UNITS = (1 << 31) - 1  # of a weight
 _CLASSES = 1 << 16  # more than there can be
 
 
-def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
+def described(tokens: Sequence[str]) -> TokenArray:
     """The same tokens with their hashes and groups."""
-    return tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)
+    return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
 
 
 class TokenRows:

@@ -237,14 +237,12 @@ static void add_names(struct reader *reader, span prefix, uint32_t bits, const c
 static void add_links(struct reader *reader) {
     static const char *const TRICK_NAMES[N_TRICKS] = {"disguised", "mixed-scripts", "redirector", "shortener", "user"};
     struct message *message = &reader->message;
-    const span_list *lists[] = {&message->texts, &message->attached, &message->extracted};
     struct link_tokens tokens = {.reader = reader};
     read_urls(&tokens, &message->links);
     read_urls(&tokens, &message->images);
     read_urls(&tokens, &message->forms);
-    for (size_t l = 0; l < COUNT_OF(lists); l++)
-        for (size_t i = 0; i < lists[l]->count; i++)
-            read_shown_urls(&tokens, lists[l]->items[i]);
+    for (size_t i = 0; i < message->all_texts.count; i++)
+        read_shown_urls(&tokens, message->all_texts.items[i]);
     add_names(reader, LITERAL("url:"), tokens.tricks, TRICK_NAMES, N_TRICKS);
 }
 
@@ -255,7 +253,7 @@ const char *const FACT_NAMES[N_FACTS] = {
     "css:off-screen",
 };
 
-const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
+static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
 
 static void add_tags(struct reader *reader) {
     for (unsigned tag = 0; tag < TAG_COUNT; tag++)

@@ -42,9 +42,8 @@ const struct header_rule *header_rule_of(const struct rule_table *table, span na
 extern const char *const TOKEN_KINDS[];
 extern const size_t N_TOKEN_KINDS;
 
-/* The names of the bits of facts and cuts in a message, as tokens and people have them. */
+/* The names of the bits of facts in a message, as tokens and people have them. */
 extern const char *const FACT_NAMES[];
-extern const char *const CUT_NAMES[];
 
 /* The group of a token: of pairs, of header fields, and by the prefix before its first colon. */
 struct token_kind {

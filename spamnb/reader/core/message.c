@@ -1,10 +1,7 @@
 #include "message.h"
 
 #include "reader.h"
-#include "transfer.h"
 #include "words.h"
-
-enum { MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22 };
 
 /* How many bytes are read of the next text. */
 static size_t room_of(const struct message *message) {
@@ -18,13 +15,8 @@ static span two_spans(struct arena *arena, span one, span other) {
     return writer_close(&writer);
 }
 
-static span decode_transfer(struct reader *reader, span text, span encoding) {
-    return is_same(encoding, LITERAL("x-uuencode")) ? ask_host(reader, ASK_UUDECODE, text, (span){0})
-                                                    : transfer_decode(&reader->arena, text, encoding);
-}
-
 /* The body of a part; of one that is far too long beginning and end. */
-static span decoded_body(struct reader *reader, const struct leaf *leaf) {
+static span decoded_body(struct reader *reader, const struct entity *leaf) {
     span body = leaf->body, encoding = leaf->part.encoding;
     size_t half = 3 * room_of(&reader->message) / 2 + 1; /* an encoding takes at most three bytes for one */
     if (size_of(body) <= 2 * half)
@@ -38,16 +30,6 @@ static span decoded_body(struct reader *reader, const struct leaf *leaf) {
 
 /* A text without NUL and with LF line ends. */
 static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
-
-/* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
-static bool may_hold_files(span text) {
-    for (const uint8_t *at; (at = find(text, LITERAL("begin "))); text.at = at + 6)
-        if (text.end - at > 9 && is_digit(at[6]) && is_digit(at[7]) && is_digit(at[8]))
-            return true;
-    return false;
-}
-
-static void open_octets(struct reader *reader, enum shown_as as, span octets, span_list *same);
 
 static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset, span_list *texts) {
     struct message *message = &reader->message;
@@ -66,55 +48,7 @@ static void add_octets(struct reader *reader, enum shown_as as, span octets, spa
             *LIST_ADD(arena, &message->hidden) = shown_text(arena, found.hidden);
         return;
     }
-    span text = shown_text(arena, decode_text(reader, octets, charset));
-    if (may_hold_files(text))
-        open_octets(reader, AS_TEXT, text, texts);
-    else
-        *LIST_ADD(arena, texts) = text;
-}
-
-/* What the program finds in an attachment, or in a text that has files in it; same: where the rest of that text goes. */
-static void open_octets(struct reader *reader, enum shown_as as, span octets, span_list *same) {
-    struct message *message = &reader->message;
-    opened_list found = {0};
-    size_t left = message->parts.count < MAX_PARTS ? MAX_PARTS - message->parts.count : 0;
-    if (!reader->host->open(reader->host, as, octets, left, &reader->arena, &found))
-        arena_fail(&reader->arena, FAILED_HOST);
-    for (size_t i = 0; i < found.count; i++) {
-        const struct opened *opened = &found.items[i];
-        switch (opened->role) {
-        case OPENED_SAME_TEXT:
-            *LIST_ADD(&reader->arena, same ? same : &message->extracted) = opened->octets;
-            break;
-        case OPENED_TEXT:
-            add_octets(reader, opened->as, with_line_feeds(&reader->arena, opened->octets), opened->charset,
-                       same ? &message->attached : &message->extracted);
-            break;
-        case OPENED_PART:
-            *LIST_ADD(&reader->arena, &message->parts) = opened->part;
-            break;
-        case OPENED_LINK:
-            url_add(&reader->arena, &message->links, opened->octets);
-            break;
-        case OPENED_CUT:
-            message->cuts |= opened->as == AS_PDF ? CUT_PDF : CUT_TNEF;
-            break;
-        }
-    }
-}
-
-/* A document of another kind. */
-static void open_document(struct reader *reader, const struct leaf *leaf) {
-    struct message *message = &reader->message;
-    bool is_pdf = leaf->as == AS_PDF;
-    if (message->n_documents++ == MAX_DOCUMENTS) {
-        message->n_documents--;
-        message->cuts |= is_pdf ? CUT_PDF : CUT_TNEF;
-        return;
-    }
-    span octets = is_pdf ? decode_transfer(reader, first_bytes(leaf->body, MAX_PDF_BYTES), leaf->part.encoding)
-                         : decoded_body(reader, leaf);
-    open_octets(reader, leaf->as, octets, NULL);
+    *LIST_ADD(arena, texts) = shown_text(arena, decode_text(reader, octets, charset));
 }
 
 /* Of a message inside the message its subject and sender are text. */
@@ -130,46 +64,33 @@ static void read_inner_header(struct reader *reader, span body) {
     add_octets(reader, AS_TEXT, writer_close(&writer), LITERAL("utf-8"), &reader->message.texts);
 }
 
-static void read_leaf(struct reader *reader, const struct leaf *leaf) {
+static void read_leaf(struct reader *reader, const struct entity *leaf) {
     struct message *message = &reader->message;
     *LIST_ADD(&reader->arena, &message->parts) = leaf->part;
-    switch (leaf->as) {
-    case AS_NOTHING: case AS_SMIME: case AS_MULTIPART:
-        break;
-    case AS_MESSAGE:
+    bool is_attached = is_same(leaf->part.disposition, LITERAL("attachment"));
+    if (leaf->as == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
-        break;
-    case AS_PDF: case AS_TNEF:
-        open_document(reader, leaf);
-        break;
-    case AS_TEXT: case AS_REPORT: case AS_HTML: {
-        bool is_attached = is_same(leaf->part.disposition, LITERAL("attachment"));
+    else if (leaf->as == AS_TEXT || leaf->as == AS_REPORT || leaf->as == AS_HTML)
         add_octets(reader, leaf->as, decoded_body(reader, leaf), leaf->part.charset,
                    is_attached ? &message->attached : &message->texts);
-    }
-    }
 }
 
 /* 16 bytes that are the same however the message is stored, or, without_trace, wherever on its way it is. */
 static void make_digest(struct reader *reader, bool without_trace, uint8_t digest[DIGEST]) {
-    struct message *message = &reader->message;
-    struct digest_state state;
+    const struct message *message = &reader->message;
+    span lines = lasting_lines(reader, &message->section, without_trace);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
-    digest_begin(&state);
-    digest_add(&state, lasting_lines(reader, &message->section, without_trace));
-    digest_add(&state, LITERAL("\n\n"));
-    digest_add(&state, body);
-    digest_end(&state, digest);
+    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, lines, LITERAL("\n\n")), body), digest);
 }
 
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    leaf_list leaves = read_leaves(reader, &message->section, text);
+    entity_list leaves = read_leaves(reader, &message->section, text);
     for (size_t i = 0; i < leaves.count; i++)
         read_leaf(reader, &leaves.items[i]);
-    const span_list *lists[] = {&message->texts, &message->attached, &message->extracted};
+    const span_list *lists[] = {&message->texts, &message->attached};
     for (size_t l = 0; l < COUNT_OF(lists); l++)
         for (size_t i = 0; i < lists[l]->count; i++)
             *LIST_ADD(&reader->arena, &message->all_texts) = lists[l]->items[i];

@@ -19,12 +19,12 @@ struct message {
     span raw; /* with LF line ends */
     struct section section;
     span_list values; /* of its fields, decoded */
-    span_list texts, attached, extracted; /* what a reader shows first; what he opens; what stands in documents */
-    span_list all_texts, hidden; /* all of these in their order; what HTML does not show */
+    span_list texts, attached; /* what a reader shows first; what he opens */
+    span_list all_texts, hidden; /* both in this order; what HTML does not show */
     struct url_list links, images, forms;
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
     uint32_t facts, cuts;
-    size_t n_tags, bytes_left, n_documents;
+    size_t n_tags, bytes_left;
     LIST(struct part) parts;
     uint8_t digest[DIGEST], identity[DIGEST];
 };
@@ -33,7 +33,8 @@ struct message {
 enum {
     WANT_FIELDS = 1, /* values of header fields */
     WANT_BODY = 2,   /* texts, links, parts */
-    WANT_ROW = 4 | WANT_BODY,
+    NEEDS_VOCABULARY = 4,
+    WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
     WANT_DIGEST = 8,
     WANT_IDENTITY = 16
 };

@@ -3,7 +3,7 @@
 
 enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
-    MAX_FALSE_BOUNDARIES = 2000,
+    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22,
 };
 
 /* How a type, or what begins with a type that ends with "/", is shown. */
@@ -42,13 +42,6 @@ static enum shown_as shown_as(const struct part *part) {
             return ENDINGS[i].as;
     return AS_NOTHING;
 }
-
-/* A part that may have parts. */
-struct entity {
-    struct part part;
-    enum shown_as as;
-    span boundary, body;
-};
 
 /* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
@@ -137,26 +130,74 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 /* What is left of the bounds while leaves are read. */
 struct walk {
     struct reader *reader;
-    leaf_list leaves;
-    size_t bytes_left; /* of messages that are encoded as a whole */
+    entity_list leaves;
+    size_t bytes_left, n_documents; /* bytes of messages that are encoded as a whole, and of what the program opens */
 };
 
-/* The message inside a part, decoded; empty where none is. */
-static span inner_message(struct walk *walk, const struct entity *entity) {
-    struct reader *reader = walk->reader;
-    span body = entity->body, encoding = entity->part.encoding;
-    if (entity->as == AS_SMIME || is_same(encoding, LITERAL("base64")) || is_same(encoding, LITERAL("quoted-printable"))) {
-        size_t most = walk->bytes_left < 2 * MAX_TEXT ? walk->bytes_left : 2 * MAX_TEXT;
-        if (size_of(body) > most)
-            reader->message.cuts |= entity->as == AS_SMIME ? CUT_SMIME : CUT_TEXT;
-        body = first_bytes(body, most);
-        walk->bytes_left -= size_of(body);
-        body = transfer_decode(&reader->arena, body, encoding);
+span decode_transfer(struct reader *reader, span body, span encoding) {
+    return is_same(encoding, LITERAL("x-uuencode")) ? ask_host(reader, ASK_UUDECODE, body, (span){0})
+                                                    : transfer_decode(&reader->arena, body, encoding);
+}
+
+static bool is_coded(const struct entity *entity) {
+    return is_one_of(entity->part.encoding, " base64 quoted-printable x-uuencode ");
+}
+
+/* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
+static bool may_hold_files(span text) {
+    for (const uint8_t *at; (at = find(text, LITERAL("begin "))); text.at = at + 6)
+        if (text.end - at > 9 && is_digit(at[6]) && is_digit(at[7]) && is_digit(at[8]))
+            return true;
+    return false;
+}
+
+static unsigned cut_of(enum shown_as as) {
+    return as == AS_PDF ? CUT_PDF : as == AS_SMIME ? CUT_SMIME : as == AS_TNEF ? CUT_TNEF : CUT_TEXT;
+}
+
+/* Whether an entity may stand inside a part. */
+static bool is_opened(struct walk *walk, const struct entity *entity) {
+    switch (entity->as) {
+    case AS_MESSAGE: case AS_SMIME:
+        return true;
+    case AS_PDF: case AS_TNEF:
+        if (walk->n_documents++ < MAX_DOCUMENTS)
+            return true;
+        walk->reader->message.cuts |= cut_of(entity->as);
+        return false;
+    case AS_TEXT: /* of one that is too long beginning and end are read as they are */
+        return size_of(entity->body) <= MAX_TEXT && MAX_TEXT <= walk->bytes_left && !is_coded(entity) && may_hold_files(entity->body);
+    default:
+        return false;
     }
-    if (entity->as == AS_SMIME)
-        body = ask_host(reader, ASK_SIGNED, body, (span){0});
-    body = with_line_feeds(&reader->arena, body);
-    return entity->as == AS_SMIME ? body : span_between(skip_envelope(body), body.end);
+}
+
+/* The entity inside a part; empty where none is. A text without its files becomes the body of the part. */
+static span inner_entity(struct walk *walk, struct entity *entity) {
+    struct reader *reader = walk->reader;
+    struct arena *arena = &reader->arena;
+    span body = entity->body;
+    if (entity->as != AS_MESSAGE || is_coded(entity)) {
+        bool is_pdf = entity->as == AS_PDF;
+        size_t most = is_pdf ? MAX_PDF_BYTES : walk->bytes_left < 2 * MAX_TEXT ? walk->bytes_left : 2 * MAX_TEXT;
+        if (size_of(body) > most)
+            reader->message.cuts |= cut_of(entity->as);
+        body = first_bytes(body, most);
+        walk->bytes_left -= is_pdf ? 0 : size_of(body);
+        body = decode_transfer(reader, body, entity->part.encoding);
+    }
+    if (entity->as == AS_MESSAGE) {
+        body = with_line_feeds(arena, body);
+        return span_between(skip_envelope(body), body.end);
+    }
+    struct opened opened;
+    if (!reader->host->open(reader->host, entity->as, body, arena, &opened))
+        arena_fail(arena, FAILED_HOST);
+    if (!opened.is_whole)
+        reader->message.cuts |= cut_of(entity->as);
+    if (entity->as == AS_TEXT && !is_empty(opened.entity))
+        entity->body = opened.rest;
+    return with_line_feeds(arena, opened.entity);
 }
 
 static void walk_entity(struct walk *walk, struct entity entity, int depth) {
@@ -172,8 +213,8 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
         inner = parts_of(&reader->arena, &entity, MAX_PARTS - walk->leaves.count);
         is_alternative = is_same(entity.part.content_type, LITERAL("multipart/alternative"));
         usual = is_same(entity.part.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : usual;
-    } else if (is_message || entity.as == AS_SMIME) {
-        span body = inner_message(walk, &entity);
+    } else if (is_opened(walk, &entity)) {
+        span body = inner_entity(walk, &entity);
         entity.body = is_message ? body : entity.body;
         if (is_message || !is_empty(body))
             *LIST_ADD(&reader->arena, &inner) = body;
@@ -189,7 +230,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
     if (is_message)
         entity.part.content_type = LITERAL("message/rfc822");
     if (entity.as != AS_MULTIPART)
-        *LIST_ADD(&reader->arena, &walk->leaves) = (struct leaf){entity.part, entity.as, entity.body};
+        *LIST_ADD(&reader->arena, &walk->leaves) = entity;
     struct entity *parts = arena_take(&reader->arena, inner.count, sizeof *parts);
     for (size_t i = 0; i < inner.count; i++) {
         struct section section = read_section(reader, inner.items[i]);
@@ -201,7 +242,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
                 walk_entity(walk, parts[i], depth + 1);
 }
 
-leaf_list read_leaves(struct reader *reader, const struct section *section, span message) {
+entity_list read_leaves(struct reader *reader, const struct section *section, span message) {
     struct walk walk = {.reader = reader, .bytes_left = 4 * (size_t)MAX_TEXT};
     walk_entity(&walk, describe(reader, section, message, "text/plain"), 0);
     return walk.leaves;

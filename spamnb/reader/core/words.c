@@ -527,19 +527,6 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
     }
 }
 
-/* A text of the words that the program around finds in it. */
-static span split_text(struct reader *reader, span text) {
-    span_list words = {0};
-    if (!reader->host->split(reader->host, text, &reader->arena, &words))
-        arena_fail(&reader->arena, FAILED_HOST);
-    struct writer writer = writer_open(&reader->arena, size_of(text));
-    for (size_t i = 0; i < words.count; i++) {
-        put_span(&writer, words.items[i]);
-        put_byte(&writer, '\n');
-    }
-    return writer_close(&writer);
-}
-
 /* Each n neighbours of the words that were opened as one token. */
 static void join_words(struct scan *scan, unsigned n) {
     struct reader *reader = scan->reader;
@@ -595,7 +582,7 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
         add_signs(reader, prefix, &text);
         read_layout(&layout, &text);
         if (reader->options.splits)
-            written = split_text(reader, written);
+            written = ask_host(reader, ASK_SPLIT, written, (span){0});
         if (!is_ascii(written))
             written = words_of(reader, written);
         if (written.at != text.written.at)
