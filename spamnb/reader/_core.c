@@ -169,12 +169,13 @@ static bool copy_answer(struct python_host *python, PyObject *answer, copier cop
     return fits;
 }
 
+/* Bytes; of None a span of NULL. */
 static bool copy_bytes(PyObject *answer, struct arena *arena, void *into) {
-    char *bytes;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(answer, &bytes, &size) < 0)
+    char *bytes = NULL;
+    Py_ssize_t size = 0;
+    if (answer != Py_None && PyBytes_AsStringAndSize(answer, &bytes, &size) < 0)
         return false;
-    *(span *)into = arena_copy(arena, span_of(bytes, (size_t)size));
+    *(span *)into = bytes ? arena_copy(arena, span_of(bytes, (size_t)size)) : (span){0};
     return true;
 }
 
@@ -207,26 +208,6 @@ static const struct page *make_page(struct host *host, uint32_t number) {
     Py_XDECREF(described);
     leave(python);
     return page;
-}
-
-/* The program keeps tables of single bytes for as long as it lives. */
-static bool find_codec(struct host *host, span name, struct codec *codec) {
-    struct python_host *python = enter(host);
-    int kind = 0, is_default = 0;
-    Py_ssize_t size = 0;
-    const char *points = NULL;
-    PyObject *found = PyObject_CallMethod(python->program, "find_codec", "y#", AT_AND_SIZE(name));
-    bool fits = found && PyArg_ParseTuple(found, "ipz#", &kind, &is_default, &points, &size);
-    if (fits && kind == CODEC_SINGLE_BYTES && size != 256 * sizeof(uint16_t)) {
-        PyErr_SetString(PyExc_ValueError, "a table of single bytes has 256 numbers");
-        fits = false;
-    }
-    codec->kind = (enum codec_kind)kind;
-    codec->is_default = is_default;
-    codec->points = (const uint16_t *)(const void *)points;
-    Py_XDECREF(found);
-    leave(python);
-    return fits;
 }
 
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
@@ -385,7 +366,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     Py_INCREF(rules);
     self->program = program;
     self->rule_tuple = rules;
-    self->python = (struct python_host){{make_page, find_codec, ask, open_attachment}, program, NULL};
+    self->python = (struct python_host){{make_page, ask, open_attachment}, program, NULL};
     self->reader.tables = &tables;
     self->reader.rules = &self->rules;
     self->reader.host = &self->python.host;

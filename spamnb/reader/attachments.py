@@ -6,7 +6,6 @@ from base64 import encodebytes
 from collections.abc import Callable
 
 from spamnb.reader.charsets import decode
-from spamnb.reader.tables import find_codec
 from spamnb.reader.uuencode import take_files, uudecode
 
 # enum shown_as of core/mime.h.
@@ -85,8 +84,8 @@ def _letters(label: bytes) -> bytes:
 class Program:
     """Answers the core. ``split`` finds the words of a text and ``stem`` stems one; without them neither is asked for.
 
-    >>> Program().decode("день".encode("utf-16"), b"utf-16").decode(), Program().find_codec(b"utf-8")
-    ('день', (0, False, None))
+    >>> Program().decode("день".encode("utf-16"), b"utf-16").decode()
+    'день'
     """
 
     def __init__(
@@ -94,13 +93,10 @@ class Program:
     ) -> None:
         self._split, self._stem = split, stem
 
-    def find_codec(self, name: bytes) -> tuple[int, bool, bytes | None]:
-        """How to read a charset: see ``tables.find_codec``."""
-        return find_codec(name.decode("utf-8", "replace"))
-
-    def decode(self, octets: bytes, charset: bytes | None) -> bytes:
-        """Text in a charset that the core does not read; None where none is claimed."""
-        return decode(octets, charset.decode("utf-8", "replace") if charset else None).encode()
+    def decode(self, octets: bytes, charset: bytes) -> bytes | None:
+        """Text in a charset that the core does not read; None where it does."""
+        text = decode(octets, charset.decode("utf-8", "replace"))
+        return None if text is None else text.encode()
 
     def compose(self, text: bytes) -> bytes:
         """Letters and the accents behind them as one character, where there is one."""

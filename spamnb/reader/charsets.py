@@ -44,14 +44,12 @@ MARKS = (
 )  # fmt: skip
 
 
-def decode(octets: bytes, charset: str | None = None) -> str:
-    """Text of ``octets``: as a byte order mark says, else the claimed charset, else UTF-8, else windows-1252; never
-    raises. What is plainly ASCII stays it, whatever the claim.
+def decode(octets: bytes, charset: str) -> str | None:
+    """Text of ``octets``: as a byte order mark says, else the claimed charset; never raises. What is plainly ASCII stays
+    it, whatever the claim. None where it is UTF-8 or windows-1252, which the core reads.
 
-    >>> decode(b"caf\\xe9", "us-ascii"), decode("café".encode(), "no-such-charset"), decode(b"hello", "rot13")
-    ('café', 'café', 'hello')
-    >>> decode("na\u00efve caf\u00e9, cr\u00e8me".encode() + b"\\xff!"), decode(b"hello", "cp037")
-    ('naïve café, crème\ufffd!', 'hello')
+    >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "cp037")
+    ('café', None, 'hello')
     """
     codec, transparent = resolve(charset) if charset else ("cp1252", True)
     is_plausible = transparent or _fits(octets, codec)
@@ -65,19 +63,15 @@ def decode(octets: bytes, charset: str | None = None) -> str:
         if not is_plausible:
             other = EIGHT_BIT.get(codec[:10], "cp1252")
             codec = other if _is(octets, other) and not _is(octets, "utf-8") else "cp1252"
+    if codec == "cp1252":
+        return None
     if codec == "utf-16":  # in the order in which the bytes make sense
         codec = "utf-16-be" if octets[::2].count(0) > octets[1::2].count(0) else "utf-16-le"
     elif codec == "utf-32":
         codec = "utf-32-be" if octets.startswith(b"\0") else "utf-32-le"
-    for each in (codec, "utf-8"):
-        if each != "cp1252" and (each.startswith("utf-16") or _is(octets, each)):
-            return _decoded(octets, each)
-    if codec not in ("cp1252", "utf-8"):
-        return _decoded(octets, codec)
-    # A spoilt text loses a few letters; what is no UTF-8 would lose most of those that are not ASCII.
-    text = octets.decode("utf-8", "replace")
-    is_spoilt = 2 * text.count("\ufffd") < len(text) - len(text.encode("ascii", "ignore"))
-    return text if is_spoilt else octets.decode("cp1252" if _is(octets, "cp1252") else "latin-1")
+    if not codec.startswith("utf-16") and not _is(octets, codec) and _is(octets, "utf-8"):
+        codec = "utf-8"
+    return _decoded(octets, codec)
 
 
 @functools.lru_cache(maxsize=512)

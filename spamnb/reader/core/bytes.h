@@ -135,6 +135,8 @@ static inline span strip_any(span s, const char *bytes) {
     return s;
 }
 
+/* What follows the ASCII that a text begins with. */
+span behind_ascii(span s);
 bool is_ascii(span s);
 /* Whether a word is one of some with blanks between them. */
 bool is_one_of(span word, const char *words);

@@ -1,6 +1,7 @@
 #include "message.h"
 
 #include "reader.h"
+#include "transfer.h"
 #include "words.h"
 
 /* How many bytes are read of the next text. */

@@ -134,11 +134,6 @@ struct walk {
     size_t bytes_left, n_documents; /* bytes of messages that are encoded as a whole, and of what the program opens */
 };
 
-span decode_transfer(struct reader *reader, span body, span encoding) {
-    return is_same(encoding, LITERAL("x-uuencode")) ? ask_host(reader, ASK_UUDECODE, body, (span){0})
-                                                    : transfer_decode(&reader->arena, body, encoding);
-}
-
 static bool is_coded(const struct entity *entity) {
     return is_one_of(entity->part.encoding, " base64 quoted-printable x-uuencode ");
 }

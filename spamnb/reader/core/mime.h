@@ -37,7 +37,4 @@ typedef LIST(struct entity) entity_list;
  * comes last. */
 entity_list read_leaves(struct reader *reader, const struct section *section, span message);
 
-/* A body without its transfer encoding. */
-span decode_transfer(struct reader *reader, span body, span encoding);
-
 #endif

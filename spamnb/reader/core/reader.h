@@ -3,7 +3,6 @@
 #define SPAMNB_READER_H
 
 #include "arena.h"
-#include "charset.h"
 #include "evidence.h"
 #include "message.h"
 #include "references.h"
@@ -39,7 +38,6 @@ struct opened {
  * hand over is copied into the arena. They may be called by several threads, each with a host of its own. */
 struct host {
     const struct page *(*make_page)(struct host *host, uint32_t number);
-    bool (*find_codec)(struct host *host, span name, struct codec *codec);
     bool (*ask)(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer);
     bool (*open)(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened);
 };
@@ -59,8 +57,6 @@ struct reader {
     struct host *host;
     struct vocabulary *vocabulary;
     struct message message;
-    struct codec codecs[MAX_CODECS]; /* that messages named lately */
-    size_t n_codecs;
 };
 
 /* What the program around answers; the message is given up where it fails. */

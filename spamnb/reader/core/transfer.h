@@ -1,8 +1,10 @@
-/* Bytes written as letters: base64 and quoted-printable. */
+/* Bytes written as letters -> bytes, and bytes in the charset that a message claims -> UTF-8. */
 #ifndef SPAMNB_TRANSFER_H
 #define SPAMNB_TRANSFER_H
 
 #include "arena.h"
+
+struct reader;
 
 /* What the letters of base64 stand for; other characters are skipped. */
 void put_base64(struct writer *writer, span text);
@@ -10,6 +12,9 @@ void put_base64(struct writer *writer, span text);
 void put_quoted_printable(struct writer *writer, span text, bool in_header);
 /* The body of a part without its Content-Transfer-Encoding, by its name; an unknown one is none. What is plain text in
  * spite of its header stays as it is. */
-span transfer_decode(struct arena *arena, span text, span encoding);
+span decode_transfer(struct reader *reader, span body, span encoding);
+
+/* Text of bytes by a claimed charset, perhaps empty. A claim is only a claim: what comes out is always valid. */
+span decode_text(struct reader *reader, span octets, span charset);
 
 #endif

@@ -53,6 +53,9 @@ size_t sequence_size(span text, bool *is_valid);
 /* How many bytes at the beginning are whole characters of UTF-8; all where it is valid. */
 size_t valid_utf8(span text);
 
+/* What a number stands for that means a byte of windows-1252 where it is one of these, as browsers take it. */
+uint32_t windows_1252(uint32_t number);
+
 /* Of how many bytes the character is that begins with this one. */
 static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 

@@ -466,15 +466,6 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
 
 /* ---- Texts ---- */
 
-/* What follows the ASCII that a text begins with. */
-static span behind_ascii(span text) {
-    while (size_of(text) >= 8 && !(load_64(text.at) & UINT64_C(0x8080808080808080)))
-        text.at += 8;
-    while (text.at < text.end && *text.at < 128)
-        text.at++;
-    return text;
-}
-
 /* A text in which of what is not ASCII only words are left. */
 static span words_of(struct reader *reader, span text) {
     struct arena *arena = &reader->arena;
