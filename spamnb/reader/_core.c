@@ -527,10 +527,6 @@ static PyObject *text_at(const void *texts, size_t i) { return text_of(((const s
 
 static PyObject *texts_of(const span_list *texts) { return list_of(texts->count, text_at, texts); }
 
-static PyObject *url_text_at(const void *urls, size_t i) { return text_of(url_at(urls, i)); }
-
-static PyObject *urls_of(const struct url_list *urls) { return list_of(url_count(urls), url_text_at, urls); }
-
 static PyObject *field_at(const void *object, size_t i) {
     const struct message *message = object;
     return Py_BuildValue("NN", text_of(message->section.fields.items[i].name), text_of(message->values.items[i]));
@@ -555,7 +551,7 @@ static PyObject *facts_of(const struct message *m) {
 
 static PyObject *describe(const struct message *m) {
     return Py_BuildValue("NNNNNNNNNy#y#", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
-                         urls_of(&m->links), urls_of(&m->images), urls_of(&m->forms), texts_of(&m->hidden), facts_of(m),
+                         texts_of(&m->links), texts_of(&m->images), texts_of(&m->forms), texts_of(&m->hidden), facts_of(m),
                          list_of(m->parts.count, part_at, m), PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest,
                          (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST);
 }
@@ -636,16 +632,6 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     words_begin();
     tags_begin();
     Py_RETURN_NONE;
-}
-
-/* token_kinds() -> the prefixes that the core writes */
-static PyObject *token_kinds(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < N_TOKEN_KINDS; i++)
-        append(&answer, PyUnicode_FromString(TOKEN_KINDS[i]));
-    return answer;
 }
 
 /* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
@@ -784,7 +770,6 @@ static PyObject *fit_omega(PyObject *module, PyObject *x) {
 
 static PyMethodDef module_methods[] = {
     {"set_tables", set_tables, METH_VARARGS, "Hands the core what it needs to know."},
-    {"token_kinds", token_kinds, METH_NOARGS, "The prefixes of the tokens that the core writes."},
     {"describe_tokens", describe_tokens, METH_VARARGS, "The hashes and groups of tokens in one text."},
     {"ascend", fit_ascend, METH_VARARGS, "Solves for messages in turn; how many passes there were."},
     {"take_out", fit_take_out, METH_VARARGS, "Takes what messages brought out of the weights."},

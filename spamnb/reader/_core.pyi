@@ -22,7 +22,6 @@ def set_tables(
     references: dict[str, str], make_page: Callable[[int], bytes], kinds: dict[str, int],
     groups: tuple[int, int, int], secret: bytes, /,
 ) -> None: ...  # fmt: skip
-def token_kinds() -> list[str]: ...
 def describe_tokens(text: Any, offsets: Any, lengths: Any, /) -> tuple[bytes, bytes]: ...
 
 # The loops of formulas/correction.py; arrays of other types or shapes raise ValueError.

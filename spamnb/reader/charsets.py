@@ -45,8 +45,9 @@ MARKS = (
 
 
 def decode(octets: bytes, charset: str) -> str | None:
-    """Text of ``octets``: as a byte order mark says, else the claimed charset; never raises. What is plainly ASCII stays
-    it, whatever the claim. None where it is UTF-8 or windows-1252, which the core reads.
+    """Text of ``octets`` as a byte order mark says, else the claimed charset; never raises.
+
+    What is plainly ASCII stays it, whatever the claim. None where it is UTF-8 or windows-1252, which the core reads.
 
     >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "cp037")
     ('café', None, 'hello')

@@ -94,14 +94,9 @@ def _flags(char: str, word: str, script: str) -> int:
         category[0] in "PS" and char != _BLANK_PATTERN,
         _is_invisible(char),
         char.isalpha(),
-        char.isupper(),
-        char.islower() or category == "Lt",
-        char.isdigit(),
         char.isspace(),
-        char.isalnum() or char == "_",
         combines,
         any([first <= point <= last for first, last in _UNSPACED]),
-        char in _DOTS,
         script in _EAST_ASIAN,
     )
     return sum([bool(is_it) << bit for bit, is_it in enumerate(known)])

@@ -12,12 +12,6 @@ enum {
     MAX_SHOWN_URL = 200,
 };
 
-const char *const TOKEN_KINDS[] = {
-    "attachment", "capitals", "caps", "charset", "cut", "date", "encoding", "from", "header", "hidden", "html",
-    "length", "line", "long", "message-id", "p", "part", "received", "subject", "url",
-};
-const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
-
 /* ---- Rules ---- */
 
 /* Rules are found by this much of the first letter, which is 1 at least. */
@@ -192,9 +186,9 @@ static void read_url(struct link_tokens *tokens, span url) {
         add_fact(tokens->reader, LITERAL("url:"), lower_copy(&tokens->reader->arena, span_between(url.at, colon + 1)));
 }
 
-static void read_urls(struct link_tokens *tokens, const struct url_list *list) {
-    for (size_t i = 0; i < url_count(list); i++)
-        read_url(tokens, url_at(list, i));
+static void read_urls(struct link_tokens *tokens, const span_list *urls) {
+    for (size_t i = 0; i < urls->count; i++)
+        read_url(tokens, urls->items[i]);
 }
 
 /* Reads what a reader takes for a URL that begins there; returns its last byte. */

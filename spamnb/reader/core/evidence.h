@@ -38,10 +38,6 @@ void rules_sort(struct rule_table *table);
 /* The rule of a name in any case: that of the whole name, else the first beginning that fits. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
 
-/* The prefixes that tokens have beside the names of header fields; the registry in evidence.py must know them all. */
-extern const char *const TOKEN_KINDS[];
-extern const size_t N_TOKEN_KINDS;
-
 /* The names of the bits of facts in a message, as tokens and people have them. */
 extern const char *const FACT_NAMES[];
 

@@ -23,19 +23,6 @@ enum {
     N_FACTS = 8
 };
 
-/* URLs of one kind: of very many the first and the last ones. */
-struct url_list {
-    LIST(span) urls;
-    size_t n_added;
-};
-
-enum { MAX_URLS = 1000 };
-
-/* Returns whether one in the middle had to go. */
-bool url_add(struct arena *arena, struct url_list *list, span url);
-size_t url_count(const struct url_list *list);
-span url_at(const struct url_list *list, size_t i);
-
 struct html_text {
     span shown, hidden;
 };

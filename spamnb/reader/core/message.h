@@ -21,7 +21,7 @@ struct message {
     span_list values; /* of its fields, decoded */
     span_list texts, attached; /* what a reader shows first; what he opens */
     span_list all_texts, hidden; /* both in this order; what HTML does not show */
-    struct url_list links, images, forms;
+    span_list links, images, forms; /* URLs */
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
     uint32_t facts, cuts;
     size_t n_tags, bytes_left;

@@ -10,15 +10,10 @@ enum {
     IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
     IS_INVISIBLE = 1 << 2, /* takes no room */
     IS_ALPHA = 1 << 3,
-    IS_UPPER = 1 << 4,
-    IS_LOWER = 1 << 5,
-    IS_DIGIT = 1 << 6,
-    IS_SPACE = 1 << 7,
-    IS_WORD_CHARACTER = 1 << 8, /* \w of regular expressions */
-    COMBINES = 1 << 9,          /* may become one character with those before it */
-    IS_UNSPACED = 1 << 10,      /* of a script without spaces */
-    IS_DOT = 1 << 11,           /* parts the labels of a host */
-    IS_EAST_ASIAN = 1 << 12,
+    IS_SPACE = 1 << 4,
+    COMBINES = 1 << 5,    /* may become one character with those before it */
+    IS_UNSPACED = 1 << 6, /* of a script without spaces */
+    IS_EAST_ASIAN = 1 << 7,
 };
 
 /* What a character becomes: in words, in lower case, without accents, and where it poses as Latin; in hosts. */
