@@ -3,8 +3,7 @@
  * One writer may stand at the arena's end and grow; until it is closed nothing else can be taken. Two texts that grow at
  * the same place would overwrite each other, and no sanitizer would see it.
  */
-#ifndef SPAMNB_ARENA_H
-#define SPAMNB_ARENA_H
+#pragma once
 
 #include "bytes.h"
 
@@ -87,5 +86,3 @@ void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, s
      &(list)->items[(list)->count++])
 
 typedef LIST(span) span_list;
-
-#endif

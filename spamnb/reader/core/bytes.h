@@ -1,6 +1,5 @@
 /* Spans: a pointer and its end. Every function of the core takes text as a span and reads nothing beyond its end. */
-#ifndef SPAMNB_BYTES_H
-#define SPAMNB_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,5 +165,3 @@ static inline uint64_t load_64(const uint8_t *at) {
 #endif
     return value;
 }
-
-#endif

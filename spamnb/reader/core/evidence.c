@@ -14,25 +14,25 @@ enum {
 
 /* ---- Rules ---- */
 
-/* Rules are found by this much of the first letter, which is 1 at least. */
-static size_t letter_of(span name) { return 1 + (is_empty(name) ? 0 : *name.at & 31); }
+/* Where a rule is found: a number from 1 to 32 that two letters of its name make, whatever their case. */
+static size_t bucket_of(span name) { return 1 + (size_of(name) < 3 ? 0 : (name.at[0] ^ name.at[2]) & 31); }
 
 void rules_sort(struct rule_table *table) {
     for (size_t i = 0; i < table->n_rules; i++) {
         struct header_rule rule = table->rules[i];
-        size_t letter = letter_of(rule.name), at = table->ends[letter];
+        size_t bucket = bucket_of(rule.name), at = table->ends[bucket];
         memmove(table->rules + at + 1, table->rules + at, (i - at) * sizeof rule);
         table->rules[at] = rule;
-        for (; letter < COUNT_OF(table->ends); letter++)
-            table->ends[letter]++;
+        for (; bucket < COUNT_OF(table->ends); bucket++)
+            table->ends[bucket]++;
     }
 }
 
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
     const struct header_rule *found = &table->other;
-    size_t letter = letter_of(name);
-    for (const struct header_rule *rule = table->rules + table->ends[letter - 1];
-         rule < table->rules + table->ends[letter]; rule++) {
+    size_t bucket = bucket_of(name);
+    for (const struct header_rule *rule = table->rules + table->ends[bucket - 1];
+         rule < table->rules + table->ends[bucket]; rule++) {
         if (!starts_with_any_case(name, rule->name))
             continue;
         if (!rule->is_beginning && size_of(name) == size_of(rule->name))

@@ -1,7 +1,6 @@
 /* The loops of formulas/correction.py, where the formulas are explained. Each adds in one order only, so that all
  * machines find the same. */
-#ifndef SPAMNB_FIT_H
-#define SPAMNB_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ long ascend(const struct fit *fit);
 void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights);
 /* sums: a row for each message that is visited, zeroed. */
 void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums);
-
-#endif

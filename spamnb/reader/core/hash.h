@@ -1,6 +1,5 @@
 /* Two hashes: a fast one for tables in memory, BLAKE2b for model files. */
-#ifndef SPAMNB_HASH_H
-#define SPAMNB_HASH_H
+#pragma once
 
 #include "bytes.h"
 
@@ -45,5 +44,3 @@ enum { DIGEST = 16 };
 
 /* BLAKE2b of 16 bytes (RFC 7693). */
 void digest_of(span text, uint8_t digest[DIGEST]);
-
-#endif

@@ -3,8 +3,7 @@
  * One pass by the HTML standard's tokenization rules, and a flat stack of open elements; no tree. A page whose style
  * sheets or body attributes stand behind text is read again, with all of them known.
  */
-#ifndef SPAMNB_HTML_H
-#define SPAMNB_HTML_H
+#pragma once
 
 #include "arena.h"
 
@@ -32,5 +31,3 @@ struct html_text read_html(struct reader *reader, span html);
 
 /* The charset that a document's meta element declares, as far as it matters; perhaps empty. */
 span declared_charset(span octets);
-
-#endif

@@ -1,6 +1,5 @@
 /* A message: raw bytes -> a row of tokens, and spans of what people ask for. */
-#ifndef SPAMNB_MESSAGE_H
-#define SPAMNB_MESSAGE_H
+#pragma once
 
 #include "hash.h"
 #include "header.h"
@@ -42,5 +41,3 @@ enum {
 /* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
  * this fails. */
 enum failure read_message(struct reader *reader, span raw, unsigned wants);
-
-#endif

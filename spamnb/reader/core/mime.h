@@ -1,6 +1,5 @@
 /* The body of a message: its multipart structure, and what is said of each part. */
-#ifndef SPAMNB_MIME_H
-#define SPAMNB_MIME_H
+#pragma once
 
 #include "arena.h"
 
@@ -36,5 +35,3 @@ typedef LIST(struct entity) entity_list;
 /* The leaves of a message whose section was read, in the order in which a reader shows them: of alternatives plain text
  * comes last. */
 entity_list read_leaves(struct reader *reader, const struct section *section, span message);
-
-#endif

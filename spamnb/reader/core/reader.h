@@ -1,6 +1,5 @@
 /* What one call of the reader has: its memory, its tables, the program around it, and the message at hand. */
-#ifndef SPAMNB_READER_H
-#define SPAMNB_READER_H
+#pragma once
 
 #include "arena.h"
 #include "evidence.h"
@@ -66,5 +65,3 @@ static inline span ask_host(struct reader *reader, enum ask what, span text, spa
         arena_fail(&reader->arena, FAILED_HOST);
     return answer;
 }
-
-#endif

@@ -77,10 +77,13 @@ static bool looks_plain(span text) {
 /* Where lines of base64 stand among others, what mailing lists add, only they count, and behind another line only long
  * ones. Prose that claims to be base64 stays as it is: by chance it decodes to no UTF-8. */
 static span decode_base64(struct arena *arena, span text) {
-    size_t n_good = 0;
-    for (span rest = text, line; next_line(&rest, &line);)
-        n_good += is_base64_line(line) ? size_of(line) : 0;
-    bool by_lines = 4 * n_good > size_of(text), in_run = true;
+    size_t n_good = 0, n_other_lines = 0;
+    for (span rest = strip(text), line; next_line(&rest, &line);)
+        if (is_empty(line) || !is_base64_line(line))
+            n_other_lines++;
+        else
+            n_good += size_of(line);
+    bool by_lines = n_other_lines && 4 * n_good > size_of(text), in_run = true;
     struct writer writer = writer_open(arena, size_of(text) + 3);
     struct quad quad = {0};
     for (span rest = text, line; next_line(&rest, &line);) {

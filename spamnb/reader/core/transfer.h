@@ -1,6 +1,5 @@
 /* Bytes written as letters -> bytes, and bytes in the charset that a message claims -> UTF-8. */
-#ifndef SPAMNB_TRANSFER_H
-#define SPAMNB_TRANSFER_H
+#pragma once
 
 #include "arena.h"
 
@@ -16,5 +15,3 @@ span decode_transfer(struct reader *reader, span body, span encoding);
 
 /* Text of bytes by a claimed charset, perhaps empty. A claim is only a claim: what comes out is always valid. */
 span decode_text(struct reader *reader, span octets, span charset);
-
-#endif

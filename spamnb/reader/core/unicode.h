@@ -1,6 +1,5 @@
 /* UTF-8, and what is known of each character: Python's unicodedata describes it, 256 characters at a time. */
-#ifndef SPAMNB_UNICODE_H
-#define SPAMNB_UNICODE_H
+#pragma once
 
 #include "bytes.h"
 
@@ -76,5 +75,3 @@ static inline span first_characters(span text, size_t n) {
         end--;
     return span_between(text.at, end);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Tokens and their ids, both ways, and messages as rows of (id, occurrences). */
-#ifndef SPAMNB_VOCABULARY_H
-#define SPAMNB_VOCABULARY_H
+#pragma once
 
 #include "hash.h"
 
@@ -79,5 +78,3 @@ static inline void row_give_up(struct vocabulary *vocabulary) {
     vocabulary->n_pending = 0;
     vocabulary->n_cells = vocabulary->row_begin;
 }
-
-#endif
