@@ -9,8 +9,6 @@
 #include "core/tags.h"
 #include "core/words.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static struct tables tables;
@@ -393,123 +391,71 @@ static bool is_read(enum failure failure) {
     return !failure;
 }
 
-/* One message of a call: bytes that Python holds, or the name of a file. */
-struct source {
-    Py_buffer buffer; /* of the bytes, or of the name */
-    bool is_path;
-};
-
 /* What is known of each message of a call. */
 struct answers {
     uint32_t *lengths, *cuts;
-    int *errors; /* errno of files that cannot be read */
-    uint8_t *digests;
+    uint8_t *digests, *dates;
 };
 
-/* The bytes of a file; NULL with errno where it cannot be read. */
-static uint8_t *read_file(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = NULL;
-    size_t room = 0;
-    for (*size = 0; file && *size == room;) {
-        room = room ? 2 * room : 1 << 16;
-        uint8_t *grown = room <= SIZE_MAX / 4 ? realloc(bytes, room) : NULL;
-        if (!grown)
-            break;
-        bytes = grown;
-        *size += fread(bytes + *size, 1, room - *size, file);
-    }
-    if (!file || ferror(file) || *size == room) {
-        int error = errno ? errno : EIO;
-        free(bytes);
-        bytes = NULL;
-        errno = error;
-    }
-    if (file)
-        fclose(file);
-    return bytes;
-}
-
 /* Reads the messages; without the GIL. */
-static enum failure read_sources(struct reader *reader, struct source *sources, size_t n, unsigned wants,
-                                 const struct answers *answers) {
+static enum failure read_messages(struct reader *reader, const span *raws, size_t n, unsigned wants,
+                                  const struct answers *answers) {
     for (size_t i = 0; i < n; i++) {
-        struct source *source = &sources[i];
-        size_t size = (size_t)source->buffer.len;
-        uint8_t *file = NULL;
-        errno = answers->errors[i] = 0;
-        if (source->is_path && !(file = read_file(source->buffer.buf, &size)))
-            answers->errors[i] = errno;
-        reader->message.cuts = 0;
-        memset(reader->message.digest, 0, DIGEST);
-        enum failure failure = FAILED_NOT;
-        if (!answers->errors[i])
-            failure = read_message(reader, span_of(file ? file : source->buffer.buf, size), wants);
-        free(file);
+        const struct message *message = &reader->message;
+        enum failure failure = read_message(reader, raws[i], wants);
         if (failure)
             return failure;
-        memcpy(answers->digests + i * DIGEST, reader->message.digest, DIGEST);
-        answers->cuts[i] = reader->message.cuts;
-        if (!row_end(reader->vocabulary, &size))
+        memcpy(answers->digests + i * DIGEST, message->digest, DIGEST);
+        memcpy(answers->dates + i * DATE, message->date, DATE);
+        answers->cuts[i] = message->cuts;
+        if (!row_end(reader->vocabulary, &answers->lengths[i]))
             return FAILED_MEMORY;
-        answers->lengths[i] = (uint32_t)size;
     }
     return FAILED_NOT;
 }
 
-/* Fills in what a call reads: bytes as they are, str and other names as paths. */
-static bool open_source(struct source *source, PyObject *object) {
-    PyObject *path = NULL;
-    source->is_path = !PyBytes_Check(object);
-    if (source->is_path && !PyUnicode_FSConverter(object, &path)) /* which refuses names with NUL */
-        return false;
-    bool is_open = PyObject_GetBuffer(path ? path : object, &source->buffer, PyBUF_SIMPLE) == 0;
-    Py_XDECREF(path);
-    return is_open;
-}
-
-/* read(messages, vocabulary, identify) -> (lengths, cells, digests, cuts, errors) */
+/* read(messages, vocabulary, identify) -> (lengths, cells, digests, dates, cuts) */
 static PyObject *reader_read(Reader *self, PyObject *args) {
     PyObject *messages, *object, *answer = NULL;
     int identify;
-    if (!PyArg_ParseTuple(args, "O!O!p", &PyList_Type, &messages, vocabulary_type, &object, &identify))
+    if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &messages, vocabulary_type, &object, &identify))
         return NULL;
     Vocabulary *vocabulary = (Vocabulary *)object;
     struct vocabulary *tokens = &vocabulary->tokens;
     if (!is_free(self->is_busy || vocabulary->is_busy))
         return NULL;
-    size_t n = (size_t)PyList_Size(messages), n_open = 0;
+    size_t n = (size_t)PyTuple_Size(messages);
     struct answers answers;
     PyObject *lengths = new_bytes(n, sizeof *answers.lengths, &answers.lengths);
     PyObject *cuts = new_bytes(n, sizeof *answers.cuts, &answers.cuts);
-    PyObject *digests = new_bytes(n, DIGEST, &answers.digests);
-    PyObject *errors = new_bytes(n, sizeof *answers.errors, &answers.errors);
-    struct source *sources = calloc(n + 1, sizeof *sources);
-    if (!sources)
+    PyObject *digests = new_bytes(n, DIGEST, &answers.digests), *dates = new_bytes(n, DATE, &answers.dates);
+    span *raws = calloc(n + 1, sizeof *raws);
+    if (!raws)
         PyErr_NoMemory();
-    self->is_busy = vocabulary->is_busy = true;
-    while (lengths && cuts && digests && errors && sources && n_open < n &&
-           open_source(&sources[n_open], PyList_GetItem(messages, (Py_ssize_t)n_open)))
-        n_open++;
+    for (size_t i = 0; raws && i < n; i++) {
+        char *bytes = NULL;
+        Py_ssize_t size = 0;
+        PyBytes_AsStringAndSize(PyTuple_GetItem(messages, (Py_ssize_t)i), &bytes, &size);
+        raws[i] = span_of(bytes, (size_t)size);
+    }
     if (!PyErr_Occurred()) {
+        self->is_busy = vocabulary->is_busy = true;
         self->reader.vocabulary = tokens;
         leave(&self->python);
-        enum failure failure = read_sources(&self->reader, sources, n, WANT_ROW | (identify ? WANT_DIGEST : 0), &answers);
+        enum failure failure = read_messages(&self->reader, raws, n, WANT_ROW | (identify ? WANT_IDENTIFIED : 0), &answers);
         enter(&self->python.host);
         if (is_read(failure))
             answer = Py_BuildValue("Oy#OOO", lengths, (const char *)tokens->cells,
-                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, cuts, errors);
+                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, dates, cuts);
+        tokens->row_begin = 0;
+        row_give_up(tokens);
+        self->is_busy = vocabulary->is_busy = false;
     }
-    tokens->row_begin = 0;
-    row_give_up(tokens);
-    self->is_busy = vocabulary->is_busy = false;
-    while (n_open)
-        PyBuffer_Release(&sources[--n_open].buffer);
-    free(sources);
+    free(raws);
     Py_XDECREF(lengths);
     Py_XDECREF(cuts);
     Py_XDECREF(digests);
-    Py_XDECREF(errors);
+    Py_XDECREF(dates);
     return answer;
 }
 
@@ -550,13 +496,14 @@ static PyObject *facts_of(const struct message *m) {
 }
 
 static PyObject *describe(const struct message *m) {
-    return Py_BuildValue("NNNNNNNNNy#y#", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
+    return Py_BuildValue("NNNNNNNNNy#y#s", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
                          texts_of(&m->links), texts_of(&m->images), texts_of(&m->forms), texts_of(&m->hidden), facts_of(m),
                          list_of(m->parts.count, part_at, m), PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest,
-                         (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST);
+                         (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST, (const char *)m->date);
 }
 
-/* parse(raw, wants) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest, identity)
+/* parse(raw, wants) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest, identity,
+ *                       date)
  * wants: bits of core/message.h; what is not wanted is empty. */
 static PyObject *reader_parse(Reader *self, PyObject *args) {
     Py_buffer buffer;
@@ -575,7 +522,7 @@ static PyObject *reader_parse(Reader *self, PyObject *args) {
 }
 
 static PyMethodDef reader_methods[] = {
-    {"read", (PyCFunction)reader_read, METH_VARARGS, "Reads messages (bytes, or paths) into rows of a vocabulary's ids."},
+    {"read", (PyCFunction)reader_read, METH_VARARGS, "Reads messages into rows of a vocabulary's ids."},
     {"parse", (PyCFunction)reader_parse, METH_VARARGS, "What stands in one message."},
     {NULL, NULL, 0, NULL},
 };

@@ -14,7 +14,7 @@ class Reader:
         body_only: bool, stems: bool, splits: bool, /,
     ) -> Reader: ...  # fmt: skip
     def read(
-        self, messages: list[Any], vocabulary: Vocabulary, identify: bool, /
+        self, messages: tuple[bytes, ...], vocabulary: Vocabulary, identify: bool, /
     ) -> tuple[bytes, bytes | None, bytes, bytes, bytes]: ...
     def parse(self, raw: bytes, wants: int, /) -> tuple[Any, ...]: ...
 

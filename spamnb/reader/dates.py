@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from spamnb.reader.message import fields_of
-
-MAX_DATE = 200  # characters read of a date: a real one has 31, and a comment of the zone's name behind it
+from spamnb.reader.message import date_of
 
 
 def arrival(raw: bytes) -> int | None:
@@ -24,14 +22,7 @@ def arrival(raw: bytes) -> int | None:
     >>> arrival(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\\n\\n"), arrival(b"Subject: Date: unknown\\n\\n")
     (1030015585, None)
     """
-    stated = None
-    for name, value in fields_of(raw):
-        match name.lower():
-            case "received":
-                return seconds(value.rpartition(";")[2])
-            case "date" if stated is None:
-                stated = value
-    return seconds(stated) if stated is not None else None
+    return seconds(date_of(raw))
 
 
 def seconds(value: str) -> int | None:
@@ -43,7 +34,7 @@ def seconds(value: str) -> int | None:
     from email.utils import parsedate_to_datetime  # 9 ms to import
 
     try:
-        moment = parsedate_to_datetime(value[:MAX_DATE])
+        moment = parsedate_to_datetime(value)
         received = int((moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp())
     except (ValueError, TypeError, IndexError, OverflowError):  # no such day, time or zone
         return None

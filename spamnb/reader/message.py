@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -18,8 +17,8 @@ from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
-DIGEST = 16  # bytes
-FIELDS, BODY, DIGESTS = 1, 2, 8 | 16  # what is wanted of a message: core/message.h
+DIGEST, DATE = 16, 64  # bytes
+FIELDS, BODY, DIGESTS, RECEIVED = 1, 2, 8 | 16, 32  # what is wanted of a message: core/message.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -49,14 +48,14 @@ class ReadRows(NamedTuple):
 
     rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
     digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
+    dates: (n,) when each was received, as it says: see ``dates``; empty where nobody asked
     cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
-    errors: (n,) errno of each file that could not be read, else 0; their rows are empty
     """
 
     rows: CsrRows
     digests: bytes
+    dates: np.ndarray
     cuts: np.ndarray
-    errors: np.ndarray
 
 
 class Part(NamedTuple):
@@ -119,17 +118,14 @@ class Reader:
             self.options.body_only, stem is not None, split is not None,
         )  # fmt: skip
 
-    def read(
-        self, messages: Sequence[bytes | str | os.PathLike[str]], vocabulary: Vocabulary, identify: bool = True
-    ) -> ReadRows:
-        """Messages, bytes or paths of files, as rows of the vocabulary's ids. Without ``identify`` digests are 0."""
-        lengths, cells, digests, cuts, errors = self._core.read(list(messages), vocabulary.core, identify)
+    def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
+        """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
+        lengths, cells, digests, dates, cuts = self._core.read(tuple(messages), vocabulary.core, identify)
         indptr = np.zeros(len(messages) + 1, np.int64)
         np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
         ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
-        return ReadRows(
-            CsrRows(indptr, ids, counts), digests, np.frombuffer(cuts, np.uint32), np.frombuffer(errors, np.int32)
-        )
+        rows = CsrRows(indptr, ids, counts)
+        return ReadRows(rows, digests, np.frombuffer(dates, f"S{DATE}"), np.frombuffer(cuts, np.uint32))
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""
@@ -144,13 +140,19 @@ class Reader:
 
     def digests(self, raw: bytes) -> tuple[bytes, bytes]:
         """See ``digest`` and ``identity``."""
-        *_, digest, identity = self._core.parse(raw, DIGESTS)
+        *_, digest, identity, _ = self._core.parse(raw, DIGESTS)
         return digest, identity
+
+    def date(self, raw: bytes) -> str:
+        """When a message was received, as it says: what follows the last semicolon of its topmost Received field; where
+        it has no such field, its Date field."""
+        date: str = self._core.parse(raw, RECEIVED)[-1]
+        return date
 
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
         found = self._core.parse(raw, FIELDS | BODY | DIGESTS)
-        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, _ = found
+        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, _, _ = found
         return Message(
             tuple(headers), tuple(texts), tuple(links), tuple(images), tuple(forms), "\n".join(hidden), tuple(facts),
             tuple([Part(*part) for part in parts]), _names(CUTS, cuts), digest,
@@ -193,6 +195,11 @@ def parse(raw: bytes) -> Message:
 def fields_of(raw: bytes) -> list[tuple[str, str]]:
     """(name as written, decoded value) of the header fields in order; the body is not read."""
     return _own.reader.header(raw)
+
+
+def date_of(raw: bytes) -> str:
+    """When a message was received, as it says, in at most 63 characters; empty where it does not."""
+    return _own.reader.date(raw)
 
 
 def header_of(raw: bytes, name: str) -> str:

@@ -86,6 +86,18 @@ static void make_digest(struct reader *reader, bool without_trace, uint8_t diges
     digest_of(two_spans(&reader->arena, two_spans(&reader->arena, lines, LITERAL("\n\n")), body), digest);
 }
 
+/* The date in the topmost Received field; in the Date field where there is none. Only ASCII is of use. */
+static void copy_date(struct reader *reader, uint8_t date[DATE]) {
+    const struct section *section = &reader->message.section;
+    span value = value_of(reader, section, LITERAL("received"), false);
+    const uint8_t *semicolon = find_last(value, ';');
+    value = value.at ? span_between(semicolon ? semicolon + 1 : value.at, value.end)
+                     : value_of(reader, section, LITERAL("date"), false);
+    value = first_bytes(strip(value), DATE - 1);
+    for (size_t i = 0; i < size_of(value); i++)
+        date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
+}
+
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     entity_list leaves = read_leaves(reader, &message->section, text);
@@ -122,6 +134,8 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         read_body(reader, text);
     if (wants & WANT_DIGEST)
         make_digest(reader, false, message->digest);
+    if (wants & WANT_DATE)
+        copy_date(reader, message->date);
     if (wants & WANT_IDENTITY)
         make_digest(reader, true, message->identity);
     if ((wants & WANT_ROW) == WANT_ROW)

@@ -12,7 +12,10 @@ enum {
     CUT_TNEF = 128, N_CUTS = 8
 };
 
-enum { N_TAG_WORDS = 3 }; /* of 64 bits, one for each tag */
+enum {
+    N_TAG_WORDS = 3, /* of 64 bits, one for each tag */
+    DATE = 64,       /* bytes: a date has 31, and a comment of the zone's name behind it */
+};
 
 struct message {
     span raw; /* with LF line ends */
@@ -26,6 +29,7 @@ struct message {
     size_t n_tags, bytes_left;
     LIST(struct part) parts;
     uint8_t digest[DIGEST], identity[DIGEST];
+    uint8_t date[DATE]; /* when it was received, as its topmost server wrote it; ends with 0 */
 };
 
 /* What is wanted of a message. */
@@ -35,7 +39,9 @@ enum {
     NEEDS_VOCABULARY = 4,
     WANT_ROW = NEEDS_VOCABULARY | WANT_BODY,
     WANT_DIGEST = 8,
-    WANT_IDENTITY = 16
+    WANT_IDENTITY = 16,
+    WANT_DATE = 32,
+    WANT_IDENTIFIED = WANT_DIGEST | WANT_DATE,
 };
 
 /* Reads a message into reader->message and a row of its vocabulary. The row is ended by the caller, or given up where
