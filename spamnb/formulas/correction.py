@@ -98,24 +98,6 @@ def units_of(found: Sequence[float], y: int, value: float) -> np.ndarray:
     return units
 
 
-def trust(scores: np.ndarray, y: int, noise: float) -> float:
-    """P(the label ``y`` is right) by these scores (C,) in nats, where a share ``noise`` of labels is wrong.
-
-    >>> round(trust(np.array([2.0, 0.0]), 1, 0.05), 3), trust(np.array([2.0, 0.0]), 1, 0.0)
-    (0.72, 1.0)
-    """
-    return _core.trust(scores, y, noise)
-
-
-def omega(x: float) -> float:
-    """Wright's omega function: the w > 0 with w + log w = x.
-
-    >>> omega(1.0)
-    1.0
-    """
-    return _core.omega(x)
-
-
 def ascend(
     indptr: np.ndarray,
     columns: np.ndarray,

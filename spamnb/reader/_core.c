@@ -677,40 +677,30 @@ static PyObject *visit_rows(PyObject *args, bool is_sum) {
 static PyObject *fit_take_out(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, false); }
 static PyObject *fit_sum_columns(PyObject *module, PyObject *args) { return (void)module, visit_rows(args, true); }
 
-/* solve(scores, y, penalty) -> list of the coefficients; trust(scores, y, noise) -> probability */
-static PyObject *solve_or_trust(PyObject *args, bool is_solve) {
+/* solve(scores, y, penalty) -> list of the coefficients */
+static PyObject *fit_solve(PyObject *module, PyObject *args) {
     PyObject *object, *answer = NULL;
     Py_ssize_t y;
-    double number;
+    double penalty;
     struct arrays arrays;
-    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &number) || !open_arrays(&arrays, &object, "d1"))
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Ond", &object, &y, &penalty) || !open_arrays(&arrays, &object, "d1"))
         return NULL;
     size_t classes = length_of(&arrays.buffers[0]);
-    const double *scores = arrays.buffers[0].buf;
     double *found = calloc(classes + 1, sizeof *found);
     if (!found)
         PyErr_NoMemory();
     else if (y < 0 || (size_t)y >= classes)
         other_shapes();
-    else if (is_solve) {
-        solve(scores, classes, (size_t)y, number, found);
+    else {
+        solve(arrays.buffers[0].buf, classes, (size_t)y, penalty, found);
         answer = PyList_New(0);
         for (size_t k = 0; answer && k < classes; k++)
             append(&answer, PyFloat_FromDouble(found[k]));
-    } else
-        answer = PyFloat_FromDouble(trust(scores, classes, (size_t)y, number));
+    }
     free(found);
     close_arrays(&arrays);
     return answer;
-}
-
-static PyObject *fit_solve(PyObject *module, PyObject *args) { return (void)module, solve_or_trust(args, true); }
-static PyObject *fit_trust(PyObject *module, PyObject *args) { return (void)module, solve_or_trust(args, false); }
-
-static PyObject *fit_omega(PyObject *module, PyObject *x) {
-    (void)module;
-    double number = PyFloat_AsDouble(x);
-    return PyErr_Occurred() ? NULL : PyFloat_FromDouble(omega(number));
 }
 
 /* ---- The module ---- */
@@ -722,8 +712,6 @@ static PyMethodDef module_methods[] = {
     {"take_out", fit_take_out, METH_VARARGS, "Takes what messages brought out of the weights."},
     {"sum_columns", fit_sum_columns, METH_VARARGS, "Adds the sums of the weights of messages' columns."},
     {"solve", fit_solve, METH_VARARGS, "The coefficients of a message."},
-    {"trust", fit_trust, METH_VARARGS, "The probability that a label is right."},
-    {"omega", fit_omega, METH_O, "Wright's omega function."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -14,10 +14,8 @@ from spamnb.formulas.correction import (
     Problem,
     ascend,
     coefficients,
-    omega,
     sum_columns,
     take_out,
-    trust,
     units_of,
     value_of,
     with_first,
@@ -47,12 +45,6 @@ def test_coefficients_are_the_gradient_at_the_scores_that_they_make(
 def test_a_message_that_is_judged_right_and_surely_needs_next_to_nothing() -> None:
     wrong, unsure, right = (coefficients([0.0, margin], 1, PENALTY)[1] for margin in (-10.0, 0.0, 10.0))
     assert wrong > unsure > 1 > 0.05 > right > 0
-
-
-@pytest.mark.parametrize("x", [-700.0, -30.0, -29.9, -1.0, 0.0, 0.99, 1.0, 2.5, 700.0])
-def test_omega_solves_its_equation(x: float) -> None:
-    w = omega(x)
-    assert w + np.log(w) == pytest.approx(x, abs=1e-9) if w else x < -690
 
 
 def test_two_classes_state_the_same_evidence_twice() -> None:
@@ -113,11 +105,6 @@ def test_units_sum_to_zero(scores: list[float], data: st.DataObject) -> None:
     assert units_of(coefficients(scores, y, PENALTY), y, 0.1).sum() == 0
 
 
-def test_what_others_say_tells_how_far_a_label_is_trusted() -> None:
-    assert [trust(np.array([score, 0.0]), 1, 0.05) for score in (-800.0, 0.0, 800.0)] == pytest.approx([1, 0.95, 0.0])
-    assert trust(np.array([800.0, 0.0]), 1, 0.0) == trust(np.array([1.0]), 0, 0.5) == 1.0
-
-
 @pytest.mark.parametrize("spoilt", ["indptr", "columns", "values", "offsets", "labels"])
 @pytest.mark.parametrize("how", ["short", "long", "high", "negative", "type", "dimensions", "strides"])
 def test_arrays_that_do_not_fit_are_refused(spoilt: str, how: str) -> None:
@@ -164,5 +151,3 @@ def test_messages_and_matrices_that_do_not_fit_are_refused() -> None:
     for y in (-1, 2):
         with pytest.raises(ValueError):
             coefficients([0.0, 0.0], y, 5.0)
-        with pytest.raises(ValueError):
-            trust(np.zeros(2), y, 0.5)

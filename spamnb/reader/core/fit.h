@@ -38,8 +38,6 @@ struct fit {
 /* Whether all messages to visit are there, and all of their columns below n_columns. The other functions expect it. */
 bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_columns);
 
-double omega(double x);
-double trust(const double *scores, size_t classes, size_t y, double noise);
 void solve(const double *scores, size_t classes, size_t y, double penalty, double *found);
 /* How many passes there were; -1 where there is no memory. */
 long ascend(const struct fit *fit);
