@@ -484,20 +484,9 @@ static PyObject *part_at(const void *message, size_t i) {
                          text_of(part->disposition), text_of(part->filename), (Py_ssize_t)part->size);
 }
 
-static PyObject *facts_of(const struct message *m) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < N_FACTS; i++)
-        if (m->facts >> i & 1)
-            append(&answer, PyUnicode_FromString(FACT_NAMES[i]));
-    for (unsigned tag = 0; answer && tag < TAG_COUNT; tag++)
-        if (m->tags[tag / 64] >> tag % 64 & 1)
-            append(&answer, PyUnicode_FromFormat("tag:%s", tag ? TAGS[tag].name.text : "unknown"));
-    return answer;
-}
-
 static PyObject *describe(const struct message *m) {
     return Py_BuildValue("NNNNNNNNNy#y#s", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
-                         texts_of(&m->links), texts_of(&m->images), texts_of(&m->forms), texts_of(&m->hidden), facts_of(m),
+                         texts_of(&m->links), texts_of(&m->images), texts_of(&m->forms), texts_of(&m->hidden), texts_of(&m->named_facts),
                          list_of(m->parts.count, part_at, m), PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest,
                          (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST, (const char *)m->date);
 }

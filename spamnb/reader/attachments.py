@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import encodebytes
 from collections.abc import Callable
 
@@ -10,7 +11,6 @@ from spamnb.reader.uuencode import take_files, uudecode
 
 # enum shown_as of core/mime.h.
 AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF = range(9)
-MAX_LABEL = 63  # bytes of a part of a host name
 
 Opened = tuple[bytes, bytes, bool]  # the rest of a text, a MIME entity or nothing, and whether nothing was left out
 
@@ -71,16 +71,6 @@ def _open_text(text: bytes) -> Opened:
 _OPENERS = {AS_PDF: _open_pdf, AS_SMIME: _open_smime, AS_TNEF: _open_tnef, AS_TEXT: _open_text}
 
 
-def _letters(label: bytes) -> bytes:
-    """What a label of punycode stands for; another label, or one that is spoilt, as it is."""
-    if not label.startswith(b"xn--") or len(label) > MAX_LABEL:
-        return label
-    try:
-        return label[4:].decode("punycode").encode() or label
-    except UnicodeError:
-        return label
-
-
 class Program:
     """Answers the core. ``split`` finds the words of a text and ``stem`` stems one; without them neither is asked for.
 
@@ -100,7 +90,6 @@ class Program:
 
     def compose(self, text: bytes) -> bytes:
         """Letters and the accents behind them as one character, where there is one."""
-        import re
         import unicodedata
 
         # Putting n marks of one letter in order takes n² steps, and two letters of katakana become marks.
@@ -123,7 +112,10 @@ class Program:
         >>> Program().letters(b"www.xn--bcher-kva.example").decode()
         'www.bücher.example'
         """
-        return b".".join(map(_letters, host.split(b".")))
+        try:
+            return re.sub(rb"\bxn--([^.]+)", lambda label: label[1].decode("punycode").encode(), host)
+        except UnicodeError:  # it is spoilt
+            return host
 
     def open(self, shown_as: int, octets: bytes) -> Opened:
         """What stands in a document, or in a text with files in it."""

@@ -18,7 +18,7 @@ from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
 DIGEST, DATE = 16, 64  # bytes
-FIELDS, BODY, DIGESTS, RECEIVED = 1, 2, 8 | 16, 32  # what is wanted of a message: core/message.h
+FIELDS, BODY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 8, 16, 32  # what is wanted of a message: core/message.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -113,14 +113,14 @@ class Reader:
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         split, stem = _splitter(self.options.tokenizer), _stemmer(self.options.stem)
-        self._core = _core.Reader(
+        self.core = _core.Reader(
             header_rules(self.options.ignore_headers), Program(split, stem), self.options.ngrams,
             self.options.body_only, stem is not None, split is not None,
         )  # fmt: skip
 
     def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
         """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
-        lengths, cells, digests, dates, cuts = self._core.read(tuple(messages), vocabulary.core, identify)
+        lengths, cells, digests, dates, cuts = self.core.read(tuple(messages), vocabulary.core, identify)
         indptr = np.zeros(len(messages) + 1, np.int64)
         np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
         ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
@@ -133,26 +133,10 @@ class Reader:
         rows = self.read([raw], vocabulary).rows
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
-    def header(self, raw: bytes) -> list[tuple[str, str]]:
-        """(name as written, decoded value) of the header fields in order; the body is not read."""
-        fields: list[tuple[str, str]] = self._core.parse(raw, FIELDS)[0]
-        return fields
-
-    def digests(self, raw: bytes) -> tuple[bytes, bytes]:
-        """See ``digest`` and ``identity``."""
-        *_, digest, identity, _ = self._core.parse(raw, DIGESTS)
-        return digest, identity
-
-    def date(self, raw: bytes) -> str:
-        """When a message was received, as it says: what follows the last semicolon of its topmost Received field; where
-        it has no such field, its Date field."""
-        date: str = self._core.parse(raw, RECEIVED)[-1]
-        return date
-
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
-        found = self._core.parse(raw, FIELDS | BODY | DIGESTS)
-        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, _, _ = found
+        found = self.core.parse(raw, FIELDS | BODY | DIGEST_OF)
+        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, *_ = found
         return Message(
             tuple(headers), tuple(texts), tuple(links), tuple(images), tuple(forms), "\n".join(hidden), tuple(facts),
             tuple([Part(*part) for part in parts]), _names(CUTS, cuts), digest,
@@ -194,12 +178,8 @@ def parse(raw: bytes) -> Message:
 
 def fields_of(raw: bytes) -> list[tuple[str, str]]:
     """(name as written, decoded value) of the header fields in order; the body is not read."""
-    return _own.reader.header(raw)
-
-
-def date_of(raw: bytes) -> str:
-    """When a message was received, as it says, in at most 63 characters; empty where it does not."""
-    return _own.reader.date(raw)
+    fields: list[tuple[str, str]] = _own.reader.core.parse(raw, FIELDS)[0]
+    return fields
 
 
 def header_of(raw: bytes, name: str) -> str:
@@ -213,7 +193,8 @@ def header_of(raw: bytes, name: str) -> str:
 
 def digest(raw: bytes) -> bytes:
     """16 bytes, the same however the message is stored."""
-    return _own.reader.digests(raw)[0]
+    found: bytes = _own.reader.core.parse(raw, DIGEST_OF)[-3]
+    return found
 
 
 def identity(raw: bytes) -> bytes:
@@ -222,4 +203,12 @@ def identity(raw: bytes) -> bytes:
     >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
     True
     """
-    return _own.reader.digests(raw)[1]
+    found: bytes = _own.reader.core.parse(raw, IDENTITY_OF)[-2]
+    return found
+
+
+def date_of(raw: bytes) -> str:
+    """When a message was received, as it says: what follows the last semicolon of its topmost Received field; where it
+    has no such field, its Date field. At most 63 characters."""
+    date: str = _own.reader.core.parse(raw, DATE_OF)[-1]
+    return date

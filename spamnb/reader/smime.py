@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-SEQUENCE, OCTETS, OCTETS_IN_PIECES, EXPLICIT = 0x30, 0x04, 0x24, 0xA0
+OCTETS, OCTETS_IN_PIECES, EXPLICIT = 0x04, 0x24, 0xA0
+# ContentInfo ::= SEQUENCE { SIGNED_DATA, [0] SignedData }
+# SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { DATA, [0] OCTET STRING }, ... }
 SIGNED_DATA = bytes.fromhex("06092a864886f70d010702")
 DATA = bytes.fromhex("06092a864886f70d010701")
-SKIP = -1
-# The way to the entity: tags of values that are entered, object identifiers, and values that are skipped.
-# ContentInfo ::= SEQUENCE { OID, [0] SignedData }
-# SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { OID, [0] OCTET STRING }, ... }
-WAY = (SEQUENCE, SIGNED_DATA, EXPLICIT, SEQUENCE, SKIP, SKIP, SEQUENCE, DATA, EXPLICIT)
-MAX_VALUES = 5000  # of BER that are looked at; programs write a text in pieces of a kilobyte
+MAX_BEFORE = 4096  # bytes before the entity
+MAX_PIECES = 5000  # programs write a text in pieces of a kilobyte
 
 
 def signed_content(octets: bytes) -> bytes:
@@ -20,20 +18,18 @@ def signed_content(octets: bytes) -> bytes:
     >>> signed_content(der)
     b''
     """
-    position, pieces = 0, []
+    begin = octets.find(SIGNED_DATA, 0, MAX_BEFORE)
+    position = octets.find(DATA, begin, MAX_BEFORE)
+    pieces = []
     try:
-        for step in WAY:
-            if isinstance(step, bytes):
-                if not octets.startswith(step, position):
-                    return b""
-                position += len(step)
-            else:
-                position = _skip(octets, position) if step == SKIP else _enter(octets, position, step)[0]
+        if begin < 0 or position < 0:
+            return b""
+        position, _ = _enter(octets, position + len(DATA), EXPLICIT)
         if octets[position] == OCTETS:
             begin, end = _enter(octets, position, OCTETS)
             return octets[begin:end]
         position, end = _enter(octets, position, OCTETS_IN_PIECES)
-        for _ in range(MAX_VALUES):
+        for _ in range(MAX_PIECES):
             if position >= end or octets[position : position + 1] != b"\x04":  # the end, or its mark
                 break
             begin, position = _enter(octets, position, OCTETS)
@@ -62,18 +58,3 @@ def _enter(octets: bytes, position: int, tag: int) -> tuple[int, int]:
     if octets[position] != tag:
         raise IndexError("another value")
     return _value(octets, position)
-
-
-def _skip(octets: bytes, position: int) -> int:
-    """Where the next value begins behind that at ``position``, which may be of no stated length."""
-    depth = 0
-    for _ in range(MAX_VALUES):
-        if octets[position] == 0 == octets[position + 1]:  # ends the last value of no stated length
-            depth, position = depth - 1, position + 2
-        elif octets[position + 1] == 0x80:
-            depth, position = depth + 1, position + 2
-        else:
-            position = _value(octets, position)[1]
-        if depth <= 0:
-            return position
-    raise IndexError("too many values")

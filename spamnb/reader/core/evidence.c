@@ -2,7 +2,6 @@
 
 #include "links.h"
 #include "reader.h"
-#include "tags.h"
 #include "words.h"
 
 enum {
@@ -242,19 +241,7 @@ static void add_links(struct reader *reader) {
 
 /* ---- Structure ---- */
 
-const char *const FACT_NAMES[N_FACTS] = {
-    "comment-split", "hidden", "link-mismatch", "tag-split", "css:display-none", "css:tiny", "css:same-color",
-    "css:off-screen",
-};
-
 static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
-
-static void add_tags(struct reader *reader) {
-    for (unsigned tag = 0; tag < TAG_COUNT; tag++)
-        if (reader->message.tags[tag / 64] >> tag % 64 & 1)
-            add_token(reader, LITERAL("html:tag:"),
-                      tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
-}
 
 static void add_part(struct reader *reader, const struct part *part) {
     add_token(reader, LITERAL("part:"), first_characters(part->content_type, 40));
@@ -272,8 +259,8 @@ void add_evidence(struct reader *reader) {
     for (size_t i = 0; i < message->section.fields.count; i++)
         add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
-    add_tags(reader);
-    add_names(reader, LITERAL("html:"), message->facts, FACT_NAMES, N_FACTS);
+    for (size_t i = 0; i < message->named_facts.count; i++)
+        add_token(reader, LITERAL("html:"), message->named_facts.items[i]);
     struct place hidden = {LITERAL("hidden:"), WORD_PARTS};
     for (size_t i = 0; i < message->hidden.count; i++)
         add_words(reader, &hidden, message->hidden.items[i]);

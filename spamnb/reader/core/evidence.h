@@ -37,9 +37,6 @@ void rules_sort(struct rule_table *table);
 /* The rule of a name in any case: that of the whole name, else the first beginning that fits. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
 
-/* The names of the bits of facts in a message, as tokens and people have them. */
-extern const char *const FACT_NAMES[];
-
 /* The group of a token: of pairs, of header fields, and by the prefix before its first colon. */
 struct token_kind {
     span prefix;

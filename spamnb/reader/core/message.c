@@ -1,6 +1,7 @@
 #include "message.h"
 
 #include "reader.h"
+#include "tags.h"
 #include "transfer.h"
 #include "words.h"
 
@@ -98,6 +99,22 @@ static void copy_date(struct reader *reader, uint8_t date[DATE]) {
         date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
 }
 
+/* Names the tags and the facts of HTML. */
+static void name_facts(struct reader *reader) {
+    static const char *const NAMES[N_FACTS] = {
+        "comment-split", "hidden", "link-mismatch", "tag-split", "css:display-none", "css:tiny", "css:same-color",
+        "css:off-screen",
+    };
+    struct message *message = &reader->message;
+    for (unsigned tag = 0; tag < TAG_COUNT; tag++)
+        if (message->tags[tag / 64] >> tag % 64 & 1)
+            *LIST_ADD(&reader->arena, &message->named_facts) = two_spans(
+                &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
+    for (size_t i = 0; i < N_FACTS; i++)
+        if (message->facts >> i & 1)
+            *LIST_ADD(&reader->arena, &message->named_facts) = span_of(NAMES[i], strlen(NAMES[i]));
+}
+
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
     entity_list leaves = read_leaves(reader, &message->section, text);
@@ -107,6 +124,7 @@ static void read_body(struct reader *reader, span text) {
     for (size_t l = 0; l < COUNT_OF(lists); l++)
         for (size_t i = 0; i < lists[l]->count; i++)
             *LIST_ADD(&reader->arena, &message->all_texts) = lists[l]->items[i];
+    name_facts(reader);
 }
 
 static void make_row(struct reader *reader) {

@@ -26,6 +26,7 @@ struct message {
     span_list links, images, forms; /* URLs */
     uint64_t tags[N_TAG_WORDS]; /* that occur in HTML */
     uint32_t facts, cuts;
+    span_list named_facts; /* of HTML, as tokens and people have them */
     size_t n_tags, bytes_left;
     LIST(struct part) parts;
     uint8_t digest[DIGEST], identity[DIGEST];

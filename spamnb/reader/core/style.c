@@ -243,20 +243,9 @@ static bool is_same_color(struct color a, struct color b) {
     return a.red == b.red && a.green == b.green && a.blue == b.blue && a.alpha == b.alpha;
 }
 
-static int16_t mixed(int16_t above, int16_t below, float alpha) {
-    return (int16_t)((float)below + alpha * (float)(above - below) + .5f);
-}
-
 /* What is seen of a color that lies over another one. */
 static struct color over(struct color color, struct color below) {
-    if (color.alpha <= 0)
-        return below;
-    if (color.alpha >= 1)
-        return color;
-    if (is_unknown(color) || is_unknown(below))
-        return UNKNOWN;
-    return (struct color){mixed(color.red, below.red, color.alpha), mixed(color.green, below.green, color.alpha),
-                          mixed(color.blue, below.blue, color.alpha), 1};
+    return color.alpha <= 0 ? below : color.alpha >= 1 ? color : UNKNOWN;
 }
 
 static float distance(int16_t a, int16_t b) { return (float)(a > b ? a - b : b - a); }
