@@ -399,40 +399,57 @@ static span size_in_font(span value) {
     return before_first(word, '/');
 }
 
-/* Applies a declaration in lower case. One that may apply or not can show text, and hide none. */
-static void apply(struct style *style, const struct style *above, enum property property, span value,
-                  bool is_doubtful) {
-    float number = 1;
+/* What a value in lower case says. */
+static struct declaration understood(enum property property, span value) {
+    struct declaration found = {.property = (uint8_t)property, .number = 1};
     double opacity;
-    bool is_share;
     switch (property) {
     case P_COLOR:
-        style->color = is_doubtful ? UNKNOWN : read_color(value);
+        found.color = read_color(value);
         break;
     case P_BACKGROUND:
-        style->background = is_doubtful ? UNKNOWN : over(read_background(value), above->background);
+        found.color = read_background(value);
         break;
     case P_FONT:
         value = size_in_font(value); /* fall through */
     case P_SIZE:
-        if (!read_length(value, &number, &is_share) || number < 0)
-            number = IS("smaller") || IS("larger") ? above->size : MEDIUM;
-        else
-            number *= is_share ? above->size : 1;
-        style->size = !is_doubtful || number > style->size ? number : style->size;
+        if (!read_length(value, &found.number, &found.is_share) || found.number < 0) {
+            found.is_share = IS("smaller") || IS("larger");
+            found.number = found.is_share ? 1 : MEDIUM;
+        }
         break;
     case P_OPACITY:
         if (read_number(&value, &opacity) && (is_empty(value) || IS("%")))
-            number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
-        number = above->opacity * (number > 1 ? 1 : number);
-        style->opacity = !is_doubtful || number > style->opacity ? number : style->opacity;
+            found.number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
+        found.number = found.number > 1 ? 1 : found.number;
         break;
     default:
         for (const struct switched *one = SWITCHES[property]; one < SWITCHES[property] + 2 && one->flag; one++)
-            if (one->is_on(value, one->words))
-                style->flags |= is_doubtful && !(one->flag & MAY_SHOW) ? 0 : one->flag;
-            else
-                style->flags &= ~one->flag | MAY_SHOW;
+            *(one->is_on(value, one->words) ? &found.on : &found.off) |= one->flag;
+    }
+    return found;
+}
+
+static float larger(float a, float b) { return a > b ? a : b; }
+
+/* Applies a declaration. One that may apply or not can show text, and hide none. */
+static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
+    float size = one->number * (one->is_share ? above->size : 1), opacity = one->number * above->opacity;
+    switch (one->property) {
+    case P_COLOR:
+        style->color = is_doubtful ? UNKNOWN : one->color;
+        break;
+    case P_BACKGROUND:
+        style->background = is_doubtful ? UNKNOWN : over(one->color, above->background);
+        break;
+    case P_FONT: case P_SIZE:
+        style->size = is_doubtful ? larger(size, style->size) : size;
+        break;
+    case P_OPACITY:
+        style->opacity = is_doubtful ? larger(opacity, style->opacity) : opacity;
+        break;
+    default:
+        style->flags = (style->flags | (is_doubtful ? one->on & MAY_SHOW : one->on)) & (~one->off | MAY_SHOW);
     }
 }
 
@@ -454,8 +471,11 @@ static declaration_list read_declarations(struct arena *arena, span text) {
         const uint8_t *mark = find_byte(value, '!');
         bool is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
         value = strip(span_between(value.at, mark ? mark : value.end));
-        if (!is_empty(value) && (is_important || !mark))
-            *LIST_ADD(arena, &found) = (struct declaration){value, PROPERTIES[number].property, is_important};
+        if (is_empty(value) || (mark && !is_important))
+            continue;
+        struct declaration *declaration = LIST_ADD(arena, &found);
+        *declaration = understood((enum property)PROPERTIES[number].property, value);
+        declaration->is_important = is_important;
     }
     return found;
 }
@@ -473,7 +493,7 @@ static void apply_all(struct style *style, const struct style *above, const decl
                       bool is_doubtful) {
     for (const struct declaration *one = list->items; one < list->items + list->count; one++)
         if (one->is_important == important)
-            apply(style, above, one->property, one->value, is_doubtful);
+            apply(style, above, one, is_doubtful);
 }
 
 /* ---- Rules and the elements that they match ---- */

@@ -41,9 +41,11 @@ void style_begin(void);
 struct rule;
 
 struct declaration {
-    span value;
     uint8_t property;
-    bool is_important;
+    bool is_important, is_share; /* is_share: the number is one of what is inherited */
+    struct color color;
+    float number;     /* a size in pixels, an opacity */
+    uint32_t on, off; /* flags that it switches */
 };
 
 typedef LIST(struct declaration) declaration_list;
