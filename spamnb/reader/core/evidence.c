@@ -131,10 +131,7 @@ static void add_field(struct reader *reader, const struct field *field) {
     if (rule->how == HOW_PRESENCE && rule->extra == EXTRA_NOTHING)
         return;
     span value = first_characters(field_value(reader, field->value, true), MAX_VALUE);
-    struct writer writer = writer_open(arena, MAX_FIELD_NAME + 1);
-    put_span(&writer, is_empty(rule->prefix) ? name : rule->prefix);
-    put_byte(&writer, ':');
-    struct place place = {writer_close(&writer), WORD_WHOLE};
+    struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
     if (rule->how == HOW_SIGNATURE)
         add_signature(reader, &place, value);
     else if (rule->how == HOW_RECEIVED) { /* without the date behind it, which tells when mail was collected */

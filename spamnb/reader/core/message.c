@@ -10,13 +10,6 @@ static size_t room_of(const struct message *message) {
     return message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
 }
 
-static span two_spans(struct arena *arena, span one, span other) {
-    struct writer writer = writer_open(arena, size_of(one) + size_of(other));
-    put_span(&writer, one);
-    put_span(&writer, other);
-    return writer_close(&writer);
-}
-
 /* The body of a part; of one that is far too long beginning and end. */
 static span decoded_body(struct reader *reader, const struct entity *leaf) {
     span body = leaf->body, encoding = leaf->part.encoding;
@@ -58,12 +51,8 @@ static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
-    struct writer writer = writer_open(&reader->arena, 200);
-    put_span(&writer, subject);
-    put_byte(&writer, '\n');
-    put_span(&writer, sender);
-    put_byte(&writer, '\n');
-    add_octets(reader, AS_TEXT, writer_close(&writer), LITERAL("utf-8"), &reader->message.texts);
+    span text = two_spans(&reader->arena, two_spans(&reader->arena, subject, LITERAL("\n")), sender);
+    add_octets(reader, AS_TEXT, text, LITERAL("utf-8"), &reader->message.texts);
 }
 
 static void read_leaf(struct reader *reader, const struct entity *leaf) {

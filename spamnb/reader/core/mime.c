@@ -97,10 +97,7 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
     span_list found = {0};
     if (is_empty(entity->boundary))
         return found;
-    struct writer writer = writer_open(arena, size_of(entity->boundary) + 2);
-    put_span(&writer, LITERAL("--"));
-    put_span(&writer, entity->boundary);
-    span delimiter = writer_close(&writer), rest = entity->body, line;
+    span delimiter = two_spans(arena, LITERAL("--"), entity->boundary), rest = entity->body, line;
     const uint8_t *opened = NULL, *at;
     bool is_last = false;
     for (size_t n_false = 0; !is_last && found.count <= max_parts && n_false < MAX_FALSE_BOUNDARIES;) {

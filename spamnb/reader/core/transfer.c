@@ -122,6 +122,17 @@ void put_quoted_printable(struct writer *writer, span text, bool in_header) {
     }
 }
 
+span percent_decoded(struct arena *arena, span text) {
+    struct writer writer = writer_open(arena, size_of(text));
+    for (; text.at < text.end; text.at++) {
+        int high = *text.at == '%' && size_of(text) > 2 ? hex_value(text.at[1]) : -1;
+        int low = high >= 0 ? hex_value(text.at[2]) : -1;
+        put_byte(&writer, low >= 0 ? (uint8_t)(high << 4 | low) : *text.at);
+        text.at += low >= 0 ? 2 : 0;
+    }
+    return writer_close(&writer);
+}
+
 span decode_transfer(struct reader *reader, span body, span encoding) {
     if (is_same(encoding, LITERAL("x-uuencode")))
         return ask_host(reader, ASK_UUDECODE, body, (span){0});

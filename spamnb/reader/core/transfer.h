@@ -9,6 +9,8 @@ struct reader;
 void put_base64(struct writer *writer, span text);
 /* Decoded quoted-printable. In headers "_" is a space. */
 void put_quoted_printable(struct writer *writer, span text, bool in_header);
+/* A text with the bytes that "%20" and the like stand for. */
+span percent_decoded(struct arena *arena, span text);
 /* The body of a part without its Content-Transfer-Encoding, by its name; an unknown one is none. What is plain text in
  * spite of its header stays as it is. */
 span decode_transfer(struct reader *reader, span body, span encoding);

@@ -142,10 +142,7 @@ static inline void count_token(struct reader *reader, struct token token) {
 }
 
 static void add_token_as(struct reader *reader, span prefix, span text, bool only_once) {
-    struct writer writer = writer_open(&reader->arena, size_of(prefix) + size_of(text));
-    put_span(&writer, prefix);
-    put_span(&writer, first_characters(text, MAX_TOKEN));
-    span token = writer_close(&writer);
+    span token = two_spans(&reader->arena, prefix, first_characters(text, MAX_TOKEN));
     uint64_t hash = token_hash(reader->vocabulary, token);
     count_token(reader, (struct token){hash, token, span_of(token.end, 0), false, only_once});
 }
