@@ -39,10 +39,12 @@ def signed_content(octets: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _value(octets: bytes, position: int) -> tuple[int, int]:
-    """Where the contents of the value at ``position`` begin and end; without a length they end with all there is."""
-    size = octets[position + 1]
-    begin = position + 2
+def _enter(octets: bytes, position: int, tag: int) -> tuple[int, int]:
+    """Where the contents of the value at ``position``, which must have this tag, begin and end; without a length they
+    end with all there is."""
+    if octets[position] != tag:
+        raise IndexError("another value")
+    begin, size = position + 2, octets[position + 1]
     if size == 0x80:
         return begin, len(octets)
     if size > 0x80:
@@ -51,10 +53,3 @@ def _value(octets: bytes, position: int) -> tuple[int, int]:
             raise IndexError("a length of too many bytes")
         size, begin = int.from_bytes(octets[begin : begin + n_bytes], "big"), begin + n_bytes
     return begin, min(begin + size, len(octets))
-
-
-def _enter(octets: bytes, position: int, tag: int) -> tuple[int, int]:
-    """``_value`` of a value that must have this tag."""
-    if octets[position] != tag:
-        raise IndexError("another value")
-    return _value(octets, position)

@@ -477,17 +477,11 @@ static void end_link(struct document *d) {
     d->linked = (span){0};
 }
 
-/* All attributes but those that hold no URL. */
-static const uint32_t HAVE_URLS = ~(UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID | UINT32_C(1) << A_COLOR |
-                                    UINT32_C(1) << A_BGCOLOR | UINT32_C(1) << A_TEXT | UINT32_C(1) << A_TYPE);
-
 /* The URLs of a tag, and where a link leads. */
 static void keep_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct message *message = &d->reader->message;
     bool is_frame = tag == TAG_IFRAME || tag == TAG_FRAME || tag == TAG_EMBED;
     bool leads = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
-    if (!(attributes->present & HAVE_URLS))
-        return;
     span_list *const list_of[N_ATTRIBUTES] = {
         [A_HREF] = leads ? &message->links : NULL,
         [A_SRC] = is_frame ? &message->links : tag == TAG_SCRIPT ? NULL : &message->images,

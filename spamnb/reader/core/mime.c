@@ -6,7 +6,8 @@ enum {
     MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22,
 };
 
-/* How a type, or what begins with a type that ends with "/", is shown. */
+/* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
+ * name. */
 static const struct shown_type {
     const char *name;
     enum shown_as as;
@@ -17,30 +18,28 @@ static const struct shown_type {
     {"message/feedback-report", AS_REPORT}, {"application/pdf", AS_PDF}, {"application/x-pdf", AS_PDF},
     {"application/pkcs7-mime", AS_SMIME}, {"application/x-pkcs7-mime", AS_SMIME}, {"application/ms-tnef", AS_TNEF},
     {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT}, {"plain/text", AS_TEXT},
-    {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT},
-};
-/* What a reader opens a file as whose type says nothing: by the end of its name. */
-static const struct shown_type ENDINGS[] = {
-    {"html", AS_HTML}, {"htm", AS_HTML}, {"xhtml", AS_HTML}, {"xht", AS_HTML}, {"shtml", AS_HTML}, {"svg", AS_HTML},
-    {"eml", AS_MESSAGE}, {"txt", AS_TEXT}, {"text", AS_TEXT}, {"ics", AS_TEXT}, {"pdf", AS_PDF}, {"p7m", AS_SMIME},
+    {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT}, {".html", AS_HTML}, {".htm", AS_HTML},
+    {".xhtml", AS_HTML}, {".xht", AS_HTML}, {".shtml", AS_HTML}, {".svg", AS_HTML}, {".eml", AS_MESSAGE},
+    {".txt", AS_TEXT}, {".text", AS_TEXT}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
 };
 
-static enum shown_as shown_as(const struct part *part) {
-    span type = part->content_type;
+static enum shown_as shown_type_of(span type) {
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
         span name = span_of(TYPES[i].name, strlen(TYPES[i].name));
-        if (name.end[-1] == '/' ? starts_with(type, name) : is_same(type, name))
+        if (name.end[-1] == '/' ? starts_with(type, name) : is_same_any_case(type, name))
             return TYPES[i].as;
     }
-    if (!starts_with(type, LITERAL("application/")))
-        return AS_NOTHING;
+    return AS_NOTHING;
+}
+
+static enum shown_as shown_as(const struct part *part) {
+    enum shown_as as = shown_type_of(part->content_type);
+    if (as != AS_NOTHING || !starts_with(part->content_type, LITERAL("application/")))
+        return as;
     if (is_same_any_case(part->filename, LITERAL("winmail.dat")))
         return AS_TNEF;
     const uint8_t *dot = find_last(part->filename, '.');
-    for (size_t i = 0; dot && i < COUNT_OF(ENDINGS); i++)
-        if (is_same_any_case(span_between(dot + 1, part->filename.end), span_of(ENDINGS[i].name, strlen(ENDINGS[i].name))))
-            return ENDINGS[i].as;
-    return AS_NOTHING;
+    return dot ? shown_type_of(span_between(dot, part->filename.end)) : AS_NOTHING;
 }
 
 /* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
