@@ -5,7 +5,7 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,
-    MAX_STEPS = 200000, /* rules that are compared with elements, in one document */
+    MAX_STEPS = 1000000, /* rules that are compared with elements, in one document */
     MAX_DECLARATIONS = 4000, /* bytes of one rule or attribute */
     MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
     MAX_SELECTOR = 4000,
@@ -57,7 +57,7 @@ enum answer { NO, PERHAPS, YES };
 
 #define IS(text) is_same(value, LITERAL(text))
 
-static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)}; /* of what is known */
+static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)}; /* of the known texts, which nothing depends on but time */
 
 static span next_word(span *text) {
     while (text->at < text->end && is_space(*text->at))
@@ -751,7 +751,6 @@ void sheet_add(struct sheet *sheet, span text, span media) {
     sheet->n_bytes += size_of(text);
     if (holds != NO)
         add_rules(sheet, clean(sheet->arena, text), holds == PERHAPS, 0);
-    memset(sheet->known, 0, sizeof sheet->known);
 }
 
 /* ---- What an element's children inherit ---- */
@@ -823,37 +822,15 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     return style;
 }
 
-/* Whether two elements in the same place have the same style. Of a link's URL it matters that there is one. */
-static bool is_styled_alike(const struct sheet *sheet, const struct attributes *one, const struct attributes *other) {
-    uint32_t read = ~(sheet->n_rules ? 0 : UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID);
-    if ((one->present ^ other->present) & read)
-        return false;
-    for (unsigned i = 0; i < A_HREF; i++)
-        if ((one->present & read) >> i & 1 && !is_same(one->values[i], other->values[i]))
-            return false;
-    return true;
-}
-
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes) {
     static const struct attributes NONE;
-    attributes = attributes ? attributes : &NONE;
-    uint64_t hash = fast_hash(KEY, (uintptr_t)above ^ tag, value_of_attribute(attributes, A_STYLE));
-    if (sheet->n_rules)
-        hash = fast_hash(KEY, hash, value_of_attribute(attributes, A_CLASS));
-    struct known_style *known = &sheet->known[hash % COUNT_OF(sheet->known)];
-    if (known->style && known->above == above && known->tag == tag && tag != TAG_UNKNOWN &&
-        is_styled_alike(sheet, known->attributes, attributes))
-        return known->style;
-    struct style made = make_style(sheet, above, tag, name, attributes);
-    bool is_inherited = is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
-                        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags;
-    struct style *kept = is_inherited ? NULL : arena_room(sheet->arena, 1, sizeof *kept);
-    if (kept) {
-        *kept = made;
-        kept->why = why_hidden(kept);
-    }
-    if (tag != TAG_HTML && tag != TAG_BODY) /* whose attributes may become more */
-        *known = (struct known_style){above, kept ? kept : above, attributes, tag};
-    return kept ? kept : above;
+    struct style made = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
+    if (is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
+        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags)
+        return above;
+    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
+    *kept = made;
+    kept->why = why_hidden(kept);
+    return kept;
 }

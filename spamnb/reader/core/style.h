@@ -50,17 +50,10 @@ struct declaration {
 
 typedef LIST(struct declaration) declaration_list;
 
-/* A style attribute that was read. */
+/* A style attribute that was read: pages repeat theirs. */
 struct known_text {
     span text;
     declaration_list declarations;
-};
-
-/* The style of an element that was met: pages repeat theirs. */
-struct known_style {
-    const struct style *above, *style;
-    const struct attributes *attributes;
-    unsigned tag;
 };
 
 /* The rules of a document. */
@@ -71,7 +64,6 @@ struct sheet {
     struct rule *buckets[256]; /* by the hash of an id, class or tag that an element must have */
     struct rule *of_any;
     size_t n_rules, n_bytes, steps_left;
-    struct known_style known[128];
     struct known_text known_texts[64];
 };
 
@@ -79,6 +71,6 @@ void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
-/* The style that is inherited from an element; name: its tag as written. The attributes must stay where they are. */
+/* The style that is inherited from an element; name: its tag as written. */
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes);
