@@ -24,7 +24,7 @@ from spamnb.judgement import Evidence, Judgement
 from spamnb.learners.learner import Lesson, learner_for
 from spamnb.reader.message import Reader, cuts_in_words, digest
 from spamnb.reader.read_message import ReadMessage, RecalledMessage, is_empty
-from spamnb.reader.rows import CsrRows, TokenIds
+from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.sources.entries import raw_message
@@ -181,7 +181,7 @@ class Classifier:
         if not totals.classes:
             return [Judgement(UNSURE, {}, {}, 0.0, [], np.zeros(0), False, cuts) for cuts in found.cuts]
         ids, rows = found.rows.renumbered()
-        scored = self.learner.score(self.store, totals, TokenIds(found.vocabulary, ids), rows)
+        scored = self.learner.score(self.store, totals, found.vocabulary.take(ids), rows)
         own = scored.posterior().tolist() if posterior else [()] * len(found.are_empty)
         calibration = self._calibration(totals)
         classes, spam = totals.classes, self.settings.spam
@@ -338,6 +338,6 @@ class Classifier:
 
 def _counted(message: ReadMessage) -> CountedTokens:
     """The tokens of a message. Of two with one hash the first alone, as ``ReadMessage.counts`` has it."""
-    tokens = TokenIds(message.vocabulary, message.row.ids)
+    tokens = message.vocabulary.take(message.row.ids)
     first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
     return CountedTokens(tokens if len(first) == len(tokens) else tokens.take(first), message.row.counts[first])

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from spamnb.classifier import Classifier
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
+from spamnb.reader.token_array import TokenArray
 from spamnb.reader.vocabulary import Vocabulary
 from spamnb.settings import Settings
 from spamnb.store.jsonl import export, parse_export
@@ -237,13 +238,14 @@ def test_which_class_is_learned_first_does_not_matter(model_type: str) -> None:
 def test_two_words_of_one_hash_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = b"Subject: x\n\nminutes bbbbba1b6aa\n"
     classifier = model_of(mail(3))
-    hashes_of = Vocabulary.hashes
+    take = Vocabulary.take
 
-    def with_twins(self: Vocabulary, ids: np.ndarray) -> np.ndarray:
-        texts, one = self.take(ids), hashes_of(self, self.ids(["minutes"]))[0]
-        return np.where([text == "bbbbba1b6aa" for text in texts], one, hashes_of(self, ids))
+    def with_twins(self: Vocabulary, ids: np.ndarray) -> TokenArray:
+        tokens, one = take(self, ids), TokenArray.of(["minutes"]).hashes[0]
+        hashes = np.where([text == "bbbbba1b6aa" for text in tokens], one, tokens.hashes)
+        return TokenArray(tokens.text, tokens.offsets, tokens.lengths, hashes, tokens.groups)
 
-    monkeypatch.setattr(Vocabulary, "hashes", with_twins)
+    monkeypatch.setattr(Vocabulary, "take", with_twins)
     before = exported(classifier)
     assert classifier.learn("spam", raw)
     assert parse_export(exported(classifier), "-").counts.documents.sum() == 7

@@ -53,7 +53,7 @@ class _Reader:
             self._begin()
         rows = self._reader.read([entry.read() for entry in chunk], self._vocabulary, identify=False).rows
         new = np.arange(len(self._cells.columns), len(self._vocabulary))
-        found = self._columns_of(self._vocabulary.hashes(new))
+        found = self._columns_of(self._vocabulary.take(new).hashes)
         self._cells = SignedColumns(*(np.concatenate(both) for both in zip(self._cells, found)))
         columns = self._cells.columns[rows.ids]
         use = columns >= 0

@@ -16,7 +16,7 @@ from spamnb.counts.class_counts import inverse_index
 from spamnb.counts.messages import MAX_IN_MEMORY, UNDATED, Messages, room
 from spamnb.counts.training_set import TrainingSet
 from spamnb.errors import reason
-from spamnb.reader.dates import arrival
+from spamnb.reader.dates import seconds
 from spamnb.reader.message import Reader
 from spamnb.reader.options import TokenOptions
 from spamnb.reader.token_array import TokenArray
@@ -63,7 +63,7 @@ class Counter:
 
     def count(self, entries: Iterable[tuple[int, Entry]]) -> Counted:
         """Read and count labelled messages, each with its place in the mail."""
-        positions, labels, dates, unread = [], [], [], []
+        positions, labels, unread = [], [], []
         found, raws, size = [], [], 0
         for position, entry in entries:
             try:
@@ -74,14 +74,13 @@ class Counter:
             assert entry.label is not None
             positions.append(position)
             labels.append(entry.label)
-            received = arrival(raw)
-            dates.append(UNDATED if received is None else received)
             raws.append(raw)
             size += len(raw)
             if size > MAX_READ:
                 found.append(self._reader.read(raws, self.vocabulary))
                 raws, size = [], 0
         found.append(self._reader.read(raws, self.vocabulary))
+        dates = [seconds(date.decode()) for read in found for date in read.dates.tolist()]
         return Counted(
             np.concatenate([np.diff(read.rows.indptr) for read in found]),
             np.concatenate([read.rows.ids for read in found]),
@@ -89,7 +88,7 @@ class Counter:
             np.array(positions, np.int64),
             tuple(labels),
             b"".join([read.digests for read in found]),
-            np.array(dates, np.int64),
+            np.array([UNDATED if date is None else date for date in dates], np.int64),
             tuple(unread),
         )
 

@@ -10,8 +10,6 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from spamnb.counts.counting import Counted, Counter
 from spamnb.engines.cluster import Cluster, check_rules, rules
 from spamnb.engines.counting import CountedParts, MailPart, Parts
@@ -67,14 +65,7 @@ def by_cluster(cluster: Cluster, parts: Parts, options: TokenOptions) -> Counted
                     f"{message.name}: here it is, and on a worker of {cluster.address} it is not; all workers must see"
                     " the mail's files under the same names"
                 )
-        yield counted._replace(ids=_ids(vocabulary, tokens)[counted.ids]), vocabulary
-
-
-def _ids(vocabulary: Vocabulary, tokens: TokenArray) -> np.ndarray:
-    """The ids in the vocabulary of these tokens, (k,) int32; new ones get the next."""
-    text, ends = tokens.text.tobytes(), tokens.offsets + tokens.lengths
-    found = [text[begin:end] for begin, end in zip(tokens.offsets.tolist(), ends.tolist())]
-    return np.frombuffer(vocabulary.core.ids(found), np.int32)
+        yield counted._replace(ids=vocabulary.ids(tokens)[counted.ids]), vocabulary
 
 
 def _absolute(entry: Entry) -> Entry:

@@ -9,8 +9,6 @@
 #include "core/tags.h"
 #include "core/words.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static struct tables tables;
@@ -94,6 +92,47 @@ static bool open_arrays(struct arrays *arrays, PyObject *const objects[], const 
 
 static size_t length_of(const Py_buffer *buffer) { return (size_t)buffer->shape[0]; }
 
+/* Tokens in one text, as TokenArray has them. */
+struct token_array {
+    Py_buffer text;
+    struct arrays arrays; /* offsets, lengths */
+    size_t n;
+};
+
+static span token_at(const struct token_array *array, size_t i) {
+    const int64_t *offsets = array->arrays.buffers[0].buf;
+    const int32_t *lengths = array->arrays.buffers[1].buf;
+    return span_of((const uint8_t *)array->text.buf + offsets[i], (size_t)lengths[i]);
+}
+
+static void close_tokens(struct token_array *array) {
+    close_arrays(&array->arrays);
+    PyBuffer_Release(&array->text);
+}
+
+/* Opens (text, offsets, lengths); ValueError where a token lies outside of the text. */
+static bool open_tokens(struct token_array *array, PyObject *args) {
+    PyObject *objects[2];
+    *array = (struct token_array){0};
+    if (!PyArg_ParseTuple(args, "y*OO", &array->text, &objects[0], &objects[1]))
+        return false;
+    bool is_open = open_arrays(&array->arrays, objects, "q1i1"), fits = is_open;
+    if (is_open) {
+        const int64_t *offsets = array->arrays.buffers[0].buf;
+        const int32_t *lengths = array->arrays.buffers[1].buf;
+        Py_ssize_t size = array->text.len;
+        array->n = length_of(&array->arrays.buffers[0]);
+        fits = array->n == length_of(&array->arrays.buffers[1]);
+        for (size_t i = 0; fits && i < array->n; i++)
+            fits = offsets[i] >= 0 && offsets[i] <= size && lengths[i] >= 0 && lengths[i] <= size - offsets[i];
+        if (!fits)
+            other_shapes();
+    }
+    if (!fits)
+        close_tokens(array);
+    return fits;
+}
+
 /* ---- What the core asks for ---- */
 
 struct python_host {
@@ -128,43 +167,26 @@ static bool copy_answer(struct python_host *python, PyObject *answer, copier cop
     return fits;
 }
 
+/* Bytes; of None a span of NULL. */
 static bool copy_bytes(PyObject *answer, struct arena *arena, void *into) {
-    char *bytes;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(answer, &bytes, &size) < 0)
+    char *bytes = NULL;
+    Py_ssize_t size = 0;
+    if (answer != Py_None && PyBytes_AsStringAndSize(answer, &bytes, &size) < 0)
         return false;
-    *(span *)into = arena_copy(arena, span_of(bytes, (size_t)size));
+    *(span *)into = bytes ? arena_copy(arena, span_of(bytes, (size_t)size)) : (span){0};
     return true;
 }
 
-static bool copy_words(PyObject *answer, struct arena *arena, void *into) {
-    span word;
-    for (Py_ssize_t i = 0; i < PyList_Size(answer); i++) {
-        if (!copy_bytes(PyList_GetItem(answer, i), arena, &word))
-            return false;
-        *LIST_ADD(arena, (span_list *)into) = word;
-    }
-    return !PyErr_Occurred();
-}
-
-/* (role, shown as, octets, charset, (content type, charset, encoding, disposition, filename, size)) of each. */
+/* (rest of the text, entity, whether it is whole) */
 static bool copy_opened(PyObject *answer, struct arena *arena, void *into) {
-    for (Py_ssize_t i = 0; i < PyList_Size(answer); i++) {
-        int role, as;
-        const char *texts[7];
-        Py_ssize_t sizes[7], size;
-        if (!PyArg_ParseTuple(PyList_GetItem(answer, i), "iiy#y#(y#y#y#y#y#n)", &role, &as, &texts[0], &sizes[0], &texts[1],
-                              &sizes[1], &texts[2], &sizes[2], &texts[3], &sizes[3], &texts[4], &sizes[4], &texts[5],
-                              &sizes[5], &texts[6], &sizes[6], &size))
-            return false;
-        span copies[7];
-        for (int k = 0; k < 7; k++)
-            copies[k] = arena_copy(arena, span_of(texts[k], (size_t)sizes[k]));
-        struct part part = {copies[2], copies[3], copies[4], copies[5], copies[6], (size_t)size};
-        *LIST_ADD(arena, (opened_list *)into) = (struct opened){
-            .role = (enum opened_role)role, .as = (enum shown_as)as, .octets = copies[0], .charset = copies[1], .part = part};
-    }
-    return !PyErr_Occurred();
+    const char *rest, *entity;
+    Py_ssize_t n_rest, n_entity;
+    int is_whole;
+    if (!PyArg_ParseTuple(answer, "y#y#p", &rest, &n_rest, &entity, &n_entity, &is_whole))
+        return false;
+    *(struct opened *)into = (struct opened){arena_copy(arena, span_of(rest, (size_t)n_rest)),
+                                             arena_copy(arena, span_of(entity, (size_t)n_entity)), is_whole};
+    return true;
 }
 
 static const struct page *make_page(struct host *host, uint32_t number) {
@@ -186,46 +208,18 @@ static const struct page *make_page(struct host *host, uint32_t number) {
     return page;
 }
 
-/* The program keeps tables of single bytes for as long as it lives. */
-static bool find_codec(struct host *host, span name, struct codec *codec) {
-    struct python_host *python = enter(host);
-    int kind = 0, is_default = 0;
-    Py_ssize_t size = 0;
-    const char *points = NULL;
-    PyObject *found = PyObject_CallMethod(python->program, "find_codec", "y#", AT_AND_SIZE(name));
-    bool fits = found && PyArg_ParseTuple(found, "ipz#", &kind, &is_default, &points, &size);
-    if (fits && kind == CODEC_SINGLE_BYTES && size != 256 * sizeof(uint16_t)) {
-        PyErr_SetString(PyExc_ValueError, "a table of single bytes has 256 numbers");
-        fits = false;
-    }
-    codec->kind = (enum codec_kind)kind;
-    codec->is_default = is_default;
-    codec->points = (const uint16_t *)(const void *)points;
-    Py_XDECREF(found);
-    leave(python);
-    return fits;
-}
-
 static bool ask(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer) {
-    static const char *const METHODS[] = {"decode", "compose", "stem", "signed", "uudecode", "letters"};
+    static const char *const METHODS[] = {"decode", "compose", "stem", "split", "uudecode", "letters"};
     struct python_host *python = enter(host);
     PyObject *found = PyObject_CallMethod(python->program, METHODS[what], what == ASK_DECODE ? "y#y#" : "y#",
                                           AT_AND_SIZE(text), AT_AND_SIZE(other));
     return copy_answer(python, found, copy_bytes, arena, answer);
 }
 
-static bool open_attachment(struct host *host, enum shown_as as, span octets, size_t most_parts, struct arena *arena,
-                            opened_list *opened) {
+static bool open_attachment(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened) {
     struct python_host *python = enter(host);
-    PyObject *found = PyObject_CallMethod(python->program, "open", "iy#n", (int)as, AT_AND_SIZE(octets),
-                                          (Py_ssize_t)most_parts);
+    PyObject *found = PyObject_CallMethod(python->program, "open", "iy#", (int)as, AT_AND_SIZE(octets));
     return copy_answer(python, found, copy_opened, arena, opened);
-}
-
-static bool split(struct host *host, span text, struct arena *arena, span_list *words) {
-    struct python_host *python = enter(host);
-    PyObject *found = PyObject_CallMethod(python->program, "split", "y#", AT_AND_SIZE(text));
-    return copy_answer(python, found, copy_words, arena, words);
 }
 
 /* ---- Vocabulary ---- */
@@ -239,19 +233,10 @@ typedef struct {
 static PyTypeObject *vocabulary_type;
 
 static PyObject *vocabulary_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    const char *key;
-    Py_ssize_t size;
-    uint64_t words[2];
-    static char *names[] = {"key", NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y#", names, &key, &size))
-        return NULL;
-    if (size != sizeof words) {
-        PyErr_SetString(PyExc_ValueError, "a key has 16 bytes");
-        return NULL;
-    }
-    memcpy(words, key, sizeof words);
+    (void)args;
+    (void)kwargs;
     Vocabulary *self = (Vocabulary *)new_object(type);
-    if (self && !vocabulary_begin(&self->tokens, words)) {
+    if (self && !vocabulary_begin(&self->tokens, tables.secret)) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
@@ -265,124 +250,58 @@ static void vocabulary_dealloc(Vocabulary *self) {
 
 static Py_ssize_t vocabulary_length(Vocabulary *self) { return (Py_ssize_t)self->tokens.n_tokens; }
 
-/* The ids of a list of bytes, or of another vocabulary's tokens; those that have none here get the next ones. */
-static PyObject *ids_of(Vocabulary *self, size_t n, PyObject *list, const struct vocabulary *other) {
+/* ids(text, offsets, lengths) -> bytes of uint32: the id of each token; those that have none get the next ones */
+static PyObject *vocabulary_ids(Vocabulary *self, PyObject *args) {
+    struct token_array array;
     uint32_t *ids;
-    PyObject *answer = new_bytes(n, sizeof *ids, &ids);
-    for (size_t i = 0; answer && i < n; i++) {
-        char *bytes = NULL;
-        Py_ssize_t size = 0;
-        if (list && PyBytes_AsStringAndSize(PyList_GetItem(list, (Py_ssize_t)i), &bytes, &size) < 0)
+    if (!is_free(self->is_busy) || !open_tokens(&array, args))
+        return NULL;
+    PyObject *answer = new_bytes(array.n, sizeof *ids, &ids);
+    for (size_t i = 0; answer && i < array.n; i++)
+        if ((ids[i] = vocabulary_id(&self->tokens, token_at(&array, i))) == NO_TOKEN) {
             Py_CLEAR(answer);
-        else {
-            span token = list ? span_of(bytes, (size_t)size) : vocabulary_text(other, (uint32_t)i);
-            ids[i] = vocabulary_id(&self->tokens, token);
-            if (ids[i] == NO_TOKEN) {
-                Py_CLEAR(answer);
-                PyErr_NoMemory();
-            }
+            PyErr_NoMemory();
         }
-    }
+    close_tokens(&array);
     return answer;
 }
 
-/* ids(tokens: list of bytes) -> bytes of uint32 */
-static PyObject *vocabulary_ids(Vocabulary *self, PyObject *tokens) {
-    Py_ssize_t n = PyList_Size(tokens);
-    return n < 0 || !is_free(self->is_busy) ? NULL : ids_of(self, (size_t)n, tokens, NULL);
-}
-
-/* add(other) -> bytes of uint32: the id here of each of the other's tokens */
-static PyObject *vocabulary_add(Vocabulary *self, PyObject *object) {
-    Vocabulary *other = (Vocabulary *)object;
-    if (!PyObject_TypeCheck(object, vocabulary_type)) {
-        PyErr_SetString(PyExc_TypeError, "a Vocabulary is needed");
+/* take(ids) -> (text, lengths): the tokens with these ids, one after the other, and bytes of uint32 */
+static PyObject *vocabulary_take(Vocabulary *self, PyObject *object) {
+    struct arrays arrays;
+    uint8_t *at = NULL;
+    uint32_t *lengths = NULL;
+    if (!is_free(self->is_busy) || !open_arrays(&arrays, &object, "i1"))
         return NULL;
+    const uint32_t *ids = arrays.buffers[0].buf;
+    size_t n = length_of(&arrays.buffers[0]), size = 0;
+    bool is_known = true;
+    for (size_t i = 0; is_known && i < n; i++)
+        if ((is_known = ids[i] < self->tokens.n_tokens))
+            size += size_of(vocabulary_text(&self->tokens, ids[i]));
+    PyObject *text = is_known ? new_bytes(size, 1, &at) : other_shapes();
+    PyObject *of_each = text ? new_bytes(n, sizeof *lengths, &lengths) : NULL;
+    for (size_t i = 0; of_each && i < n; i++) {
+        span token = vocabulary_text(&self->tokens, ids[i]);
+        lengths[i] = (uint32_t)size_of(token);
+        memcpy(at, token.at, size_of(token));
+        at += size_of(token);
     }
-    return is_free(self->is_busy || other->is_busy) ? ids_of(self, other->tokens.n_tokens, NULL, &other->tokens) : NULL;
-}
-
-/* The ids of tokens, of which all are there. */
-static bool open_ids(Vocabulary *self, PyObject *object, Py_buffer *buffer, const uint32_t **ids, size_t *n) {
-    if (!is_free(self->is_busy) || PyObject_GetBuffer(object, buffer, PyBUF_FORMAT) < 0)
-        return false;
-    bool fits = buffer->itemsize == sizeof **ids, are_there = true;
-    *ids = buffer->buf;
-    *n = (size_t)buffer->len / sizeof **ids;
-    for (size_t i = 0; fits && are_there && i < *n; i++)
-        are_there = (*ids)[i] < self->tokens.n_tokens;
-    if (fits && are_there)
-        return true;
-    PyBuffer_Release(buffer);
-    PyErr_SetString(fits ? PyExc_IndexError : PyExc_ValueError, fits ? "no token has this id" : "ids are of 32 bits");
-    return false;
-}
-
-static PyObject *vocabulary_texts(Vocabulary *self, PyObject *object) {
-    Py_buffer buffer;
-    const uint32_t *ids;
-    size_t n;
-    if (!open_ids(self, object, &buffer, &ids, &n))
-        return NULL;
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < n; i++)
-        append(&list, text_of(vocabulary_text(&self->tokens, ids[i])));
-    PyBuffer_Release(&buffer);
-    return list;
-}
-
-/* A number for each token, which file_hash or group_of finds. */
-static PyObject *number_of_each(Vocabulary *self, PyObject *object, bool are_hashes) {
-    Py_buffer buffer;
-    const uint32_t *ids;
-    size_t n;
-    void *out;
-    if (!open_ids(self, object, &buffer, &ids, &n))
-        return NULL;
-    PyObject *numbers = new_bytes(n, are_hashes ? sizeof(uint64_t) : 1, &out);
-    if (numbers) {
-        self->is_busy = true;
-        Py_BEGIN_ALLOW_THREADS;
-        for (size_t i = 0; i < n; i++) {
-            span token = vocabulary_text(&self->tokens, ids[i]);
-            if (are_hashes)
-                ((uint64_t *)out)[i] = file_hash(token);
-            else
-                ((uint8_t *)out)[i] = group_of(&groups, token);
-        }
-        Py_END_ALLOW_THREADS;
-        self->is_busy = false;
-    }
-    PyBuffer_Release(&buffer);
-    return numbers;
-}
-
-static PyObject *vocabulary_hashes(Vocabulary *self, PyObject *ids) { return number_of_each(self, ids, true); }
-static PyObject *vocabulary_groups(Vocabulary *self, PyObject *ids) { return number_of_each(self, ids, false); }
-
-/* tokens() -> (text of all, bytes of uint64: where each ends in it) */
-static PyObject *vocabulary_tokens(Vocabulary *self, PyObject *unused) {
-    (void)unused;
-    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "ends of tokens are numbers of 64 bits");
-    size_t n = self->tokens.n_tokens;
-    if (!is_free(self->is_busy))
-        return NULL;
-    return Py_BuildValue("y#y#", self->tokens.text ? (const char *)self->tokens.text : "", (Py_ssize_t)(n ? self->tokens.ends[n - 1] : 0),
-                         n ? (const char *)self->tokens.ends : "", (Py_ssize_t)(n * sizeof(size_t)));
+    PyObject *answer = of_each ? Py_BuildValue("OO", text, of_each) : NULL;
+    close_arrays(&arrays);
+    Py_XDECREF(text);
+    Py_XDECREF(of_each);
+    return answer;
 }
 
 static PyMethodDef vocabulary_methods[] = {
-    {"ids", (PyCFunction)vocabulary_ids, METH_O, "The id of each token, a list of bytes, as uint32."},
-    {"texts", (PyCFunction)vocabulary_texts, METH_O, "The tokens with these ids."},
-    {"hashes", (PyCFunction)vocabulary_hashes, METH_O, "The hashes of the tokens with these ids, as uint64."},
-    {"groups", (PyCFunction)vocabulary_groups, METH_O, "The groups of the tokens with these ids, as uint8."},
-    {"tokens", (PyCFunction)vocabulary_tokens, METH_NOARGS, "The text of all tokens, and where each ends in it."},
-    {"add", (PyCFunction)vocabulary_add, METH_O, "Adds another vocabulary's tokens; the id of each here."},
+    {"ids", (PyCFunction)vocabulary_ids, METH_VARARGS, "The id of each token in one text, as uint32."},
+    {"take", (PyCFunction)vocabulary_take, METH_O, "The text and the lengths of the tokens with these ids."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot vocabulary_slots[] = {
-    {Py_tp_doc, "Tokens and their ids, both ways; key: 16 secret bytes."},
+    {Py_tp_doc, "Tokens and their ids, both ways."},
     {Py_tp_new, vocabulary_new},
     {Py_tp_dealloc, vocabulary_dealloc},
     {Py_tp_methods, vocabulary_methods},
@@ -401,20 +320,20 @@ typedef struct {
     struct reader reader;
     struct python_host python;
     struct rule_table rules;
-    PyObject *program, *rule_list; /* the rules' texts stand in the list */
+    PyObject *program, *rule_tuple; /* the rules' texts stand in the tuple */
     bool is_busy;
 } Reader;
 
-/* The rules of header fields: a list of (name, is_beginning, is_volatile, how, extra, prefix), names and prefixes bytes. */
-static bool read_rules(Reader *self, PyObject *list) {
-    size_t n = (size_t)PyList_Size(list);
+/* The rules of header fields: a tuple of (name, is_beginning, is_volatile, how, extra, prefix), names and prefixes bytes. */
+static bool read_rules(Reader *self, PyObject *rules) {
+    size_t n = (size_t)PyTuple_Size(rules);
     if (!(self->rules.rules = calloc(n + 1, sizeof *self->rules.rules)))
         return PyErr_NoMemory() != NULL;
     for (size_t i = 0; i < n; i++) {
         const char *name, *prefix;
         Py_ssize_t n_name, n_prefix;
         int is_beginning, is_volatile, how, extra;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, (Py_ssize_t)i), "y#ppiiy#", &name, &n_name, &is_beginning, &is_volatile,
+        if (!PyArg_ParseTuple(PyTuple_GetItem(rules, (Py_ssize_t)i), "y#ppiiy#", &name, &n_name, &is_beginning, &is_volatile,
                               &how, &extra, &prefix, &n_prefix))
             return false;
         self->rules.rules[i] = (struct header_rule){
@@ -428,12 +347,11 @@ static bool read_rules(Reader *self, PyObject *list) {
 }
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"rules", "program", "ngrams", "body_only", "stems", "splits", NULL};
     PyObject *rules, *program;
     unsigned ngrams;
     int body_only, stems, splits;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OIppp", names, &PyList_Type, &rules, &program, &ngrams, &body_only,
-                                     &stems, &splits))
+    (void)kwargs;
+    if (!PyArg_ParseTuple(args, "O!OIppp", &PyTuple_Type, &rules, &program, &ngrams, &body_only, &stems, &splits))
         return NULL;
     if (!make_page_of) {
         PyErr_SetString(PyExc_TypeError, "the tables must be there before a reader");
@@ -443,14 +361,15 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!self)
         return NULL;
     Py_INCREF(program);
+    Py_INCREF(rules);
     self->program = program;
-    self->rule_list = PyList_GetSlice(rules, 0, PyList_Size(rules)); /* nobody else changes it */
-    self->python = (struct python_host){{make_page, find_codec, ask, open_attachment, split}, program, NULL};
+    self->rule_tuple = rules;
+    self->python = (struct python_host){{make_page, ask, open_attachment}, program, NULL};
     self->reader.tables = &tables;
     self->reader.rules = &self->rules;
     self->reader.host = &self->python.host;
     self->reader.options = (struct options){ngrams, body_only, stems, splits};
-    if (!self->rule_list || !read_rules(self, self->rule_list))
+    if (!read_rules(self, rules))
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -459,7 +378,7 @@ static void reader_dealloc(Reader *self) {
     arena_free(&self->reader.arena);
     free(self->rules.rules);
     Py_XDECREF(self->program);
-    Py_XDECREF(self->rule_list);
+    Py_XDECREF(self->rule_tuple);
     free_object(self);
 }
 
@@ -472,130 +391,71 @@ static bool is_read(enum failure failure) {
     return !failure;
 }
 
-/* One message of a call: bytes that Python holds, or the name of a file. */
-struct source {
-    Py_buffer buffer; /* of the bytes, or of the name */
-    bool is_path;
-    int error;
-};
-
 /* What is known of each message of a call. */
 struct answers {
     uint32_t *lengths, *cuts;
-    uint8_t *digests;
+    uint8_t *digests, *dates;
 };
 
-/* The bytes of a file; NULL with errno where it cannot be read. */
-static uint8_t *read_file(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = NULL;
-    size_t room = 0;
-    for (*size = 0; file && *size == room;) {
-        room = room ? 2 * room : 1 << 16;
-        uint8_t *grown = room <= SIZE_MAX / 4 ? realloc(bytes, room) : NULL;
-        if (!grown)
-            break;
-        bytes = grown;
-        *size += fread(bytes + *size, 1, room - *size, file);
-    }
-    if (!file || ferror(file) || *size == room) {
-        int error = errno ? errno : EIO;
-        free(bytes);
-        bytes = NULL;
-        errno = error;
-    }
-    if (file)
-        fclose(file);
-    return bytes;
-}
-
 /* Reads the messages; without the GIL. */
-static enum failure read_sources(struct reader *reader, struct source *sources, size_t n, unsigned wants,
-                                 const struct answers *answers) {
+static enum failure read_messages(struct reader *reader, const span *raws, size_t n, unsigned wants,
+                                  const struct answers *answers) {
     for (size_t i = 0; i < n; i++) {
-        struct source *source = &sources[i];
-        size_t size = (size_t)source->buffer.len;
-        uint8_t *file = NULL;
-        errno = 0;
-        if (source->is_path && !(file = read_file(source->buffer.buf, &size)))
-            source->error = errno;
-        reader->message.cuts = 0;
-        memset(reader->message.digest, 0, DIGEST);
-        enum failure failure = FAILED_NOT;
-        if (!source->error)
-            failure = read_message(reader, span_of(file ? file : source->buffer.buf, size), wants);
-        free(file);
+        const struct message *message = &reader->message;
+        enum failure failure = read_message(reader, raws[i], wants);
         if (failure)
             return failure;
-        memcpy(answers->digests + i * DIGEST, reader->message.digest, DIGEST);
-        answers->cuts[i] = reader->message.cuts;
-        if (!row_end(reader->vocabulary, &size))
+        memcpy(answers->digests + i * DIGEST, message->digest, DIGEST);
+        memcpy(answers->dates + i * DATE, message->date, DATE);
+        answers->cuts[i] = message->cuts;
+        if (!row_end(reader->vocabulary, &answers->lengths[i]))
             return FAILED_MEMORY;
-        answers->lengths[i] = (uint32_t)size;
     }
     return FAILED_NOT;
 }
 
-/* Fills in what a call reads: bytes as they are, str and other names as paths. */
-static bool open_source(struct source *source, PyObject *object) {
-    PyObject *path = NULL;
-    source->is_path = !PyBytes_Check(object);
-    if (source->is_path && !PyUnicode_FSConverter(object, &path)) /* which refuses names with NUL */
-        return false;
-    bool is_open = PyObject_GetBuffer(path ? path : object, &source->buffer, PyBUF_SIMPLE) == 0;
-    Py_XDECREF(path);
-    return is_open;
-}
-
-static PyObject *errors_of(const struct source *sources, size_t n) {
-    PyObject *errors = PyList_New(0);
-    for (size_t i = 0; errors && i < n; i++)
-        if (sources[i].error)
-            append(&errors, Py_BuildValue("ni", (Py_ssize_t)i, sources[i].error));
-    return errors;
-}
-
-/* read(messages, vocabulary, identify) -> (lengths, cells, digests, cuts, errors) */
+/* read(messages, vocabulary, identify) -> (lengths, cells, digests, dates, cuts) */
 static PyObject *reader_read(Reader *self, PyObject *args) {
     PyObject *messages, *object, *answer = NULL;
     int identify;
-    if (!PyArg_ParseTuple(args, "O!O!p", &PyList_Type, &messages, vocabulary_type, &object, &identify))
+    if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &messages, vocabulary_type, &object, &identify))
         return NULL;
     Vocabulary *vocabulary = (Vocabulary *)object;
     struct vocabulary *tokens = &vocabulary->tokens;
     if (!is_free(self->is_busy || vocabulary->is_busy))
         return NULL;
-    size_t n = (size_t)PyList_Size(messages), n_open = 0;
+    size_t n = (size_t)PyTuple_Size(messages);
     struct answers answers;
     PyObject *lengths = new_bytes(n, sizeof *answers.lengths, &answers.lengths);
     PyObject *cuts = new_bytes(n, sizeof *answers.cuts, &answers.cuts);
-    PyObject *digests = new_bytes(n, DIGEST, &answers.digests);
-    struct source *sources = calloc(n + 1, sizeof *sources);
-    if (!sources)
+    PyObject *digests = new_bytes(n, DIGEST, &answers.digests), *dates = new_bytes(n, DATE, &answers.dates);
+    span *raws = calloc(n + 1, sizeof *raws);
+    if (!raws)
         PyErr_NoMemory();
-    self->is_busy = vocabulary->is_busy = true;
-    while (lengths && cuts && digests && sources && n_open < n &&
-           open_source(&sources[n_open], PyList_GetItem(messages, (Py_ssize_t)n_open)))
-        n_open++;
+    for (size_t i = 0; raws && i < n; i++) {
+        char *bytes = NULL;
+        Py_ssize_t size = 0;
+        PyBytes_AsStringAndSize(PyTuple_GetItem(messages, (Py_ssize_t)i), &bytes, &size);
+        raws[i] = span_of(bytes, (size_t)size);
+    }
     if (!PyErr_Occurred()) {
+        self->is_busy = vocabulary->is_busy = true;
         self->reader.vocabulary = tokens;
         leave(&self->python);
-        enum failure failure = read_sources(&self->reader, sources, n, WANT_ROW | (identify ? WANT_DIGEST : 0), &answers);
+        enum failure failure = read_messages(&self->reader, raws, n, WANT_ROW | (identify ? WANT_IDENTIFIED : 0), &answers);
         enter(&self->python.host);
         if (is_read(failure))
-            answer = Py_BuildValue("Oy#OON", lengths, (const char *)tokens->cells,
-                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, cuts,
-                                   errors_of(sources, n));
+            answer = Py_BuildValue("Oy#OOO", lengths, (const char *)tokens->cells,
+                                   (Py_ssize_t)(tokens->n_cells * sizeof(struct cell)), digests, dates, cuts);
+        tokens->row_begin = 0;
+        row_give_up(tokens);
+        self->is_busy = vocabulary->is_busy = false;
     }
-    tokens->row_begin = 0;
-    row_give_up(tokens);
-    self->is_busy = vocabulary->is_busy = false;
-    while (n_open)
-        PyBuffer_Release(&sources[--n_open].buffer);
-    free(sources);
+    free(raws);
     Py_XDECREF(lengths);
     Py_XDECREF(cuts);
     Py_XDECREF(digests);
+    Py_XDECREF(dates);
     return answer;
 }
 
@@ -613,16 +473,10 @@ static PyObject *text_at(const void *texts, size_t i) { return text_of(((const s
 
 static PyObject *texts_of(const span_list *texts) { return list_of(texts->count, text_at, texts); }
 
-static PyObject *url_text_at(const void *urls, size_t i) { return text_of(url_at(urls, i)); }
-
-static PyObject *urls_of(const struct url_list *urls) { return list_of(url_count(urls), url_text_at, urls); }
-
 static PyObject *field_at(const void *object, size_t i) {
     const struct message *message = object;
     return Py_BuildValue("NN", text_of(message->section.fields.items[i].name), text_of(message->values.items[i]));
 }
-
-static PyObject *fields_of(const struct message *m) { return list_of(m->section.fields.count, field_at, m); }
 
 static PyObject *part_at(const void *message, size_t i) {
     const struct part *part = &((const struct message *)message)->parts.items[i];
@@ -630,62 +484,35 @@ static PyObject *part_at(const void *message, size_t i) {
                          text_of(part->disposition), text_of(part->filename), (Py_ssize_t)part->size);
 }
 
-static PyObject *names_of(uint32_t bits, const char *const names[], size_t n, const uint64_t *tags) {
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < n; i++)
-        if (bits >> i & 1)
-            append(&answer, PyUnicode_FromString(names[i]));
-    for (unsigned tag = 0; tags && answer && tag < TAG_COUNT; tag++)
-        if (tags[tag / 64] >> tag % 64 & 1)
-            append(&answer, PyUnicode_FromFormat("tag:%s", tag ? TAGS[tag].name.text : "unknown"));
-    return answer;
+static PyObject *describe(const struct message *m) {
+    return Py_BuildValue("NNNNNNNNNy#y#s", list_of(m->values.count, field_at, m), texts_of(&m->all_texts),
+                         texts_of(&m->links), texts_of(&m->images), texts_of(&m->forms), texts_of(&m->hidden), texts_of(&m->named_facts),
+                         list_of(m->parts.count, part_at, m), PyLong_FromUnsignedLong(m->cuts), (const char *)m->digest,
+                         (Py_ssize_t)DIGEST, (const char *)m->identity, (Py_ssize_t)DIGEST, (const char *)m->date);
 }
 
-static PyObject *parse_of(const struct message *m) {
-    return Py_BuildValue("NNNNNNNNNy#", fields_of(m), texts_of(&m->all_texts), urls_of(&m->links), urls_of(&m->images),
-                         urls_of(&m->forms), texts_of(&m->hidden), names_of(m->facts, FACT_NAMES, N_FACTS, m->tags),
-                         list_of(m->parts.count, part_at, m), names_of(m->cuts, CUT_NAMES, N_CUTS, NULL),
-                         (const char *)m->digest, (Py_ssize_t)DIGEST);
-}
-
-static PyObject *digests_of(const struct message *m) {
-    return Py_BuildValue("y#y#", (const char *)m->digest, (Py_ssize_t)DIGEST, (const char *)m->identity,
-                         (Py_ssize_t)DIGEST);
-}
-
-/* Reads one message, bytes, and tells of it. */
-static PyObject *tell(Reader *self, PyObject *raw, unsigned wants, PyObject *(*told_of)(const struct message *)) {
+/* parse(raw, wants) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest, identity,
+ *                       date)
+ * wants: bits of core/message.h; what is not wanted is empty. */
+static PyObject *reader_parse(Reader *self, PyObject *args) {
     Py_buffer buffer;
-    if (!is_free(self->is_busy) || PyObject_GetBuffer(raw, &buffer, PyBUF_SIMPLE) < 0)
+    unsigned wants;
+    if (!is_free(self->is_busy) || !PyArg_ParseTuple(args, "y*I", &buffer, &wants))
         return NULL;
     self->is_busy = true;
     leave(&self->python);
+    wants &= ~(unsigned)NEEDS_VOCABULARY;
     enum failure failure = read_message(&self->reader, span_of(buffer.buf, (size_t)buffer.len), wants);
     enter(&self->python.host);
-    PyObject *answer = is_read(failure) ? told_of(&self->reader.message) : NULL;
+    PyObject *answer = is_read(failure) ? describe(&self->reader.message) : NULL;
     self->is_busy = false;
     PyBuffer_Release(&buffer);
     return answer;
 }
 
-/* parse(raw) -> (fields, texts, links, images, forms, hidden, facts, parts, cuts, digest) */
-static PyObject *reader_parse(Reader *self, PyObject *raw) {
-    return tell(self, raw, WANT_FIELDS | WANT_BODY | WANT_DIGEST, parse_of);
-}
-
-/* header(raw) -> list of (name, value) */
-static PyObject *reader_header(Reader *self, PyObject *raw) { return tell(self, raw, WANT_FIELDS, fields_of); }
-
-/* digests(raw) -> (digest, identity) */
-static PyObject *reader_digests(Reader *self, PyObject *raw) {
-    return tell(self, raw, WANT_DIGEST | WANT_IDENTITY, digests_of);
-}
-
 static PyMethodDef reader_methods[] = {
-    {"read", (PyCFunction)reader_read, METH_VARARGS, "Reads messages (bytes, or paths) into rows of a vocabulary's ids."},
-    {"parse", (PyCFunction)reader_parse, METH_O, "What stands in one message."},
-    {"header", (PyCFunction)reader_header, METH_O, "The header fields of one message; its body is not read."},
-    {"digests", (PyCFunction)reader_digests, METH_O, "What a message is known by however, and wherever, it is stored."},
+    {"read", (PyCFunction)reader_read, METH_VARARGS, "Reads messages into rows of a vocabulary's ids."},
+    {"parse", (PyCFunction)reader_parse, METH_VARARGS, "What stands in one message."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -701,15 +528,21 @@ static PyType_Spec reader_spec = {"spamnb.reader._core.Reader", sizeof(Reader), 
 
 /* ---- Tables and tokens ---- */
 
+static span utf8_of(PyObject *text) {
+    Py_ssize_t size;
+    const char *at = PyUnicode_AsUTF8AndSize(text, &size);
+    return at ? span_of(at, (size_t)size) : LITERAL("");
+}
+
 /* set_tables(references, make_page, kinds, groups, secret): once, when the package is imported.
- * references: list of (name, text); kinds: list of (prefix, group); groups: those of text, pairs and headers. */
+ * references: {name: text}; kinds: {prefix: group}; groups: those of text, pairs and headers. */
 static PyObject *set_tables(PyObject *module, PyObject *args) {
-    PyObject *references, *page, *kinds;
-    const char *secret, *name, *text;
-    Py_ssize_t n_secret, n_name, n_text;
-    int of_text, of_pairs, of_headers, group;
+    PyObject *references, *page, *kinds, *name, *value;
+    const char *secret;
+    Py_ssize_t n_secret, at = 0;
+    int of_text, of_pairs, of_headers;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO!(iii)y#", &PyList_Type, &references, &page, &PyList_Type, &kinds, &of_text,
+    if (!PyArg_ParseTuple(args, "O!OO!(iii)y#", &PyDict_Type, &references, &page, &PyDict_Type, &kinds, &of_text,
                           &of_pairs, &of_headers, &secret, &n_secret))
         return NULL;
     if (make_page_of) /* readers may be at work: the tables stay */
@@ -717,23 +550,17 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     if (n_secret != sizeof tables.secret)
         return other_shapes();
     memcpy(tables.secret, secret, sizeof tables.secret);
-    size_t n_kinds = (size_t)PyList_Size(kinds), n_references = (size_t)PyList_Size(references);
-    groups = (struct group_table){calloc(n_kinds + 1, sizeof *groups.kinds), n_kinds, (uint8_t)of_text, (uint8_t)of_pairs,
-                                  (uint8_t)of_headers};
-    if (!groups.kinds || !references_begin(&tables.references, n_references))
+    groups = (struct group_table){calloc((size_t)PyDict_Size(kinds) + 1, sizeof *groups.kinds), 0, (uint8_t)of_text,
+                                  (uint8_t)of_pairs, (uint8_t)of_headers};
+    if (!groups.kinds || !references_begin(&tables.references, (size_t)PyDict_Size(references)))
         return PyErr_NoMemory();
-    for (size_t i = 0; i < n_references; i++) {
-        if (!PyArg_ParseTuple(PyList_GetItem(references, (Py_ssize_t)i), "y#y#", &name, &n_name, &text, &n_text))
-            return NULL;
-        references_add(&tables.references,
-                       (struct reference){span_of(name, (size_t)n_name), span_of(text, (size_t)n_text)});
-    }
-    for (size_t i = 0; i < n_kinds; i++) {
-        if (!PyArg_ParseTuple(PyList_GetItem(kinds, (Py_ssize_t)i), "y#i", &name, &n_name, &group))
-            return NULL;
-        groups.kinds[i] = (struct token_kind){span_of(name, (size_t)n_name), (uint8_t)group};
-    }
-    /* The texts stand in these lists, which are kept for as long as the process lives. */
+    while (PyDict_Next(references, &at, &name, &value))
+        references_add(&tables.references, (struct reference){utf8_of(name), utf8_of(value)});
+    for (at = 0; PyDict_Next(kinds, &at, &name, &value);)
+        groups.kinds[groups.n_kinds++] = (struct token_kind){utf8_of(name), (uint8_t)PyLong_AsLong(value)};
+    if (PyErr_Occurred())
+        return NULL;
+    /* The texts stand in these, which are kept for as long as the process lives. */
     Py_INCREF(references);
     Py_INCREF(kinds);
     Py_INCREF(page);
@@ -743,46 +570,25 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* token_kinds() -> the prefixes that the core writes */
-static PyObject *token_kinds(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    PyObject *answer = PyList_New(0);
-    for (size_t i = 0; answer && i < N_TOKEN_KINDS; i++)
-        append(&answer, PyUnicode_FromString(TOKEN_KINDS[i]));
-    return answer;
-}
-
 /* describe_tokens(text, offsets, lengths) -> (hashes, groups): as int64 and int8 */
 static PyObject *describe_tokens(PyObject *module, PyObject *args) {
-    PyObject *objects[2], *hashes, *of_tokens, *answer = NULL;
-    Py_buffer text;
-    struct arrays arrays;
+    struct token_array array;
     uint64_t *hash;
     uint8_t *group;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y*OO", &text, &objects[0], &objects[1]))
+    if (!open_tokens(&array, args))
         return NULL;
-    if (open_arrays(&arrays, objects, "q1i1")) {
-        const int64_t *offsets = arrays.buffers[0].buf;
-        const int32_t *lengths = arrays.buffers[1].buf;
-        size_t n = length_of(&arrays.buffers[0]);
-        bool fits = n == length_of(&arrays.buffers[1]);
-        for (size_t i = 0; fits && i < n; i++)
-            fits = offsets[i] >= 0 && offsets[i] <= text.len && lengths[i] >= 0 && lengths[i] <= text.len - offsets[i];
-        hashes = new_bytes(n, sizeof *hash, &hash);
-        of_tokens = new_bytes(n, sizeof *group, &group);
-        for (size_t i = 0; fits && hash && group && i < n; i++) {
-            span token = span_of((const uint8_t *)text.buf + offsets[i], (size_t)lengths[i]);
-            hash[i] = file_hash(token);
-            group[i] = group_of(&groups, token);
-        }
-        close_arrays(&arrays);
-        answer = !fits ? other_shapes() : hash && group ? Py_BuildValue("OO", hashes, of_tokens) : NULL;
-        Py_XDECREF(hashes);
-        Py_XDECREF(of_tokens);
+    PyObject *hashes = new_bytes(array.n, sizeof *hash, &hash), *of_tokens = new_bytes(array.n, sizeof *group, &group);
+    Py_BEGIN_ALLOW_THREADS;
+    for (size_t i = 0; hash && group && i < array.n; i++) {
+        hash[i] = file_hash(token_at(&array, i));
+        group[i] = group_of(&groups, token_at(&array, i));
     }
-    PyBuffer_Release(&text);
+    Py_END_ALLOW_THREADS;
+    PyObject *answer = hash && group ? Py_BuildValue("OO", hashes, of_tokens) : NULL;
+    close_tokens(&array);
+    Py_XDECREF(hashes);
+    Py_XDECREF(of_tokens);
     return answer;
 }
 
@@ -890,7 +696,6 @@ static PyObject *fit_solve(PyObject *module, PyObject *args) {
 
 static PyMethodDef module_methods[] = {
     {"set_tables", set_tables, METH_VARARGS, "Hands the core what it needs to know."},
-    {"token_kinds", token_kinds, METH_NOARGS, "The prefixes of the tokens that the core writes."},
     {"describe_tokens", describe_tokens, METH_VARARGS, "The hashes and groups of tokens in one text."},
     {"ascend", fit_ascend, METH_VARARGS, "Solves for messages in turn; how many passes there were."},
     {"take_out", fit_take_out, METH_VARARGS, "Takes what messages brought out of the weights."},

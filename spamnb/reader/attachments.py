@@ -2,95 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from base64 import encodebytes
+from collections.abc import Callable
 
 from spamnb.reader.charsets import decode
-from spamnb.reader.tables import find_codec
-from spamnb.reader.tnef import TnefFile, read_tnef
-from spamnb.reader.uuencode import UuFile, take_files, uudecode
+from spamnb.reader.uuencode import take_files, uudecode
 
-# enum shown_as of core/mime.h, and enum opened_role of core/reader.h.
+# enum shown_as of core/mime.h.
 AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF = range(9)
-TEXT, SAME_TEXT, PART, LINK, CUT = range(5)
-NO_PART = (b"", b"", b"", b"", b"", 0)
-MAX_LABEL = 63  # bytes of a part of a host name
 
-# What a file that is no part of its own is opened as, by the end of its name.
-FILE_TYPES = {
-    **dict.fromkeys(("html", "htm", "xhtml", "xht", "shtml", "svg"), "text/html"),
-    **dict.fromkeys(("txt", "text", "ics"), "text/plain"),
-}
-
-Opened = tuple[int, int, bytes, bytes, tuple[bytes, bytes, bytes, bytes, bytes, int]]
+Opened = tuple[bytes, bytes, bool]  # the rest of a text, a MIME entity or nothing, and whether nothing was left out
 
 
-def _text(octets: bytes, kind: str, charset: str) -> Opened:
-    return TEXT, AS_HTML if kind == "text/html" else AS_TEXT, octets, charset.encode(), NO_PART
+def _file(name: str, body: bytes, encoding: str) -> bytes:
+    """A file as a part of a message; the core reads it as the end of its name says."""
+    escaped = "".join([f"%{byte:02x}" for byte in name.encode("utf-8", "replace")])
+    fields = f"Content-Type: application/octet-stream\nContent-Transfer-Encoding: {encoding}\n"
+    return f"{fields}Content-Disposition: attachment; filename*=utf-8''{escaped}\n\n".encode() + body
 
 
-def _cut(shown_as: int) -> Opened:
-    return CUT, shown_as, b"", b"", NO_PART
+def _multipart(parts: list[bytes]) -> bytes:
+    """Parts as one entity. No line of base64 or of a uuencoded file is the boundary.
 
-
-def _type_of(name: str) -> str:
-    """What a file is opened as; empty where it is not.
-
-    >>> _type_of("Invoice.HTML"), _type_of("a.zip")
-    ('text/html', '')
+    >>> _multipart([])
+    b''
     """
-    return FILE_TYPES.get(name.rpartition(".")[2].lower(), "")
+    lines = b"".join([b"--inner\n%b\n" % part for part in parts])
+    return b"Content-Type: multipart/mixed; boundary=inner\n\n%b--inner--\n" % lines if parts else b""
 
 
-def _read_pdf(document: bytes) -> list[Opened]:
+def _open_pdf(document: bytes) -> Opened:
+    from html import escape
+
     from spamnb.reader.pdf import read_pdf  # few messages need it
 
     found = read_pdf(document)
-    opened: list[Opened] = [(LINK, AS_PDF, link.encode("utf-8", "replace"), b"", NO_PART) for link in found.links]
-    if found.text:
-        opened.append(_text(found.text.encode("utf-8", "replace"), "text/plain", "utf-8"))
-    return opened if found.is_whole else [*opened, _cut(AS_PDF)]
+    links = "".join([f'<a href="{escape(link)}"></a>' for link in found.links])
+    page = f"<pre>{escape(found.text)}</pre>{links}".encode("utf-8", "replace")
+    fields = b"Content-Type: text/html; charset=utf-8\nContent-Disposition: attachment\n\n"
+    return b"", fields + page if found.text or found.links else b"", found.is_whole
 
 
-def _read_files(files: Iterable[UuFile | TnefFile], encoding: bytes) -> list[Opened]:
-    """Files that are no parts of their own: what a part would say of each, and the text in it."""
-    opened: list[Opened] = []
-    for file in files:
-        kind = _type_of(file.name)
-        content_type = (kind or "application/octet-stream").encode()
-        said = (content_type, b"", encoding, b"attachment", file.name.encode("utf-8", "replace"), file.size)
-        opened.append((PART, AS_NOTHING, b"", b"", said))
-        if kind:
-            opened.append(_text(file.content, kind, ""))
-    return opened
+def _open_tnef(document: bytes) -> Opened:
+    from spamnb.reader.tnef import read_tnef
 
-
-def _read_tnef(document: bytes) -> list[Opened]:
     found = read_tnef(document)
-    body = [_text(found.body.octets, found.body.kind, found.body.charset)] if found.body else []
-    return [*body, *_read_files(found.files, b"tnef"), *([] if found.is_whole else [_cut(AS_TNEF)])]
+    files = [_file(name, encodebytes(content), "base64") for name, content in found.files]
+    if found.body:
+        kind, octets = found.body
+        fields = f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
+        files.insert(0, fields.encode() + encodebytes(octets))
+    return b"", _multipart(files), found.is_whole
 
 
-def _read_text(text: bytes, most: int) -> list[Opened]:
-    """A text that may have uuencoded files in it: what a person reads of it, and the files."""
-    rest, files = take_files(text.decode(), most)
-    return [(SAME_TEXT, AS_TEXT, rest.encode(), b"", NO_PART), *_read_files(files, b"x-uuencode")]
+def _open_smime(document: bytes) -> Opened:
+    from spamnb.reader.smime import signed_content
+
+    return b"", signed_content(document), True
 
 
-def _letters(label: bytes) -> bytes:
-    """What a label of punycode stands for; another label, or one that is spoilt, as it is."""
-    if not label.startswith(b"xn--") or len(label) > MAX_LABEL:
-        return label
-    try:
-        return label[4:].decode("punycode").encode() or label
-    except UnicodeError:
-        return label
+def _open_text(text: bytes) -> Opened:
+    """A text that may have uuencoded files in it."""
+    rest, files = take_files(text)
+    return rest, _multipart([_file(name, lines, "x-uuencode") for name, lines in files]), True
+
+
+_OPENERS = {AS_PDF: _open_pdf, AS_SMIME: _open_smime, AS_TNEF: _open_tnef, AS_TEXT: _open_text}
 
 
 class Program:
     """Answers the core. ``split`` finds the words of a text and ``stem`` stems one; without them neither is asked for.
 
-    >>> Program().decode("день".encode("utf-16"), b"utf-16").decode(), Program().find_codec(b"utf-8")
-    ('день', (0, False, None))
+    >>> Program().decode("день".encode("utf-16"), b"utf-16").decode()
+    'день'
     """
 
     def __init__(
@@ -98,17 +83,13 @@ class Program:
     ) -> None:
         self._split, self._stem = split, stem
 
-    def find_codec(self, name: bytes) -> tuple[int, bool, bytes | None]:
-        """How to read a charset: see ``tables.find_codec``."""
-        return find_codec(name.decode("utf-8", "replace"))
-
-    def decode(self, octets: bytes, charset: bytes | None) -> bytes:
-        """Text in a charset that the core does not read; None where none is claimed."""
-        return decode(octets, charset.decode("utf-8", "replace") if charset else None).encode()
+    def decode(self, octets: bytes, charset: bytes) -> bytes | None:
+        """Text in a charset that the core does not read; None where it does."""
+        text = decode(octets, charset.decode("utf-8", "replace"))
+        return None if text is None else text.encode()
 
     def compose(self, text: bytes) -> bytes:
         """Letters and the accents behind them as one character, where there is one."""
-        import re
         import unicodedata
 
         # Putting n marks of one letter in order takes n² steps, and two letters of katakana become marks.
@@ -121,12 +102,6 @@ class Program:
         text = word.decode()
         return self._stem(text).encode() if self._stem and text.isalpha() else word
 
-    def signed(self, octets: bytes) -> bytes:
-        """The entity in an S/MIME signature."""
-        from spamnb.reader.smime import signed_content
-
-        return signed_content(octets)
-
     def uudecode(self, body: bytes) -> bytes:
         """A body that is uuencoded as a whole."""
         return uudecode(body)
@@ -137,14 +112,15 @@ class Program:
         >>> Program().letters(b"www.xn--bcher-kva.example").decode()
         'www.bücher.example'
         """
-        return b".".join(map(_letters, host.split(b".")))
+        try:
+            return re.sub(rb"\bxn--([^.]+)", lambda label: label[1].decode("punycode").encode(), host)
+        except UnicodeError:  # it is spoilt
+            return host
 
-    def open(self, shown_as: int, octets: bytes, most_parts: int) -> list[Opened]:
+    def open(self, shown_as: int, octets: bytes) -> Opened:
         """What stands in a document, or in a text with files in it."""
-        if shown_as == AS_PDF:
-            return _read_pdf(octets)
-        return _read_tnef(octets) if shown_as == AS_TNEF else _read_text(octets, most_parts)
+        return _OPENERS[shown_as](octets)
 
-    def split(self, text: bytes) -> list[bytes]:
-        """The words of a text."""
-        return [word.encode() for word in self._split(text.decode())] if self._split else []
+    def split(self, text: bytes) -> bytes:
+        """The words of a text, a line each."""
+        return "".join([f"{word}\n" for word in self._split(text.decode())]).encode() if self._split else text

@@ -32,8 +32,6 @@ NO_CHARSETS = frozenset(["idna", "punycode", "unicode-escape", "raw-unicode-esca
 EIGHT_BIT = {"iso2022_jp": "euc_jp", "iso2022_kr": "euc_kr", "hz": "gb2312"}
 EBCDIC = frozenset(["cp037", "cp273", "cp424", "cp500", "cp875", "cp1026", "cp1140"])
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_.:+-]{0,39}\Z")
-
 # All of ASCII, and the escapes by which UTF-7, HZ and ISO 2022 spell other characters in it.
 PROBE = bytes(range(128)) + b"+AOk- ~{VPND~} \x1b$B0!\x1b(B"
 ASCII = bytes(range(128))
@@ -46,46 +44,35 @@ MARKS = (
 )  # fmt: skip
 
 
-def decode(octets: bytes, charset: str | None = None) -> str:
-    """Text of ``octets``: as a byte order mark says, else the claimed charset, else UTF-8, else windows-1252; never
-    raises. What is plainly ASCII stays it, whatever the claim.
+def decode(octets: bytes, charset: str) -> str | None:
+    """Text of ``octets`` as a byte order mark says, else the claimed charset; never raises.
 
-    >>> decode(b"caf\\xe9", "us-ascii"), decode("café".encode(), "no-such-charset"), decode(b"hello", "rot13")
-    ('café', 'café', 'hello')
-    >>> decode("na\u00efve caf\u00e9, cr\u00e8me".encode() + b"\\xff!"), decode(b"hello", "cp037")
-    ('naïve café, crème\ufffd!', 'hello')
+    What is plainly ASCII stays it, whatever the claim. None where it is UTF-8 or windows-1252, which the core reads.
+
+    >>> decode(b"caf\\xe9", "iso-8859-15"), decode("café".encode(), "no-such-charset"), decode(b"hello", "cp037")
+    ('café', None, 'hello')
     """
     codec, transparent = resolve(charset) if charset else ("cp1252", True)
-    if octets.isascii() and (transparent or not _fits(octets, codec)):
+    is_plausible = transparent or _fits(octets, codec)
+    if octets.isascii() and (transparent or not is_plausible):
         return octets.decode("ascii")
     for mark, marked in MARKS:
         if octets.startswith(mark) and _fits(octets[len(mark) :], marked):
             octets, codec = octets[len(mark) :], marked
             break
     else:
-        if not transparent and not _fits(octets, codec):
+        if not is_plausible:
             other = EIGHT_BIT.get(codec[:10], "cp1252")
             codec = other if _is(octets, other) and not _is(octets, "utf-8") else "cp1252"
-    if codec != "cp1252":
-        try:
-            return _decoded(octets, codec)
-        except UnicodeError:
-            pass
-    if codec != "utf-8":
-        try:
-            return octets.decode("utf-8")
-        except UnicodeDecodeError:
-            pass
-    if codec not in ("cp1252", "utf-8"):
-        return _decoded(octets, codec, "replace")
-    # A spoilt text loses a few letters; what is no UTF-8 would lose most of those that are not ASCII.
-    text = octets.decode("utf-8", "replace")
-    if 2 * text.count("\ufffd") < len(text) - len(text.encode("ascii", "ignore")):
-        return text
-    try:
-        return octets.decode("cp1252")
-    except UnicodeDecodeError:
-        return octets.decode("latin-1")
+    if codec == "cp1252":
+        return None
+    if codec == "utf-16":  # in the order in which the bytes make sense
+        codec = "utf-16-be" if octets[::2].count(0) > octets[1::2].count(0) else "utf-16-le"
+    elif codec == "utf-32":
+        codec = "utf-32-be" if octets.startswith(b"\0") else "utf-32-le"
+    if not codec.startswith("utf-16") and not _is(octets, codec) and _is(octets, "utf-8"):
+        codec = "utf-8"
+    return _decoded(octets, codec)
 
 
 @functools.lru_cache(maxsize=512)
@@ -95,14 +82,9 @@ def resolve(charset: str) -> tuple[str, bool]:
     >>> resolve("KS_C_5601-1987"), resolve("zip"), resolve("ISO-2022-JP"), resolve("windows-874")
     (('cp949', True), ('cp1252', True), ('iso2022_jp', False), ('cp874', True))
     """
-    claimed = charset[:60].strip().strip("\"'").lower()
-    bare = claimed
-    while bare.startswith("x-"):
-        bare = bare[2:]
+    claimed = re.sub(r"[-.: ]", "_", charset[:60].strip().strip("\"'").lower())
+    bare = re.sub(r"\A(x_)+", "", claimed)
     for name in (claimed, bare, bare.removeprefix("cs")):
-        if not NAME.match(name):
-            continue
-        name = re.sub(r"[-.: ]", "_", name)
         if page := CODE_PAGE.match(name):
             name = "cp" + page.group(1)
         name = OTHER_NAMES.get(name, name)
@@ -110,15 +92,15 @@ def resolve(charset: str) -> tuple[str, bool]:
             break
     else:
         return "cp1252", True
+    codec = name
     try:
-        info = codecs.lookup(name)
-    except LookupError:  # mbcs and oem exist on Windows only
-        return "cp1252", True
-    if not info._is_text_encoding or info.name in NO_CHARSETS:
-        return "cp1252", True
-    codec = SUPERSETS.get(info.name, info.name)
-    try:
+        codec = codecs.lookup(name).name
+        if codec in NO_CHARSETS:
+            return "cp1252", True
+        codec = SUPERSETS.get(codec, codec)
         return codec, PROBE.decode(codec) == PROBE.decode("ascii")
+    except LookupError:  # mbcs and oem exist on Windows only, and zip is no charset
+        return "cp1252", True
     except UnicodeError:
         return codec, False
 
@@ -157,18 +139,7 @@ def _is(octets: bytes, codec: str) -> bool:
     return True
 
 
-def _decoded(octets: bytes, codec: str, errors: str = "strict") -> str:
-    """``octets`` by a codec, UTF-16 and UTF-32 in the order in which the bytes make sense; lone surrogates are replaced
-    (UTF-7 can spell them)."""
-    if codec == "utf-8":  # which spells no surrogates
-        return octets.decode(codec, errors)
-    if codec == "utf-16":
-        codec = "utf-16-be" if octets[::2].count(0) > octets[1::2].count(0) else "utf-16-le"
-    elif codec == "utf-32":
-        codec = "utf-32-be" if octets.startswith(b"\0") else "utf-32-le"
-    text = octets.decode(codec, "replace" if codec.startswith("utf-16") else errors)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+def _decoded(octets: bytes, codec: str) -> str:
+    """``octets`` by a codec; what it cannot decode, and lone surrogates, which UTF-7 can spell, are replaced."""
+    text = octets.decode(codec, "replace")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

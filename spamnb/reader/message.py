@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,8 @@ from spamnb.reader.options import TokenOptions
 from spamnb.reader.rows import CsrRows
 from spamnb.reader.vocabulary import Vocabulary
 
-DIGEST = 16  # bytes
+DIGEST, DATE = 16, 64  # bytes
+FIELDS, BODY, DIGEST_OF, IDENTITY_OF, DATE_OF = 1, 2, 8, 16, 32  # what is wanted of a message: core/message.h
 _RUN = re.compile(r"\S{100}")
 _PIECE = re.compile(r"(?s).{1,50000}(?:\s|\Z)")
 
@@ -48,14 +48,14 @@ class ReadRows(NamedTuple):
 
     rows: the messages as rows of a vocabulary's ids, the tokens of each as they were first met
     digests: 16 bytes of each, the same however the message is stored; 0 where nobody asked
+    dates: (n,) when each was received, as it says: see ``dates``; empty where nobody asked
     cuts: (n,) what was left out of each, as bits in the order of ``CUTS``: see ``cuts_in_words``
-    errors: (number of the message, errno) of files that could not be read; their rows are empty
     """
 
     rows: CsrRows
     digests: bytes
+    dates: np.ndarray
     cuts: np.ndarray
-    errors: list[tuple[int, int]]
 
 
 class Part(NamedTuple):
@@ -98,11 +98,6 @@ class Message(NamedTuple):
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), "")
 
-    def header_all(self, name: str) -> list[str]:
-        """All values of a header field, in order."""
-        name = name.lower()
-        return [value for key, value in self.headers if key.lower() == name]
-
 
 class Reader:
     """Reads messages with one set of options, for one thread at a time; other threads may run meanwhile.
@@ -118,20 +113,19 @@ class Reader:
     def __init__(self, options: TokenOptions | None = None) -> None:
         self.options = options or TokenOptions()
         split, stem = _splitter(self.options.tokenizer), _stemmer(self.options.stem)
-        self._core = _core.Reader(
+        self.core = _core.Reader(
             header_rules(self.options.ignore_headers), Program(split, stem), self.options.ngrams,
             self.options.body_only, stem is not None, split is not None,
         )  # fmt: skip
 
-    def read(
-        self, messages: Sequence[bytes | str | os.PathLike[str]], vocabulary: Vocabulary, identify: bool = True
-    ) -> ReadRows:
-        """Messages, bytes or paths of files, as rows of the vocabulary's ids. Without ``identify`` digests are 0."""
-        lengths, cells, digests, cuts, errors = self._core.read(list(messages), vocabulary.core, identify)
+    def read(self, messages: Sequence[bytes], vocabulary: Vocabulary, identify: bool = True) -> ReadRows:
+        """Messages as rows of the vocabulary's ids; with their digests and dates where they are to ``identify``."""
+        lengths, cells, digests, dates, cuts = self.core.read(tuple(messages), vocabulary.core, identify)
         indptr = np.zeros(len(messages) + 1, np.int64)
         np.cumsum(np.frombuffer(lengths, np.uint32), out=indptr[1:])
         ids, counts = np.frombuffer(cells or b"", np.int32).reshape(-1, 2).T
-        return ReadRows(CsrRows(indptr, ids, counts), digests, np.frombuffer(cuts, np.uint32), errors)
+        rows = CsrRows(indptr, ids, counts)
+        return ReadRows(rows, digests, np.frombuffer(dates, f"S{DATE}"), np.frombuffer(cuts, np.uint32))
 
     def tokens(self, raw: bytes) -> dict[str, int]:
         """The tokens of one message with their occurrences, in the order in which they were met."""
@@ -139,20 +133,13 @@ class Reader:
         rows = self.read([raw], vocabulary).rows
         return dict(zip(vocabulary.take(rows.ids), rows.counts.tolist()))
 
-    def header(self, raw: bytes) -> list[tuple[str, str]]:
-        """(name as written, decoded value) of the header fields in order; the body is not read."""
-        return self._core.header(raw)
-
-    def digests(self, raw: bytes) -> tuple[bytes, bytes]:
-        """See ``digest`` and ``identity``."""
-        return self._core.digests(raw)
-
     def parse(self, raw: bytes) -> Message:
         """One message, for people."""
-        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest = self._core.parse(raw)
+        found = self.core.parse(raw, FIELDS | BODY | DIGEST_OF)
+        headers, texts, links, images, forms, hidden, facts, parts, cuts, digest, *_ = found
         return Message(
             tuple(headers), tuple(texts), tuple(links), tuple(images), tuple(forms), "\n".join(hidden), tuple(facts),
-            tuple([Part(*part) for part in parts]), tuple(cuts), digest,
+            tuple([Part(*part) for part in parts]), _names(CUTS, cuts), digest,
         )  # fmt: skip
 
 
@@ -162,7 +149,11 @@ def cuts_in_words(bits: int) -> tuple[str, ...]:
     >>> cuts_in_words(0), cuts_in_words(1)
     ((), ('a part of the header section, which is too long',))
     """
-    return tuple([words for bit, words in enumerate(CUTS.values()) if bits >> bit & 1]) if bits else ()
+    return _names(CUTS.values(), bits) if bits else ()
+
+
+def _names(names: Iterable[str], bits: int) -> tuple[str, ...]:
+    return tuple([name for bit, name in enumerate(names) if bits >> bit & 1])
 
 
 class _Own(threading.local):
@@ -187,7 +178,8 @@ def parse(raw: bytes) -> Message:
 
 def fields_of(raw: bytes) -> list[tuple[str, str]]:
     """(name as written, decoded value) of the header fields in order; the body is not read."""
-    return _own.reader.header(raw)
+    fields: list[tuple[str, str]] = _own.reader.core.parse(raw, FIELDS)[0]
+    return fields
 
 
 def header_of(raw: bytes, name: str) -> str:
@@ -201,7 +193,8 @@ def header_of(raw: bytes, name: str) -> str:
 
 def digest(raw: bytes) -> bytes:
     """16 bytes, the same however the message is stored."""
-    return _own.reader.digests(raw)[0]
+    found: bytes = _own.reader.core.parse(raw, DIGEST_OF)[-3]
+    return found
 
 
 def identity(raw: bytes) -> bytes:
@@ -210,4 +203,12 @@ def identity(raw: bytes) -> bytes:
     >>> identity(b"Received: from a\n by b\nSubject: x\n\nhi") == identity(b"Subject: x\n\nhi\n")
     True
     """
-    return _own.reader.digests(raw)[1]
+    found: bytes = _own.reader.core.parse(raw, IDENTITY_OF)[-2]
+    return found
+
+
+def date_of(raw: bytes) -> str:
+    """When a message was received, as it says: what follows the last semicolon of its topmost Received field; where it
+    has no such field, its Date field. At most 63 characters."""
+    date: str = _own.reader.core.parse(raw, DATE_OF)[-1]
+    return date

@@ -1,8 +1,7 @@
-"""Text and links of PDF documents, page by page: run as a program by ``pdf.py``, which ends it at will.
+"""Text and links of PDF documents: run as a program by ``pdf.py``, which ends it at will.
 
-A document comes as its length (four bytes, big-endian) and its bytes. For each page a line of JSON goes back,
-``{"text": …, "links": […]}``, and at the end ``{"is_whole": …}``: whether all of it was read. What a document costs
-beyond the bounds below ends the process; the pages that were answered stay.
+A document comes as its length (four bytes, big-endian) and its bytes. A line of JSON goes back, ``[text, links, whether
+this is all]``: of a document that costs more than the bounds below, the pages before.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import logging
 import resource
 import signal
 import sys
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -23,7 +21,14 @@ MAX_LINK = 2000  # characters
 MAX_CONTENT = 1 << 18  # bytes of drawing commands on one page: by them, not by the clock, what is read is bounded
 MAX_SECONDS = 1.0  # of the processor for one document
 MAX_MEMORY = 1 << 29  # bytes of addresses, the interpreter's own included
-MAX_IDLE = 60  # seconds
+
+
+class TooSlow(BaseException):
+    """A document takes too much time."""
+
+
+def _end(*_: object) -> None:
+    raise TooSlow
 
 
 def answer_documents() -> None:
@@ -31,30 +36,25 @@ def answer_documents() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, _end)
     logging.disable()
     import pypdf
 
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        signal.alarm(MAX_IDLE)
-        header = source.read(4)
-        signal.alarm(0)
-        if len(header) < 4:
-            return
+    while len(header := source.read(4)) == 4:
         document = source.read(int.from_bytes(header, "big"))
-        signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)  # SIGPROF ends the process, whatever runs in it
-        for answer in answers(pypdf, document):
-            sink.write(json.dumps(answer).encode() + b"\n")
-            sink.flush()
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        sink.write(json.dumps(answer(pypdf, document)).encode() + b"\n")
+        sink.flush()
 
 
-def answers(pypdf: Any, document: bytes) -> Iterator[dict[str, Any]]:
+def answer(pypdf: Any, document: bytes) -> tuple[str, list[str], bool]:
     """What there is to say of a document."""
+    texts: list[str] = []
+    links: list[str] = []
     is_whole, left = True, MAX_CHARACTERS
     try:
-        reader = pypdf.PdfReader(BytesIO(document))
-        for number, page in enumerate(reader.pages):
+        signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
+        for number, page in enumerate(pypdf.PdfReader(BytesIO(document)).pages):
             if number == MAX_PAGES or not left:
                 is_whole = False
                 break
@@ -65,12 +65,14 @@ def answers(pypdf: Any, document: bytes) -> Iterator[dict[str, Any]]:
             elif content is not None:
                 text = page.extract_text()
             is_whole = is_whole and len(text) <= left
-            text = text[:left]
-            left -= len(text)
-            yield {"text": text, "links": links_of(page)}
-    except Exception:  # a broken document may raise anything
+            texts.append(text[:left])
+            left -= len(texts[-1])
+            links += links_of(page)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    except (Exception, TooSlow):  # a broken document may raise anything
+        signal.setitimer(signal.ITIMER_PROF, 0)
         is_whole = False
-    yield {"is_whole": is_whole}
+    return "\n".join(texts), links, is_whole
 
 
 def links_of(page: Any) -> list[str]:

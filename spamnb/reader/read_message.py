@@ -50,8 +50,9 @@ class ReadMessage:
     def counts(self) -> dict[str, int]:
         """The tokens with their occurrences. Of two with one hash, which a sender may search for, the first alone: a
         model could not tell the other's counts from its own."""
-        first = np.sort(np.unique(self.vocabulary.hashes(self.row.ids), return_index=True)[1])
-        return dict(zip(self.vocabulary.take(self.row.ids[first]), self.row.counts[first].tolist()))
+        tokens = self.vocabulary.take(self.row.ids)
+        first = np.sort(np.unique(tokens.hashes, return_index=True)[1])
+        return dict(zip(tokens.take(first), self.row.counts[first].tolist()))
 
     @property
     def identity(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Messages as rows in compressed sparse row form: which tokens each holds, and how often; and lists of such tokens.
+"""Messages as rows in compressed sparse row form: which tokens each holds, and how often.
 
 One message and ten thousand have the same form, so they are scored by the same code. What the ids number is the
 business of whoever holds the rows: a vocabulary, a training set's columns, or a list of tokens beside them.
@@ -6,14 +6,10 @@ business of whoever holds the rows: a vocabulary, a training set's columns, or a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from spamnb.reader.vocabulary import Vocabulary
 
 
 class CsrRows(NamedTuple):
@@ -75,43 +71,6 @@ class CsrRows(NamedTuple):
         from scipy.sparse import csr_array
 
         return csr_array((self.counts, self.ids, self.indptr), shape=(len(self.indptr) - 1, n_columns))
-
-
-class TokenIds(Sequence[str]):
-    """The k tokens of a vocabulary with the given ``ids`` (k,); their text is read only when it is asked for."""
-
-    def __init__(self, vocabulary: Vocabulary, ids: np.ndarray) -> None:
-        self.vocabulary = vocabulary
-        self.ids = ids
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def hashes(self) -> np.ndarray:
-        """The hash of each token, (k,) int64."""
-        return self.vocabulary.hashes(self.ids)
-
-    @property
-    def groups(self) -> np.ndarray:
-        """The group of each token, (k,) int8."""
-        return self.vocabulary.groups(self.ids)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> TokenIds: ...
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return TokenIds(self.vocabulary, self.ids[index])
-        return self.vocabulary.take(self.ids[[index]])[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.vocabulary.take(self.ids))
-
-    def take(self, indices: np.ndarray) -> TokenIds:
-        """Those at these indices of the list, (m,)."""
-        return TokenIds(self.vocabulary, self.ids[indices])
 
 
 def take_tokens(tokens: Any, indices: np.ndarray) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-SEQUENCE, OID, OCTETS, OCTETS_IN_PIECES, EXPLICIT = 0x30, 0x06, 0x04, 0x24, 0xA0
-SIGNED_DATA = bytes.fromhex("2a864886f70d010702")
-DATA = bytes.fromhex("2a864886f70d010701")
-MAX_VALUES = 5000  # of BER that are looked at; programs write a text in pieces of a kilobyte
+OCTETS, OCTETS_IN_PIECES, EXPLICIT = 0x04, 0x24, 0xA0
+# ContentInfo ::= SEQUENCE { SIGNED_DATA, [0] SignedData }
+# SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { DATA, [0] OCTET STRING }, ... }
+SIGNED_DATA = bytes.fromhex("06092a864886f70d010702")
+DATA = bytes.fromhex("06092a864886f70d010701")
+MAX_BEFORE = 4096  # bytes before the entity
+MAX_PIECES = 5000  # programs write a text in pieces of a kilobyte
 
 
 def signed_content(octets: bytes) -> bytes:
@@ -15,40 +18,33 @@ def signed_content(octets: bytes) -> bytes:
     >>> signed_content(der)
     b''
     """
-    try:
-        return _signed_content(octets)
-    except IndexError:  # it ends within a value
-        return b""
-
-
-def _signed_content(octets: bytes) -> bytes:
-    # ContentInfo ::= SEQUENCE { OID, [0] SignedData }
-    position, _ = _enter(octets, 0, SEQUENCE)
-    position = _skip_oid(octets, position, SIGNED_DATA)
-    position, _ = _enter(octets, position, EXPLICIT)
-    # SignedData ::= SEQUENCE { version, digest algorithms, SEQUENCE { OID, [0] OCTET STRING }, ... }
-    position, _ = _enter(octets, position, SEQUENCE)
-    position = _skip(octets, _skip(octets, position))
-    position, _ = _enter(octets, position, SEQUENCE)
-    position = _skip_oid(octets, position, DATA)
-    position, _ = _enter(octets, position, EXPLICIT)
-    if octets[position] == OCTETS:
-        begin, end = _enter(octets, position, OCTETS)
-        return octets[begin:end]
-    position, end = _enter(octets, position, OCTETS_IN_PIECES)
+    begin = octets.find(SIGNED_DATA, 0, MAX_BEFORE)
+    position = octets.find(DATA, begin, MAX_BEFORE)
     pieces = []
-    for _ in range(MAX_VALUES):
-        if position >= end or octets[position : position + 1] != b"\x04":  # the end, or its mark
-            break
-        begin, position = _enter(octets, position, OCTETS)
-        pieces.append(octets[begin:position])
+    try:
+        if begin < 0 or position < 0:
+            return b""
+        position, _ = _enter(octets, position + len(DATA), EXPLICIT)
+        if octets[position] == OCTETS:
+            begin, end = _enter(octets, position, OCTETS)
+            return octets[begin:end]
+        position, end = _enter(octets, position, OCTETS_IN_PIECES)
+        for _ in range(MAX_PIECES):
+            if position >= end or octets[position : position + 1] != b"\x04":  # the end, or its mark
+                break
+            begin, position = _enter(octets, position, OCTETS)
+            pieces.append(octets[begin:position])
+    except IndexError:  # it ends within a value, or is no signed data
+        return b""
     return b"".join(pieces)
 
 
-def _value(octets: bytes, position: int) -> tuple[int, int]:
-    """Where the contents of the value at ``position`` begin and end; without a length they end with all there is."""
-    size = octets[position + 1]
-    begin = position + 2
+def _enter(octets: bytes, position: int, tag: int) -> tuple[int, int]:
+    """Where the contents of the value at ``position``, which must have this tag, begin and end; without a length they
+    end with all there is."""
+    if octets[position] != tag:
+        raise IndexError("another value")
+    begin, size = position + 2, octets[position + 1]
     if size == 0x80:
         return begin, len(octets)
     if size > 0x80:
@@ -57,33 +53,3 @@ def _value(octets: bytes, position: int) -> tuple[int, int]:
             raise IndexError("a length of too many bytes")
         size, begin = int.from_bytes(octets[begin : begin + n_bytes], "big"), begin + n_bytes
     return begin, min(begin + size, len(octets))
-
-
-def _enter(octets: bytes, position: int, tag: int) -> tuple[int, int]:
-    """``_value`` of a value that must have this tag."""
-    if octets[position] != tag:
-        raise IndexError("another value")
-    return _value(octets, position)
-
-
-def _skip(octets: bytes, position: int) -> int:
-    """Where the next value begins behind that at ``position``, which may be of no stated length."""
-    depth = 0
-    for _ in range(MAX_VALUES):
-        if octets[position] == 0 == octets[position + 1]:  # ends the last value of no stated length
-            depth, position = depth - 1, position + 2
-        elif octets[position + 1] == 0x80:
-            depth, position = depth + 1, position + 2
-        else:
-            position = _value(octets, position)[1]
-        if depth <= 0:
-            return position
-    raise IndexError("too many values")
-
-
-def _skip_oid(octets: bytes, position: int, wanted: bytes) -> int:
-    """Where the next value begins behind this object identifier."""
-    begin, end = _enter(octets, position, OID)
-    if octets[begin:end] != wanted:
-        raise IndexError("another kind of contents")
-    return end

@@ -7,9 +7,17 @@ an opinion of an earlier filter: a delivery rule that trusts ``X-Spam-Flag`` mus
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 EMPTY_LINE = re.compile(rb"^\r*+\n", re.MULTILINE)
+FOLDED = rb"[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)"  # the rest of a field
+ON_TOP = re.compile(rb"(?i)(?-i:From [^\n]*\n)?((?:x-envelope-" + FOLDED + rb")+)received\s*:" + FOLDED)
+ENVELOPE = re.compile(rb"(?im)^x-envelope-(from|to)\s*:")
+# The line of an mbox, and lines that would become the continuation of a field of ours.
+BEGINNING = re.compile(rb"(From [^\n]*\n)?(?:[ \t][^\n]*(?:\n|\Z))*")
+# Some readers take a lone CR for a line end, so a field may hide behind one.
+_FIELD = rb"[ \t\f\v]*x-spam-[^:\r\n]*:[^\r\n]*(?:(?:\r*\n|\r)[ \t][^\r\n]*)*"
+X_SPAM = re.compile(rb"(?im)^" + _FIELD + rb"\r*\n?|\r" + _FIELD)
 _LINE_WIDTH = 78  # RFC 5322, 2.1.1: SHOULD be no more than 78 characters
 
 
@@ -35,21 +43,8 @@ def strip_filter_headers(raw: bytes) -> bytes:
     >>> strip_filter_headers(b"X-Envelope-From: a\\nX-Envelope-To: b\\nReceived: here\\n now\\nReceived: there\\n\\nhi")
     b'Received: there\\n\\nhi'
     """
-    end = section_length(raw)
-    start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
-    envelope: set[bytes] = set()
-    name = b""
-    for line in _lines(raw, start, end):
-        if not _is_continuation(line):
-            if name == b"received":
-                break
-            name = line.partition(b":")[0].strip().lower()
-            if name.startswith(b"x-envelope-"):
-                envelope.add(name)
-            elif not (name == b"received" and {b"x-envelope-from", b"x-envelope-to"} <= envelope):
-                return raw
-        start += len(line)
-    return raw[start:]
+    found = ON_TOP.match(raw)
+    return raw[found.end() :] if found and len(set(ENVELOPE.findall(found[1].lower()))) == 2 else raw
 
 
 def rewritten(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
@@ -60,62 +55,19 @@ def rewritten(raw: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
     >>> rewritten(b"X-Spam-Flag: NO\\r\\nTo: x\\r\\n\\r\\nhi", [("X-Spam-Flag", "YES")])
     b'X-Spam-Flag: YES\\r\\nTo: x\\r\\n\\r\\nhi'
     """
-    end = section_length(raw)
-    newline = _newline(raw)
+    end, newline = section_length(raw), _newline(raw)
     ours = b"".join(_folded(name, value, newline) for name, value in fields)
-    top = start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
-    # A first line that begins with a blank must not become the continuation of our last field.
-    for line in _lines(raw, start, end):
-        if not _is_continuation(line):
-            break
-        top += len(line)
+    found = BEGINNING.match(raw)
+    assert found
+    top, start = found.end(), max(found.end(1), 0)
     if start < top == end:
         top, ours = start, ours + newline  # no field at all: all of it is body
-    if b"x-spam-" not in raw[top:end].lower():
-        return raw[:top] + ours + raw[top:]
-    return raw[:top] + ours + b"".join(_kept(raw, top, end)) + raw[end:]
-
-
-def _lines(raw: bytes, start: int, end: int) -> Iterator[bytes]:
-    """The lines of ``raw[start:end]`` with their line ends; a CR alone ends none."""
-    while start < end:
-        stop = raw.find(b"\n", start, end) + 1 or end
-        yield raw[start:stop]
-        start = stop
-
-
-def _is_continuation(line: bytes) -> bool:
-    """Whether a line of a header section continues the field before it."""
-    return line[:1] in (b" ", b"\t")
+    return raw[:top] + ours + X_SPAM.sub(b"", raw[top:end]) + raw[end:]
 
 
 def _newline(raw: bytes) -> bytes:
     first = raw.find(b"\n")
     return b"\r\n" if first > 0 and raw[first - 1 : first] == b"\r" else b"\n"
-
-
-def _kept(raw: bytes, start: int, end: int) -> Iterator[bytes]:
-    """The header block's lines without X-Spam-* fields and their continuation lines."""
-    forged = False
-    for line in _lines(raw, start, end):
-        text = line.rstrip(b"\r\n")
-        # Some readers take a lone CR for a line end, so a field may hide behind one.
-        pieces = text.split(b"\r")
-        kept = []
-        for piece in pieces:
-            if not (forged and _is_continuation(piece)):
-                forged = _is_x_spam(piece)
-            if not forged:
-                kept.append(piece)
-        if len(kept) == len(pieces):
-            yield line
-        elif any(kept):
-            yield b"\r".join(kept) + line[len(text) :]
-
-
-def _is_x_spam(line: bytes) -> bool:
-    name, colon, _ = line.partition(b":")
-    return bool(colon) and name.strip().lower().startswith(b"x-spam-")
 
 
 def _folded(name: str, value: str, newline: bytes) -> bytes:

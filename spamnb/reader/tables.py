@@ -1,18 +1,16 @@
-"""What the core is given: characters as ``unicodedata`` has them, references of HTML, charsets of single bytes.
+"""What the core is given: characters as ``unicodedata`` has them, and references of HTML.
 
 Nothing here is generated: the core asks for 256 characters when it first meets one of them.
 """
 
 from __future__ import annotations
 
-import functools
 import html.entities
 import os
 import struct
 import unicodedata
 
 from spamnb.reader import _core
-from spamnb.reader.charsets import resolve
 from spamnb.reader.evidence import GROUPS, KINDS
 
 _WORD_SIGNS = frozenset("$'-.,!%_\n")  # ASCII that words may hold, and the line feed that ends a line
@@ -46,7 +44,6 @@ _EAST_ASIAN = frozenset("BOPOMOFO CJK HANGUL HIRAGANA IDEOGRAPHIC KATAKANA KATAK
 _CHARACTER = struct.Struct("=HH5H5Bx")  # struct character of core/unicode.h
 _PAGE = 256
 
-UTF8, SINGLE_BYTES, PYTHON, PYTHON_NOT_ASCII = range(4)  # enum codec_kind of core/charset.h
 _scripts: dict[str, int] = {}
 
 
@@ -97,14 +94,9 @@ def _flags(char: str, word: str, script: str) -> int:
         category[0] in "PS" and char != _BLANK_PATTERN,
         _is_invisible(char),
         char.isalpha(),
-        char.isupper(),
-        char.islower() or category == "Lt",
-        char.isdigit(),
         char.isspace(),
-        char.isalnum() or char == "_",
         combines,
         any([first <= point <= last for first, last in _UNSPACED]),
-        char in _DOTS,
         script in _EAST_ASIAN,
     )
     return sum([bool(is_it) << bit for bit, is_it in enumerate(known)])
@@ -143,43 +135,8 @@ def make_page(number: int) -> bytes:
     return b"".join(characters) + bytes(pool)
 
 
-@functools.cache
-def _single_bytes(codec: str) -> bytes | None:
-    """What each byte of a charset stands for, as 256 numbers of 16 bits; None where it is none of single bytes."""
-    points: list[int] = []
-    for byte in range(256):
-        try:
-            text = bytes([byte]).decode(codec)
-        except UnicodeDecodeError as error:
-            if "undefined" not in error.reason:  # it begins a character of more bytes
-                return None
-            text = "\ufffd"
-        if len(text) != 1 or ord(text) > 0xFFFF:
-            return None
-        points.append(ord(text))
-    is_ascii = points[:128] == list(range(128))
-    return struct.pack("256H", *points) if is_ascii else None
-
-
-@functools.lru_cache(maxsize=512)
-def find_codec(charset: str) -> tuple[int, bool, bytes | None]:
-    """How the core is to read a claimed charset: (codec_kind, whether nothing is known of it, its table).
-
-    >>> find_codec("utf-8"), find_codec("no such")[:2], find_codec("koi8-r")[0], find_codec("gb2312")[0]
-    ((0, False, None), (1, True), 1, 2)
-    """
-    codec, transparent = resolve(charset)
-    if not transparent:
-        return PYTHON_NOT_ASCII, False, None
-    if codec == "utf-8":
-        return UTF8, False, None
-    table = _single_bytes(codec)
-    return (SINGLE_BYTES, codec == "cp1252", table) if table else (PYTHON, False, None)
-
-
 def hand_over() -> None:
     """Hand the core its tables; twice does nothing."""
-    references = [(name.encode(), text.encode()) for name, text in html.entities.html5.items()]
-    kinds = [(prefix.encode(), GROUPS.index(group)) for prefix, group in KINDS.items()]
+    kinds = {prefix: GROUPS.index(group) for prefix, group in KINDS.items()}
     groups = (GROUPS.index("text"), GROUPS.index("pairs"), GROUPS.index("headers"))
-    _core.set_tables(references, make_page, kinds, groups, os.urandom(16))
+    _core.set_tables(dict(html.entities.html5), make_page, kinds, groups, os.urandom(16))

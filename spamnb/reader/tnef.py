@@ -22,31 +22,16 @@ UNICODE = 0x1F
 OF_ANY_SIZE = (0xD, 0x1E, UNICODE, 0x102)
 
 
-class TnefText(NamedTuple):
-    """A body."""
-
-    kind: str
-    octets: bytes
-    charset: str
-
-
-class TnefFile(NamedTuple):
-    """An attachment."""
-
-    name: str
-    content: bytes
-
-    @property
-    def size(self) -> int:
-        """Bytes of the content."""
-        return len(self.content)
-
-
 class Tnef(NamedTuple):
-    """What was read of a document, and whether that is all of it."""
+    """What was read of a document.
 
-    body: TnefText | None
-    files: list[TnefFile]
+    body: its content type and bytes, where there is one
+    files: name and content of each attachment
+    is_whole: whether that is all
+    """
+
+    body: tuple[str, bytes] | None
+    files: list[tuple[str, bytes]]
     is_whole: bool
 
 
@@ -56,35 +41,32 @@ def read_tnef(octets: bytes) -> Tnef:
         return Tnef(None, [], True)
     text = b""
     properties: dict[int, bytes] = {}
-    files: list[TnefFile] = []
+    files: list[tuple[str, bytes]] = []
     attributes = list(_attributes(octets))
-    is_whole = len(attributes) <= MAX_ATTRIBUTES
     for number, value in attributes[:MAX_ATTRIBUTES]:
         if number == BODY:
             text = value.rstrip(b"\0")
         elif number == PROPERTIES:
             properties = _properties(value)
         elif number == NEW_ATTACHMENT:
-            if len(files) == MAX_ATTACHMENTS:
-                is_whole = False
-                break
-            files.append(TnefFile("", b""))
+            files.append(("", b""))
         elif number == ATTACHMENT_NAME and files:
-            files[-1] = files[-1]._replace(name=value.rstrip(b"\0").decode("latin-1")[:255])
+            files[-1] = value.rstrip(b"\0").decode("latin-1")[:255], files[-1][1]
         elif number == ATTACHMENT_DATA and files:
-            files[-1] = files[-1]._replace(content=value)
+            files[-1] = files[-1][0], value
     body = _body(text, properties)
-    return Tnef(body, files, is_whole and (body is not None or RTF not in properties))
+    is_whole = len(attributes) <= MAX_ATTRIBUTES and len(files) <= MAX_ATTACHMENTS
+    return Tnef(body, files[:MAX_ATTACHMENTS], is_whole and (body is not None or RTF not in properties))
 
 
-def _body(text: bytes, properties: dict[int, bytes]) -> TnefText | None:
+def _body(text: bytes, properties: dict[int, bytes]) -> tuple[str, bytes] | None:
     code_page = int.from_bytes(properties.get(CODE_PAGE, b"")[:4], "little")
     charset = {0: "", 65001: "utf-8", 20127: "us-ascii"}.get(code_page, f"cp{code_page}")
     if html := properties.get(HTML):
-        return TnefText("text/html", html, charset)
+        return f"text/html; charset={charset}", html
     if TEXT in properties:
-        return TnefText("text/plain", properties[TEXT], "utf-8")
-    return TnefText("text/plain", text, charset) if text else None
+        return "text/plain; charset=utf-8", properties[TEXT]
+    return (f"text/plain; charset={charset}", text) if text else None
 
 
 def _attributes(octets: bytes) -> Iterator[tuple[int, bytes]]:

@@ -46,7 +46,16 @@ class TokenArray(Sequence[str]):
         """From strings."""
         encoded = [token.encode() for token in tokens]
         lengths = np.fromiter(map(len, encoded), np.int32, len(encoded))
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
+        return cls.packed_in(np.frombuffer(b"".join(encoded), np.uint8), lengths)
+
+    @classmethod
+    def packed_in(cls, text: np.ndarray, lengths: np.ndarray) -> TokenArray:
+        """Those of these lengths that stand in a text one after the other."""
+        return cls(text, np.cumsum(lengths, dtype=np.int64) - lengths, lengths)
+
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and lengths as the core reads them."""
+        return np.ascontiguousarray(self.offsets, np.int64), np.ascontiguousarray(self.lengths, np.int32)
 
     @property
     def hashes(self) -> np.ndarray:
@@ -63,8 +72,7 @@ class TokenArray(Sequence[str]):
         return self._groups
 
     def _described(self) -> tuple[np.ndarray, np.ndarray]:
-        lengths = np.ascontiguousarray(self.lengths, np.int32)
-        hashes, groups = _core.describe_tokens(self.text, np.ascontiguousarray(self.offsets, np.int64), lengths)
+        hashes, groups = _core.describe_tokens(self.text, *self.places())
         return np.frombuffer(hashes, np.int64), np.frombuffer(groups, np.int8)
 
     def __sizeof__(self) -> int:

@@ -9,7 +9,6 @@ import numpy as np
 
 from spamnb.errors import Damaged
 from spamnb.learners.learner import HardMessage
-from spamnb.reader.rows import TokenIds
 from spamnb.store.database import MAX_SUM, checked_rows, int_between, is_digest, is_text, parse_json
 from spamnb.store.rows import described
 from spamnb.store.store import Store
@@ -53,7 +52,7 @@ class HardMessages:
                 if names[label] not in scores or not _are_words(words):
                     raise Damaged("a message in table hard without a score of its class, or without words")
                 ids = np.unique(vocabulary.ids(words))
-                return HardMessage(number, digest, names[label], scores, TokenIds(vocabulary, ids))
+                return HardMessage(number, digest, names[label], scores, vocabulary.take(ids))
             return None
 
     def put(self, digest: bytes, label: str, offsets: dict[str, float], tokens: Sequence[str]) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 
 from spamnb.counts.class_counts import ClassCounts, SparseRow
 from spamnb.errors import Damaged, SpamnbError
-from spamnb.reader.rows import TokenIds
 from spamnb.reader.token_array import TokenArray
 
 DOCUMENTS, OCCURRENCES, WEIGHT = range(3)  # of figures
@@ -26,9 +25,9 @@ _NUMBERS = 4  # of a packed cell
 _BYTES = 5  # of the largest number
 
 
-def described(tokens: Sequence[str]) -> TokenArray | TokenIds:
+def described(tokens: Sequence[str]) -> TokenArray:
     """The same tokens with their hashes and groups."""
-    return tokens if isinstance(tokens, TokenArray | TokenIds) else TokenArray.of(tokens)
+    return tokens if isinstance(tokens, TokenArray) else TokenArray.of(tokens)
 
 
 class Cells(NamedTuple):

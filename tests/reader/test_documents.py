@@ -117,14 +117,17 @@ def test_a_document_that_takes_too_long_ends_its_process_and_keeps_the_pages_bef
 
 
 def _read_in_child(queue: multiprocessing.Queue) -> None:
-    queue.put((read(made([page(b"child")])), pdf._running[0][0] == os.getpid()))
+    queue.put((read(made([page(b"child")])), os.getpid() in pdf.processes))
     pdf.end_process()
 
 
 @needs_pypdf
 def test_a_process_that_is_gone_is_started_anew_and_a_fork_has_its_own() -> None:
     assert read(made([page(b"here")])) == "here"
-    pdf._running[0][1].kill()
+    running = pdf.processes[os.getpid()].running
+    assert running
+    running.kill()
+    running.wait()
     assert read(made([page(b"parent")])) == "parent"
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -193,7 +196,7 @@ def test_attachments_in_a_winmail_dat_are_parts_and_those_that_are_text_are_read
     ]
     message = parse(winmail(tnef(*attributes)))
     assert message.links == ("http://pay.example/",)
-    assert [(part.filename, part.size) for part in message.parts[1:]] == [("bill.html", len(PAGE)), ("a.exe", 2)]
+    assert [part.filename for part in message.parts[1:]] == ["bill.html", "a.exe"]
     assert len(parse(winmail(tnef(*attributes * 100))).parts) <= 100
 
 

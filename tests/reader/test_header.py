@@ -27,8 +27,8 @@ def subject(value: str | bytes) -> str:
 def test_fields_in_order_unfolded_and_found_by_any_case() -> None:
     message = parse(b"Received: a\n\tb\nSubject: hi\nreceived:c\n\nbody")
     assert message.headers == (("Received", "a\tb"), ("Subject", "hi"), ("received", "c"))
-    assert message.header("RECEIVED") == "a\tb" and message.header_all("Received") == ["a\tb", "c"]
-    assert message.header("to") == "" and message.header_all("to") == []
+    assert message.header("RECEIVED") == "a\tb"
+    assert message.header("to") == ""
 
 
 @pytest.mark.parametrize(

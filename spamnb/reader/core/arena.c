@@ -67,9 +67,12 @@ void *arena_take(struct arena *arena, size_t count, size_t size) {
     return memset(arena_room(arena, count, size), 0, count * size);
 }
 
-span arena_copy(struct arena *arena, span text) {
-    struct writer writer = writer_open(arena, size_of(text));
-    put_span(&writer, text);
+span arena_copy(struct arena *arena, span text) { return two_spans(arena, text, (span){0}); }
+
+span two_spans(struct arena *arena, span one, span other) {
+    struct writer writer = writer_open(arena, size_of(one) + size_of(other));
+    put_span(&writer, one);
+    put_span(&writer, other);
     return writer_close(&writer);
 }
 
@@ -123,6 +126,6 @@ span lower_copy(struct arena *arena, span text) {
 
 void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, size_t size) {
     *room = *room ? 2 * *room : 8;
-    void *grown = arena_take(arena, *room, size);
+    void *grown = arena_room(arena, *room, size);
     return count ? memcpy(grown, items, count * size) : grown;
 }

@@ -3,8 +3,7 @@
  * One writer may stand at the arena's end and grow; until it is closed nothing else can be taken. Two texts that grow at
  * the same place would overwrite each other, and no sanitizer would see it.
  */
-#ifndef SPAMNB_ARENA_H
-#define SPAMNB_ARENA_H
+#pragma once
 
 #include "bytes.h"
 
@@ -35,8 +34,9 @@ _Noreturn void arena_fail(struct arena *arena, enum failure why);
 void *arena_take(struct arena *arena, size_t count, size_t size);
 /* The same, with whatever stands in it. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
-/* A copy of a text. */
+/* A copy of a text, and of two as one. */
 span arena_copy(struct arena *arena, span text);
+span two_spans(struct arena *arena, span one, span other);
 
 struct writer {
     struct arena *arena;
@@ -70,7 +70,7 @@ static inline void put_span(struct writer *writer, span text) {
 /* A copy in lower case. */
 span lower_copy(struct arena *arena, span text);
 
-/* Arrays that grow. LIST(type) is their type; LIST_ADD makes room for one more item, zeroed, and is a pointer to it. */
+/* Arrays that grow. LIST(type) is their type; LIST_ADD makes room for one more item, and is a pointer to it. */
 #define LIST(type)         \
     struct {               \
         type *items;       \
@@ -87,5 +87,3 @@ void *list_grown(struct arena *arena, void *items, size_t count, size_t *room, s
      &(list)->items[(list)->count++])
 
 typedef LIST(span) span_list;
-
-#endif

@@ -17,6 +17,14 @@ const uint8_t *find_any_case(span s, span lower) {
     return NULL;
 }
 
+span behind_ascii(span s) {
+    while (size_of(s) >= 8 && !(load_64(s.at) & UINT64_C(0x8080808080808080)))
+        s.at += 8;
+    while (s.at < s.end && *s.at < 0x80)
+        s.at++;
+    return s;
+}
+
 bool is_ascii(span s) {
     const uint64_t high = UINT64_C(0x8080808080808080);
     uint64_t bits = 0;

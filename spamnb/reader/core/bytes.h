@@ -1,6 +1,5 @@
 /* Spans: a pointer and its end. Every function of the core takes text as a span and reads nothing beyond its end. */
-#ifndef SPAMNB_BYTES_H
-#define SPAMNB_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,6 +134,8 @@ static inline span strip_any(span s, const char *bytes) {
     return s;
 }
 
+/* What follows the ASCII that a text begins with. */
+span behind_ascii(span s);
 bool is_ascii(span s);
 /* Whether a word is one of some with blanks between them. */
 bool is_one_of(span word, const char *words);
@@ -164,5 +165,3 @@ static inline uint64_t load_64(const uint8_t *at) {
 #endif
     return value;
 }
-
-#endif

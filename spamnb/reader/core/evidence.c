@@ -2,7 +2,6 @@
 
 #include "links.h"
 #include "reader.h"
-#include "tags.h"
 #include "words.h"
 
 enum {
@@ -12,33 +11,27 @@ enum {
     MAX_SHOWN_URL = 200,
 };
 
-const char *const TOKEN_KINDS[] = {
-    "attachment", "capitals", "caps", "charset", "cut", "date", "encoding", "from", "header", "hidden", "html",
-    "length", "line", "long", "message-id", "p", "part", "received", "subject", "url",
-};
-const size_t N_TOKEN_KINDS = COUNT_OF(TOKEN_KINDS);
-
 /* ---- Rules ---- */
 
-/* Rules are found by this much of the first letter, which is 1 at least. */
-static size_t letter_of(span name) { return 1 + (is_empty(name) ? 0 : *name.at & 31); }
+/* Where a rule is found: a number from 1 to 32 that two letters of its name make, whatever their case. */
+static size_t bucket_of(span name) { return 1 + (size_of(name) < 3 ? 0 : (name.at[0] ^ name.at[2]) & 31); }
 
 void rules_sort(struct rule_table *table) {
     for (size_t i = 0; i < table->n_rules; i++) {
         struct header_rule rule = table->rules[i];
-        size_t letter = letter_of(rule.name), at = table->ends[letter];
+        size_t bucket = bucket_of(rule.name), at = table->ends[bucket];
         memmove(table->rules + at + 1, table->rules + at, (i - at) * sizeof rule);
         table->rules[at] = rule;
-        for (; letter < COUNT_OF(table->ends); letter++)
-            table->ends[letter]++;
+        for (; bucket < COUNT_OF(table->ends); bucket++)
+            table->ends[bucket]++;
     }
 }
 
 const struct header_rule *header_rule_of(const struct rule_table *table, span name) {
     const struct header_rule *found = &table->other;
-    size_t letter = letter_of(name);
-    for (const struct header_rule *rule = table->rules + table->ends[letter - 1];
-         rule < table->rules + table->ends[letter]; rule++) {
+    size_t bucket = bucket_of(name);
+    for (const struct header_rule *rule = table->rules + table->ends[bucket - 1];
+         rule < table->rules + table->ends[bucket]; rule++) {
         if (!starts_with_any_case(name, rule->name))
             continue;
         if (!rule->is_beginning && size_of(name) == size_of(rule->name))
@@ -138,10 +131,7 @@ static void add_field(struct reader *reader, const struct field *field) {
     if (rule->how == HOW_PRESENCE && rule->extra == EXTRA_NOTHING)
         return;
     span value = first_characters(field_value(reader, field->value, true), MAX_VALUE);
-    struct writer writer = writer_open(arena, MAX_FIELD_NAME + 1);
-    put_span(&writer, is_empty(rule->prefix) ? name : rule->prefix);
-    put_byte(&writer, ':');
-    struct place place = {writer_close(&writer), WORD_WHOLE};
+    struct place place = {two_spans(arena, is_empty(rule->prefix) ? name : rule->prefix, LITERAL(":")), WORD_WHOLE};
     if (rule->how == HOW_SIGNATURE)
         add_signature(reader, &place, value);
     else if (rule->how == HOW_RECEIVED) { /* without the date behind it, which tells when mail was collected */
@@ -192,9 +182,9 @@ static void read_url(struct link_tokens *tokens, span url) {
         add_fact(tokens->reader, LITERAL("url:"), lower_copy(&tokens->reader->arena, span_between(url.at, colon + 1)));
 }
 
-static void read_urls(struct link_tokens *tokens, const struct url_list *list) {
-    for (size_t i = 0; i < url_count(list); i++)
-        read_url(tokens, url_at(list, i));
+static void read_urls(struct link_tokens *tokens, const span_list *urls) {
+    for (size_t i = 0; i < urls->count; i++)
+        read_url(tokens, urls->items[i]);
 }
 
 /* Reads what a reader takes for a URL that begins there; returns its last byte. */
@@ -237,32 +227,18 @@ static void add_names(struct reader *reader, span prefix, uint32_t bits, const c
 static void add_links(struct reader *reader) {
     static const char *const TRICK_NAMES[N_TRICKS] = {"disguised", "mixed-scripts", "redirector", "shortener", "user"};
     struct message *message = &reader->message;
-    const span_list *lists[] = {&message->texts, &message->attached, &message->extracted};
     struct link_tokens tokens = {.reader = reader};
     read_urls(&tokens, &message->links);
     read_urls(&tokens, &message->images);
     read_urls(&tokens, &message->forms);
-    for (size_t l = 0; l < COUNT_OF(lists); l++)
-        for (size_t i = 0; i < lists[l]->count; i++)
-            read_shown_urls(&tokens, lists[l]->items[i]);
+    for (size_t i = 0; i < message->all_texts.count; i++)
+        read_shown_urls(&tokens, message->all_texts.items[i]);
     add_names(reader, LITERAL("url:"), tokens.tricks, TRICK_NAMES, N_TRICKS);
 }
 
 /* ---- Structure ---- */
 
-const char *const FACT_NAMES[N_FACTS] = {
-    "comment-split", "hidden", "link-mismatch", "tag-split", "css:display-none", "css:tiny", "css:same-color",
-    "css:off-screen",
-};
-
-const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
-
-static void add_tags(struct reader *reader) {
-    for (unsigned tag = 0; tag < TAG_COUNT; tag++)
-        if (reader->message.tags[tag / 64] >> tag % 64 & 1)
-            add_token(reader, LITERAL("html:tag:"),
-                      tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
-}
+static const char *const CUT_NAMES[N_CUTS] = {"headers", "html", "links", "parts", "pdf", "smime", "text", "tnef"};
 
 static void add_part(struct reader *reader, const struct part *part) {
     add_token(reader, LITERAL("part:"), first_characters(part->content_type, 40));
@@ -280,8 +256,8 @@ void add_evidence(struct reader *reader) {
     for (size_t i = 0; i < message->section.fields.count; i++)
         add_field(reader, &message->section.fields.items[i]);
     add_links(reader);
-    add_tags(reader);
-    add_names(reader, LITERAL("html:"), message->facts, FACT_NAMES, N_FACTS);
+    for (size_t i = 0; i < message->named_facts.count; i++)
+        add_token(reader, LITERAL("html:"), message->named_facts.items[i]);
     struct place hidden = {LITERAL("hidden:"), WORD_PARTS};
     for (size_t i = 0; i < message->hidden.count; i++)
         add_words(reader, &hidden, message->hidden.items[i]);

@@ -1,7 +1,6 @@
 /* What of a message becomes tokens beside the words of its texts: header fields, parts, links, structure. Which fields
  * count, and how, Python's evidence.py says. */
-#ifndef SPAMNB_EVIDENCE_H
-#define SPAMNB_EVIDENCE_H
+#pragma once
 
 #include "arena.h"
 
@@ -29,22 +28,14 @@ struct header_rule {
 
 struct rule_table {
     struct header_rule *rules, other; /* other: how all that have no rule are read */
-    size_t n_rules, ends[33]; /* ends: behind the rules of names with each first letter, after rules_sort */
+    size_t n_rules, ends[33]; /* ends: behind the rules of each bucket, after rules_sort */
 };
 
-/* Sorts rules by first letters, so that they are found. Of two that fit, the one that came first stays it. */
+/* Sorts rules into buckets, so that they are found. Of two that fit, the one that came first stays it. */
 void rules_sort(struct rule_table *table);
 
 /* The rule of a name in any case: that of the whole name, else the first beginning that fits. */
 const struct header_rule *header_rule_of(const struct rule_table *table, span name);
-
-/* The prefixes that tokens have beside the names of header fields; the registry in evidence.py must know them all. */
-extern const char *const TOKEN_KINDS[];
-extern const size_t N_TOKEN_KINDS;
-
-/* The names of the bits of facts and cuts in a message, as tokens and people have them. */
-extern const char *const FACT_NAMES[];
-extern const char *const CUT_NAMES[];
 
 /* The group of a token: of pairs, of header fields, and by the prefix before its first colon. */
 struct token_kind {
@@ -62,5 +53,3 @@ uint8_t group_of(const struct group_table *table, span token);
 
 /* Puts the tokens of the message at hand into the row. */
 void add_evidence(struct reader *reader);
-
-#endif

@@ -21,7 +21,8 @@ bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_colu
     return true;
 }
 
-double omega(double x) {
+/* Wright's omega function: the w > 0 with w + log w = x. */
+static double omega(double x) {
     if (x < -30.0)
         return exp(x);
     double w = x < 1.0 ? exp(x) / (1 + exp(x)) : x - log(x) * x / (1 + x);
@@ -33,7 +34,8 @@ double omega(double x) {
     return w;
 }
 
-double trust(const double *scores, size_t classes, size_t y, double noise) {
+/* P(the label y is right) by these scores, where a share noise of labels is wrong. */
+static double trust(const double *scores, size_t classes, size_t y, double noise) {
     if (noise <= 0 || classes < 2)
         return 1.0;
     double odds = 0.0;
@@ -84,6 +86,22 @@ void solve(const double *scores, size_t classes, size_t y, double penalty, doubl
     found[y] = total;
 }
 
+/* Adds the weights of message i's columns to sums. */
+static void add_sums(const struct rows *rows, size_t i, const struct units *weights, int64_t *sums) {
+    size_t others = weights->columns;
+    for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
+        for (size_t k = 0; k < others; k++)
+            sums[k] += weights->at[(size_t)rows->columns[j] * others + k];
+}
+
+/* Adds units, with a sign, to the weights of message i's columns, of which it has each once. */
+static void move_weights(const struct rows *rows, size_t i, const struct units *weights, const int64_t *units, int sign) {
+    size_t others = weights->columns;
+    for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
+        for (size_t k = 0; k < others; k++)
+            weights->at[(size_t)rows->columns[j] * others + k] += sign * units[k];
+}
+
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* What a message may change: numbers of all classes, and units of all but the first. */
@@ -104,9 +122,7 @@ static void score(const struct fit *fit, size_t i, struct visit *visit) {
             sum += fit->weights.at[fit->rows.columns[j]];
         sums[0] += sum;
     } else
-        for (int64_t j = begin; j < end; j++)
-            for (size_t k = 0; k < others; k++)
-                sums[k] += fit->weights.at[(size_t)fit->rows.columns[j] * others + k];
+        add_sums(&fit->rows, i, &fit->weights, sums);
     double scale = fit->values[i] * fit->unit;
     const double *offsets = fit->offsets + i * (others + 1);
     for (size_t k = 0; k < others; k++) {
@@ -141,11 +157,7 @@ static double visit_message(const struct fit *fit, size_t i, struct visit *visit
     largest = larger(largest, larger(of_first, -of_first));
     if (!largest)
         return 0.0;
-    for (int64_t j = fit->rows.indptr[i]; j < fit->rows.indptr[i + 1]; j++) { /* a message has a column once */
-        int64_t *weights = fit->weights.at + (size_t)fit->rows.columns[j] * others;
-        for (size_t k = 0; k < others; k++)
-            weights[k] += change[k];
-    }
+    move_weights(&fit->rows, i, &fit->weights, change, 1);
     return (double)largest / scale;
 }
 
@@ -169,21 +181,13 @@ long ascend(const struct fit *fit) {
 }
 
 void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights) {
-    size_t others = weights->columns;
     for (size_t n = 0; n < order->n; n++) {
-        int64_t i = order->messages[n];
-        for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
-            for (size_t k = 0; k < others; k++)
-                weights->at[(size_t)rows->columns[j] * others + k] -= brought->at[(size_t)i * others + k];
+        size_t i = (size_t)order->messages[n];
+        move_weights(rows, i, weights, brought->at + i * brought->columns, -1);
     }
 }
 
 void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums) {
-    size_t others = weights->columns;
-    for (size_t n = 0; n < order->n; n++) {
-        int64_t i = order->messages[n];
-        for (int64_t j = rows->indptr[i]; j < rows->indptr[i + 1]; j++)
-            for (size_t k = 0; k < others; k++)
-                sums->at[n * others + k] += weights->at[(size_t)rows->columns[j] * others + k];
-    }
+    for (size_t n = 0; n < order->n; n++)
+        add_sums(rows, (size_t)order->messages[n], weights, sums->at + n * sums->columns);
 }

@@ -1,7 +1,6 @@
 /* The loops of formulas/correction.py, where the formulas are explained. Each adds in one order only, so that all
  * machines find the same. */
-#ifndef SPAMNB_FIT_H
-#define SPAMNB_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,13 +38,9 @@ struct fit {
 /* Whether all messages to visit are there, and all of their columns below n_columns. The other functions expect it. */
 bool rows_fit(const struct rows *rows, const struct visits *order, size_t n_columns);
 
-double omega(double x);
-double trust(const double *scores, size_t classes, size_t y, double noise);
 void solve(const double *scores, size_t classes, size_t y, double penalty, double *found);
 /* How many passes there were; -1 where there is no memory. */
 long ascend(const struct fit *fit);
 void take_out(const struct rows *rows, const struct visits *order, const struct units *brought, struct units *weights);
 /* sums: a row for each message that is visited, zeroed. */
 void sum_columns(const struct rows *rows, const struct visits *order, const struct units *weights, struct units *sums);
-
-#endif

@@ -2,30 +2,6 @@
 
 static uint64_t rotate_right(uint64_t x, int n) { return x >> n | x << (64 - n); }
 
-static void sip_round(uint64_t v[4]) {
-    v[0] += v[1], v[1] = rotate_right(v[1], 51) ^ v[0], v[0] = rotate_right(v[0], 32);
-    v[2] += v[3], v[3] = rotate_right(v[3], 48) ^ v[2];
-    v[0] += v[3], v[3] = rotate_right(v[3], 43) ^ v[0];
-    v[2] += v[1], v[1] = rotate_right(v[1], 47) ^ v[2], v[2] = rotate_right(v[2], 32);
-}
-
-uint64_t siphash(const uint64_t key[2], span text) {
-    uint64_t v[4] = {key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
-                     key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
-    uint64_t size = size_of(text);
-    for (bool is_last = false; !is_last; text = skip_bytes(text, 8)) {
-        is_last = size_of(text) < 8;
-        uint64_t word = is_last ? load_tail(text) | size << 56 : load_64(text.at);
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    v[2] ^= 0xff;
-    for (int i = 0; i < 3; i++)
-        sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
 static const uint64_t BLAKE2B_IV[8] = {
     UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b), UINT64_C(0x3c6ef372fe94f82b),
     UINT64_C(0xa54ff53a5f1d36f1), UINT64_C(0x510e527fade682d1), UINT64_C(0x9b05688c2b3e6c1f),
@@ -47,15 +23,15 @@ static inline void blake2b_mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *
     *c += *d, *b = rotate_right(*b ^ *c, 63);
 }
 
-static void compress(struct digest_state *state, const uint8_t block[128], bool is_last) {
+static void compress(uint64_t h[8], uint64_t n_bytes, const uint8_t block[128], bool is_last) {
     uint64_t v[16], m[16];
     for (int i = 0; i < 16; i++)
         m[i] = load_64(block + 8 * i);
     for (int i = 0; i < 8; i++) {
-        v[i] = state->h[i];
+        v[i] = h[i];
         v[8 + i] = BLAKE2B_IV[i];
     }
-    v[12] ^= state->n_bytes; /* a message has fewer than 2^64 bytes */
+    v[12] ^= n_bytes; /* a message has fewer than 2^64 bytes */
     if (is_last)
         v[14] = ~v[14];
 #pragma GCC unroll 12 /* then the order of words is known when this is compiled: twice as fast */
@@ -68,47 +44,27 @@ static void compress(struct digest_state *state, const uint8_t block[128], bool 
                         m[order[2 * i + 9]]);
     }
     for (int i = 0; i < 8; i++)
-        state->h[i] ^= v[i] ^ v[8 + i];
+        h[i] ^= v[i] ^ v[8 + i];
 }
 
-void digest_begin(struct digest_state *state) {
-    *state = (struct digest_state){0};
-    memcpy(state->h, BLAKE2B_IV, sizeof BLAKE2B_IV);
-    state->h[0] ^= 0x01010000 ^ DIGEST;
-}
-
-void digest_add(struct digest_state *state, span text) {
-    while (!is_empty(text)) {
-        if (state->n_buffered == 128) { /* more follows, so it is not the last block */
-            state->n_bytes += 128;
-            compress(state, state->buffer, false);
-            state->n_buffered = 0;
-        }
-        while (!state->n_buffered && size_of(text) > 128) {
-            state->n_bytes += 128;
-            compress(state, text.at, false);
-            text.at += 128;
-        }
-        span some = first_bytes(text, 128 - state->n_buffered);
-        memcpy(state->buffer + state->n_buffered, some.at, size_of(some));
-        state->n_buffered += size_of(some);
-        text.at = some.end;
+void digest_of(span text, uint8_t digest[DIGEST]) {
+    uint64_t h[8], n_bytes = 0;
+    uint8_t last[128] = {0};
+    memcpy(h, BLAKE2B_IV, sizeof h);
+    h[0] ^= 0x01010000 ^ DIGEST;
+    for (; size_of(text) > 128; text.at += 128) {
+        n_bytes += 128;
+        compress(h, n_bytes, text.at, false);
     }
-}
-
-void digest_end(struct digest_state *state, uint8_t digest[DIGEST]) {
-    state->n_bytes += state->n_buffered;
-    memset(state->buffer + state->n_buffered, 0, 128 - state->n_buffered);
-    compress(state, state->buffer, true);
+    if (!is_empty(text))
+        memcpy(last, text.at, size_of(text));
+    compress(h, n_bytes + size_of(text), last, true);
     for (int i = 0; i < DIGEST; i++)
-        digest[i] = (uint8_t)(state->h[i / 8] >> 8 * (i % 8));
+        digest[i] = (uint8_t)(h[i / 8] >> 8 * (i % 8));
 }
 
 uint64_t file_hash(span token) {
-    struct digest_state state;
     uint8_t digest[DIGEST];
-    digest_begin(&state);
-    digest_add(&state, token);
-    digest_end(&state, digest);
+    digest_of(token, digest);
     return load_64(digest);
 }

@@ -1,6 +1,5 @@
-/* Three hashes: a fast one for tables in memory, SipHash for model files, BLAKE2b for a message's digest. */
-#ifndef SPAMNB_HASH_H
-#define SPAMNB_HASH_H
+/* Two hashes: a fast one for tables in memory, BLAKE2b for model files. */
+#pragma once
 
 #include "bytes.h"
 
@@ -38,23 +37,10 @@ static inline uint64_t fast_hash(const uint64_t key[2], uint64_t prefix, span te
     return folded_product(hash ^ load_tail(text), key[1] + size);
 }
 
-/* SipHash-1-3 (Aumasson and Bernstein 2012). Who does not know the key cannot make two texts meet on purpose. */
-uint64_t siphash(const uint64_t key[2], span text);
-
 /* The hash of a token in a model file, the first half of its digest: nobody finds another token that has it, too. */
 uint64_t file_hash(span token);
 
 enum { DIGEST = 16 };
 
-struct digest_state {
-    uint64_t h[8], n_bytes;
-    uint8_t buffer[128];
-    size_t n_buffered;
-};
-
 /* BLAKE2b of 16 bytes (RFC 7693). */
-void digest_begin(struct digest_state *state);
-void digest_add(struct digest_state *state, span text);
-void digest_end(struct digest_state *state, uint8_t digest[DIGEST]);
-
-#endif
+void digest_of(span text, uint8_t digest[DIGEST]);

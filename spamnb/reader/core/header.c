@@ -269,15 +269,7 @@ static void add_piece(struct arena *arena, struct parameter *parameter, span tex
         parameter->charset = span_between(text.at, language);
         text.at = begin + 1;
     }
-    struct writer writer = writer_open(arena, size_of(parameter->text) + size_of(text));
-    put_span(&writer, parameter->text);
-    for (; text.at < text.end; text.at++) {
-        int high = has_percents && *text.at == '%' && size_of(text) > 2 ? hex_value(text.at[1]) : -1;
-        int low = high >= 0 ? hex_value(text.at[2]) : -1;
-        put_byte(&writer, low >= 0 ? (uint8_t)(high << 4 | low) : *text.at);
-        text.at += low >= 0 ? 2 : 0;
-    }
-    parameter->text = writer_close(&writer);
+    parameter->text = two_spans(arena, parameter->text, has_percents ? percent_decoded(arena, text) : text);
     parameter->n_pieces++;
 }
 

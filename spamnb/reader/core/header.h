@@ -1,6 +1,5 @@
 /* Header sections: fields, parameters (RFC 2045 and 2231), encoded words (RFC 2047); as tolerant as mail needs. */
-#ifndef SPAMNB_HEADER_H
-#define SPAMNB_HEADER_H
+#pragma once
 
 #include "arena.h"
 
@@ -46,5 +45,3 @@ struct parameters {
 
 /* The parameters of a value that field_value gave. */
 struct parameters read_parameters(struct reader *reader, span value);
-
-#endif

@@ -14,6 +14,7 @@ enum {
     MAX_LINK_TEXT = 300,
     MAX_EMPTY_PAIR = 200,
     MAX_STYLE_URLS = 50,
+    MAX_URLS = 1000,      /* of each kind */
 };
 
 struct element {
@@ -431,9 +432,16 @@ static const uint8_t *read_attributes(struct document *d, const uint8_t *at, str
     }
 }
 
-static void keep_url(struct document *d, struct url_list *list, span url) {
-    if (!is_empty(url) && !d->is_second_pass && url_add(d->arena, list, url))
-        d->reader->message.cuts |= CUT_LINKS;
+/* Keeps a URL; of very many the first ones, and some of the last. */
+static void keep_url(struct document *d, span_list *list, span url) {
+    struct message *message = &d->reader->message;
+    if (is_empty(url) || d->is_second_pass)
+        return;
+    if (list->count == MAX_URLS)
+        message->cuts |= CUT_LINKS;
+    span *place = list->count < MAX_URLS ? LIST_ADD(d->arena, list)
+                                         : &list->items[MAX_URLS / 2 + message->n_tags % (MAX_URLS / 2)];
+    *place = strip(first_bytes(url, MAX_URL));
 }
 
 /* The URLs that a style names: url(...). */
@@ -469,18 +477,12 @@ static void end_link(struct document *d) {
     d->linked = (span){0};
 }
 
-/* All attributes but those that hold no URL. */
-static const uint32_t HAVE_URLS = ~(UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID | UINT32_C(1) << A_COLOR |
-                                    UINT32_C(1) << A_BGCOLOR | UINT32_C(1) << A_TEXT | UINT32_C(1) << A_TYPE);
-
 /* The URLs of a tag, and where a link leads. */
 static void keep_urls(struct document *d, unsigned tag, const struct attributes *attributes) {
     struct message *message = &d->reader->message;
     bool is_frame = tag == TAG_IFRAME || tag == TAG_FRAME || tag == TAG_EMBED;
     bool leads = tag == TAG_A || tag == TAG_AREA || tag == TAG_BASE;
-    if (!(attributes->present & HAVE_URLS))
-        return;
-    struct url_list *const list_of[N_ATTRIBUTES] = {
+    span_list *const list_of[N_ATTRIBUTES] = {
         [A_HREF] = leads ? &message->links : NULL,
         [A_SRC] = is_frame ? &message->links : tag == TAG_SCRIPT ? NULL : &message->images,
         [A_PING] = &message->links, [A_XLINK] = &message->links,
@@ -712,27 +714,6 @@ struct html_text read_html(struct reader *reader, span html) {
     while (!is_empty(shown) && is_space(*shown.at))
         shown.at++;
     return (struct html_text){shown, shows_nothing(reader, hidden) ? (span){0} : hidden};
-}
-
-/* ---- URLs ---- */
-
-bool url_add(struct arena *arena, struct url_list *list, span url) {
-    size_t n = list->n_added++;
-    url = strip(first_bytes(url, MAX_URL));
-    if (list->urls.count < MAX_URLS) {
-        *LIST_ADD(arena, &list->urls) = url;
-        return false;
-    }
-    list->urls.items[MAX_URLS / 2 + n % (MAX_URLS / 2)] = url;
-    return true;
-}
-
-size_t url_count(const struct url_list *list) { return list->urls.count; }
-
-span url_at(const struct url_list *list, size_t i) {
-    if (list->n_added > MAX_URLS && i >= MAX_URLS / 2)
-        i = MAX_URLS / 2 + (i + list->n_added) % (MAX_URLS / 2);
-    return list->urls.items[i];
 }
 
 span declared_charset(span octets) {

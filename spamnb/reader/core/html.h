@@ -3,8 +3,7 @@
  * One pass by the HTML standard's tokenization rules, and a flat stack of open elements; no tree. A page whose style
  * sheets or body attributes stand behind text is read again, with all of them known.
  */
-#ifndef SPAMNB_HTML_H
-#define SPAMNB_HTML_H
+#pragma once
 
 #include "arena.h"
 
@@ -23,19 +22,6 @@ enum {
     N_FACTS = 8
 };
 
-/* URLs of one kind: of very many the first and the last ones. */
-struct url_list {
-    LIST(span) urls;
-    size_t n_added;
-};
-
-enum { MAX_URLS = 1000 };
-
-/* Returns whether one in the middle had to go. */
-bool url_add(struct arena *arena, struct url_list *list, span url);
-size_t url_count(const struct url_list *list);
-span url_at(const struct url_list *list, size_t i);
-
 struct html_text {
     span shown, hidden;
 };
@@ -45,5 +31,3 @@ struct html_text read_html(struct reader *reader, span html);
 
 /* The charset that a document's meta element declares, as far as it matters; perhaps empty. */
 span declared_charset(span octets);
-
-#endif

@@ -2,6 +2,7 @@
 #include "links.h"
 
 #include "reader.h"
+#include "transfer.h"
 
 #include <arpa/inet.h>
 
@@ -10,17 +11,6 @@ enum { MAX_HOST_NAME = 255, MAX_DECODINGS = 3, MAX_SHOWN = 300 };
 static span last_label(span host) {
     const uint8_t *dot = find_last(host, '.');
     return span_between(dot ? dot + 1 : host.at, host.end);
-}
-
-static span percent_decoded(struct arena *arena, span text) {
-    struct writer writer = writer_open(arena, size_of(text));
-    for (; text.at < text.end; text.at++) {
-        int high = *text.at == '%' && size_of(text) > 2 ? hex_value(text.at[1]) : -1;
-        int low = high >= 0 ? hex_value(text.at[2]) : -1;
-        put_byte(&writer, low >= 0 ? (uint8_t)(high << 4 | low) : *text.at);
-        text.at += low >= 0 ? 2 : 0;
-    }
-    return writer_close(&writer);
 }
 
 /* ---- Hosts ---- */

@@ -1,6 +1,5 @@
 /* Where a link leads: the host that a browser goes to, and the hosts of the URLs inside of a URL. */
-#ifndef SPAMNB_LINKS_H
-#define SPAMNB_LINKS_H
+#pragma once
 
 #include "arena.h"
 
@@ -34,5 +33,3 @@ unsigned host_tricks(struct reader *reader, span host);
 
 /* Whether a link to url with this text names a host of another owner than of the hosts that it leads to. */
 bool is_link_mismatch(struct reader *reader, span shown, span url);
-
-#endif

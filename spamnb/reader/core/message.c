@@ -1,30 +1,17 @@
 #include "message.h"
 
 #include "reader.h"
+#include "tags.h"
 #include "transfer.h"
 #include "words.h"
-
-enum { MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22 };
 
 /* How many bytes are read of the next text. */
 static size_t room_of(const struct message *message) {
     return message->bytes_left > MIN_TEXT ? message->bytes_left : MIN_TEXT;
 }
 
-static span two_spans(struct arena *arena, span one, span other) {
-    struct writer writer = writer_open(arena, size_of(one) + size_of(other));
-    put_span(&writer, one);
-    put_span(&writer, other);
-    return writer_close(&writer);
-}
-
-static span decode_transfer(struct reader *reader, span text, span encoding) {
-    return is_same(encoding, LITERAL("x-uuencode")) ? ask_host(reader, ASK_UUDECODE, text, (span){0})
-                                                    : transfer_decode(&reader->arena, text, encoding);
-}
-
 /* The body of a part; of one that is far too long beginning and end. */
-static span decoded_body(struct reader *reader, const struct leaf *leaf) {
+static span decoded_body(struct reader *reader, const struct entity *leaf) {
     span body = leaf->body, encoding = leaf->part.encoding;
     size_t half = 3 * room_of(&reader->message) / 2 + 1; /* an encoding takes at most three bytes for one */
     if (size_of(body) <= 2 * half)
@@ -38,16 +25,6 @@ static span decoded_body(struct reader *reader, const struct leaf *leaf) {
 
 /* A text without NUL and with LF line ends. */
 static span shown_text(struct arena *arena, span text) { return with_line_feeds(arena, without_byte(arena, text, 0)); }
-
-/* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
-static bool may_hold_files(span text) {
-    for (const uint8_t *at; (at = find(text, LITERAL("begin "))); text.at = at + 6)
-        if (text.end - at > 9 && is_digit(at[6]) && is_digit(at[7]) && is_digit(at[8]))
-            return true;
-    return false;
-}
-
-static void open_octets(struct reader *reader, enum shown_as as, span octets, span_list *same);
 
 static void add_octets(struct reader *reader, enum shown_as as, span octets, span charset, span_list *texts) {
     struct message *message = &reader->message;
@@ -66,55 +43,7 @@ static void add_octets(struct reader *reader, enum shown_as as, span octets, spa
             *LIST_ADD(arena, &message->hidden) = shown_text(arena, found.hidden);
         return;
     }
-    span text = shown_text(arena, decode_text(reader, octets, charset));
-    if (may_hold_files(text))
-        open_octets(reader, AS_TEXT, text, texts);
-    else
-        *LIST_ADD(arena, texts) = text;
-}
-
-/* What the program finds in an attachment, or in a text that has files in it; same: where the rest of that text goes. */
-static void open_octets(struct reader *reader, enum shown_as as, span octets, span_list *same) {
-    struct message *message = &reader->message;
-    opened_list found = {0};
-    size_t left = message->parts.count < MAX_PARTS ? MAX_PARTS - message->parts.count : 0;
-    if (!reader->host->open(reader->host, as, octets, left, &reader->arena, &found))
-        arena_fail(&reader->arena, FAILED_HOST);
-    for (size_t i = 0; i < found.count; i++) {
-        const struct opened *opened = &found.items[i];
-        switch (opened->role) {
-        case OPENED_SAME_TEXT:
-            *LIST_ADD(&reader->arena, same ? same : &message->extracted) = opened->octets;
-            break;
-        case OPENED_TEXT:
-            add_octets(reader, opened->as, with_line_feeds(&reader->arena, opened->octets), opened->charset,
-                       same ? &message->attached : &message->extracted);
-            break;
-        case OPENED_PART:
-            *LIST_ADD(&reader->arena, &message->parts) = opened->part;
-            break;
-        case OPENED_LINK:
-            url_add(&reader->arena, &message->links, opened->octets);
-            break;
-        case OPENED_CUT:
-            message->cuts |= opened->as == AS_PDF ? CUT_PDF : CUT_TNEF;
-            break;
-        }
-    }
-}
-
-/* A document of another kind. */
-static void open_document(struct reader *reader, const struct leaf *leaf) {
-    struct message *message = &reader->message;
-    bool is_pdf = leaf->as == AS_PDF;
-    if (message->n_documents++ == MAX_DOCUMENTS) {
-        message->n_documents--;
-        message->cuts |= is_pdf ? CUT_PDF : CUT_TNEF;
-        return;
-    }
-    span octets = is_pdf ? decode_transfer(reader, first_bytes(leaf->body, MAX_PDF_BYTES), leaf->part.encoding)
-                         : decoded_body(reader, leaf);
-    open_octets(reader, leaf->as, octets, NULL);
+    *LIST_ADD(arena, texts) = shown_text(arena, decode_text(reader, octets, charset));
 }
 
 /* Of a message inside the message its subject and sender are text. */
@@ -122,57 +51,69 @@ static void read_inner_header(struct reader *reader, span body) {
     struct section section = read_section(reader, body);
     span subject = value_of(reader, &section, LITERAL("subject"), true);
     span sender = value_of(reader, &section, LITERAL("from"), true);
-    struct writer writer = writer_open(&reader->arena, 200);
-    put_span(&writer, subject);
-    put_byte(&writer, '\n');
-    put_span(&writer, sender);
-    put_byte(&writer, '\n');
-    add_octets(reader, AS_TEXT, writer_close(&writer), LITERAL("utf-8"), &reader->message.texts);
+    span text = two_spans(&reader->arena, two_spans(&reader->arena, subject, LITERAL("\n")), sender);
+    add_octets(reader, AS_TEXT, text, LITERAL("utf-8"), &reader->message.texts);
 }
 
-static void read_leaf(struct reader *reader, const struct leaf *leaf) {
+static void read_leaf(struct reader *reader, const struct entity *leaf) {
     struct message *message = &reader->message;
     *LIST_ADD(&reader->arena, &message->parts) = leaf->part;
-    switch (leaf->as) {
-    case AS_NOTHING: case AS_SMIME: case AS_MULTIPART:
-        break;
-    case AS_MESSAGE:
+    bool is_attached = is_same(leaf->part.disposition, LITERAL("attachment"));
+    if (leaf->as == AS_MESSAGE)
         read_inner_header(reader, leaf->body);
-        break;
-    case AS_PDF: case AS_TNEF:
-        open_document(reader, leaf);
-        break;
-    case AS_TEXT: case AS_REPORT: case AS_HTML: {
-        bool is_attached = is_same(leaf->part.disposition, LITERAL("attachment"));
+    else if (leaf->as == AS_TEXT || leaf->as == AS_REPORT || leaf->as == AS_HTML)
         add_octets(reader, leaf->as, decoded_body(reader, leaf), leaf->part.charset,
                    is_attached ? &message->attached : &message->texts);
-    }
-    }
 }
 
 /* 16 bytes that are the same however the message is stored, or, without_trace, wherever on its way it is. */
 static void make_digest(struct reader *reader, bool without_trace, uint8_t digest[DIGEST]) {
-    struct message *message = &reader->message;
-    struct digest_state state;
+    const struct message *message = &reader->message;
+    span lines = lasting_lines(reader, &message->section, without_trace);
     span body = span_between(message->section.body, message->raw.end);
     while (!is_empty(body) && body.end[-1] == '\n')
         body.end--;
-    digest_begin(&state);
-    digest_add(&state, lasting_lines(reader, &message->section, without_trace));
-    digest_add(&state, LITERAL("\n\n"));
-    digest_add(&state, body);
-    digest_end(&state, digest);
+    digest_of(two_spans(&reader->arena, two_spans(&reader->arena, lines, LITERAL("\n\n")), body), digest);
+}
+
+/* The date in the topmost Received field; in the Date field where there is none. Only ASCII is of use. */
+static void copy_date(struct reader *reader, uint8_t date[DATE]) {
+    const struct section *section = &reader->message.section;
+    span value = value_of(reader, section, LITERAL("received"), false);
+    const uint8_t *semicolon = find_last(value, ';');
+    value = value.at ? span_between(semicolon ? semicolon + 1 : value.at, value.end)
+                     : value_of(reader, section, LITERAL("date"), false);
+    value = first_bytes(strip(value), DATE - 1);
+    for (size_t i = 0; i < size_of(value); i++)
+        date[i] = value.at[i] && value.at[i] < 128 ? value.at[i] : '?';
+}
+
+/* Names the tags and the facts of HTML. */
+static void name_facts(struct reader *reader) {
+    static const char *const NAMES[N_FACTS] = {
+        "comment-split", "hidden", "link-mismatch", "tag-split", "css:display-none", "css:tiny", "css:same-color",
+        "css:off-screen",
+    };
+    struct message *message = &reader->message;
+    for (unsigned tag = 0; tag < TAG_COUNT; tag++)
+        if (message->tags[tag / 64] >> tag % 64 & 1)
+            *LIST_ADD(&reader->arena, &message->named_facts) = two_spans(
+                &reader->arena, LITERAL("tag:"), tag == TAG_UNKNOWN ? LITERAL("unknown") : span_of_name(TAGS[tag].name));
+    for (size_t i = 0; i < N_FACTS; i++)
+        if (message->facts >> i & 1)
+            *LIST_ADD(&reader->arena, &message->named_facts) = span_of(NAMES[i], strlen(NAMES[i]));
 }
 
 static void read_body(struct reader *reader, span text) {
     struct message *message = &reader->message;
-    leaf_list leaves = read_leaves(reader, &message->section, text);
+    entity_list leaves = read_leaves(reader, &message->section, text);
     for (size_t i = 0; i < leaves.count; i++)
         read_leaf(reader, &leaves.items[i]);
-    const span_list *lists[] = {&message->texts, &message->attached, &message->extracted};
+    const span_list *lists[] = {&message->texts, &message->attached};
     for (size_t l = 0; l < COUNT_OF(lists); l++)
         for (size_t i = 0; i < lists[l]->count; i++)
             *LIST_ADD(&reader->arena, &message->all_texts) = lists[l]->items[i];
+    name_facts(reader);
 }
 
 static void make_row(struct reader *reader) {
@@ -200,6 +141,8 @@ enum failure read_message(struct reader *reader, span raw, unsigned wants) {
         read_body(reader, text);
     if (wants & WANT_DIGEST)
         make_digest(reader, false, message->digest);
+    if (wants & WANT_DATE)
+        copy_date(reader, message->date);
     if (wants & WANT_IDENTITY)
         make_digest(reader, true, message->identity);
     if ((wants & WANT_ROW) == WANT_ROW)

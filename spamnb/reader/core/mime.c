@@ -3,10 +3,11 @@
 
 enum {
     MAX_TYPE = 100, MAX_CHARSET = 60, MAX_ENCODING = 40, MAX_FILENAME = 255,
-    MAX_FALSE_BOUNDARIES = 2000,
+    MAX_FALSE_BOUNDARIES = 2000, MAX_DOCUMENTS = 3, MAX_PDF_BYTES = 3 << 22,
 };
 
-/* How a type, or what begins with a type that ends with "/", is shown. */
+/* How a type, or what begins with a type that ends with "/", is shown; a file whose type says nothing by the end of its
+ * name. */
 static const struct shown_type {
     const char *name;
     enum shown_as as;
@@ -17,38 +18,29 @@ static const struct shown_type {
     {"message/feedback-report", AS_REPORT}, {"application/pdf", AS_PDF}, {"application/x-pdf", AS_PDF},
     {"application/pkcs7-mime", AS_SMIME}, {"application/x-pkcs7-mime", AS_SMIME}, {"application/ms-tnef", AS_TNEF},
     {"application/vnd.ms-tnef", AS_TNEF}, {"application/ics", AS_TEXT}, {"plain/text", AS_TEXT},
-    {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT},
-};
-/* What a reader opens a file as whose type says nothing: by the end of its name. */
-static const struct shown_type ENDINGS[] = {
-    {"html", AS_HTML}, {"htm", AS_HTML}, {"xhtml", AS_HTML}, {"xht", AS_HTML}, {"shtml", AS_HTML}, {"svg", AS_HTML},
-    {"eml", AS_MESSAGE}, {"txt", AS_TEXT}, {"text", AS_TEXT}, {"ics", AS_TEXT}, {"pdf", AS_PDF}, {"p7m", AS_SMIME},
+    {"multipart/", AS_MULTIPART}, {"message/", AS_MESSAGE}, {"text/", AS_TEXT}, {".html", AS_HTML}, {".htm", AS_HTML},
+    {".xhtml", AS_HTML}, {".xht", AS_HTML}, {".shtml", AS_HTML}, {".svg", AS_HTML}, {".eml", AS_MESSAGE},
+    {".txt", AS_TEXT}, {".text", AS_TEXT}, {".ics", AS_TEXT}, {".pdf", AS_PDF}, {".p7m", AS_SMIME},
 };
 
-static enum shown_as shown_as(const struct part *part) {
-    span type = part->content_type;
+static enum shown_as shown_type_of(span type) {
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
         span name = span_of(TYPES[i].name, strlen(TYPES[i].name));
-        if (name.end[-1] == '/' ? starts_with(type, name) : is_same(type, name))
+        if (name.end[-1] == '/' ? starts_with(type, name) : is_same_any_case(type, name))
             return TYPES[i].as;
     }
-    if (!starts_with(type, LITERAL("application/")))
-        return AS_NOTHING;
-    if (is_same_any_case(part->filename, LITERAL("winmail.dat")))
-        return AS_TNEF;
-    const uint8_t *dot = find_last(part->filename, '.');
-    for (size_t i = 0; dot && i < COUNT_OF(ENDINGS); i++)
-        if (is_same_any_case(span_between(dot + 1, part->filename.end), span_of(ENDINGS[i].name, strlen(ENDINGS[i].name))))
-            return ENDINGS[i].as;
     return AS_NOTHING;
 }
 
-/* A part that may have parts. */
-struct entity {
-    struct part part;
-    enum shown_as as;
-    span boundary, body;
-};
+static enum shown_as shown_as(const struct part *part) {
+    enum shown_as as = shown_type_of(part->content_type);
+    if (as != AS_NOTHING || !starts_with(part->content_type, LITERAL("application/")))
+        return as;
+    if (is_same_any_case(part->filename, LITERAL("winmail.dat")))
+        return AS_TNEF;
+    const uint8_t *dot = find_last(part->filename, '.');
+    return dot ? shown_type_of(span_between(dot, part->filename.end)) : AS_NOTHING;
+}
 
 /* A name in lower case as it is meant, without comments, quotes and blanks: programs write "base 64", "text/html,". */
 static span plain_name(struct arena *arena, span value, size_t most) {
@@ -104,10 +96,7 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
     span_list found = {0};
     if (is_empty(entity->boundary))
         return found;
-    struct writer writer = writer_open(arena, size_of(entity->boundary) + 2);
-    put_span(&writer, LITERAL("--"));
-    put_span(&writer, entity->boundary);
-    span delimiter = writer_close(&writer), rest = entity->body, line;
+    span delimiter = two_spans(arena, LITERAL("--"), entity->boundary), rest = entity->body, line;
     const uint8_t *opened = NULL, *at;
     bool is_last = false;
     for (size_t n_false = 0; !is_last && found.count <= max_parts && n_false < MAX_FALSE_BOUNDARIES;) {
@@ -137,26 +126,69 @@ static span_list parts_of(struct arena *arena, const struct entity *entity, size
 /* What is left of the bounds while leaves are read. */
 struct walk {
     struct reader *reader;
-    leaf_list leaves;
-    size_t bytes_left; /* of messages that are encoded as a whole */
+    entity_list leaves;
+    size_t bytes_left, n_documents; /* bytes of messages that are encoded as a whole, and of what the program opens */
 };
 
-/* The message inside a part, decoded; empty where none is. */
-static span inner_message(struct walk *walk, const struct entity *entity) {
-    struct reader *reader = walk->reader;
-    span body = entity->body, encoding = entity->part.encoding;
-    if (entity->as == AS_SMIME || is_same(encoding, LITERAL("base64")) || is_same(encoding, LITERAL("quoted-printable"))) {
-        size_t most = walk->bytes_left < 2 * MAX_TEXT ? walk->bytes_left : 2 * MAX_TEXT;
-        if (size_of(body) > most)
-            reader->message.cuts |= entity->as == AS_SMIME ? CUT_SMIME : CUT_TEXT;
-        body = first_bytes(body, most);
-        walk->bytes_left -= size_of(body);
-        body = transfer_decode(&reader->arena, body, encoding);
+static bool is_coded(const struct entity *entity) {
+    return is_one_of(entity->part.encoding, " base64 quoted-printable x-uuencode ");
+}
+
+/* Whether a uuencoded file may stand in a text: a line "begin 644 name". */
+static bool may_hold_files(span text) {
+    for (const uint8_t *at; (at = find(text, LITERAL("begin "))); text.at = at + 6)
+        if (text.end - at > 9 && is_digit(at[6]) && is_digit(at[7]) && is_digit(at[8]))
+            return true;
+    return false;
+}
+
+static unsigned cut_of(enum shown_as as) {
+    return as == AS_PDF ? CUT_PDF : as == AS_SMIME ? CUT_SMIME : as == AS_TNEF ? CUT_TNEF : CUT_TEXT;
+}
+
+/* Whether an entity may stand inside a part. */
+static bool is_opened(struct walk *walk, const struct entity *entity) {
+    switch (entity->as) {
+    case AS_MESSAGE: case AS_SMIME:
+        return true;
+    case AS_PDF: case AS_TNEF:
+        if (walk->n_documents++ < MAX_DOCUMENTS)
+            return true;
+        walk->reader->message.cuts |= cut_of(entity->as);
+        return false;
+    case AS_TEXT: /* of one that is too long beginning and end are read as they are */
+        return size_of(entity->body) <= MAX_TEXT && MAX_TEXT <= walk->bytes_left && !is_coded(entity) && may_hold_files(entity->body);
+    default:
+        return false;
     }
-    if (entity->as == AS_SMIME)
-        body = ask_host(reader, ASK_SIGNED, body, (span){0});
-    body = with_line_feeds(&reader->arena, body);
-    return entity->as == AS_SMIME ? body : span_between(skip_envelope(body), body.end);
+}
+
+/* The entity inside a part; empty where none is. A text without its files becomes the body of the part. */
+static span inner_entity(struct walk *walk, struct entity *entity) {
+    struct reader *reader = walk->reader;
+    struct arena *arena = &reader->arena;
+    span body = entity->body;
+    if (entity->as != AS_MESSAGE || is_coded(entity)) {
+        bool is_pdf = entity->as == AS_PDF;
+        size_t most = is_pdf ? MAX_PDF_BYTES : walk->bytes_left < 2 * MAX_TEXT ? walk->bytes_left : 2 * MAX_TEXT;
+        if (size_of(body) > most)
+            reader->message.cuts |= cut_of(entity->as);
+        body = first_bytes(body, most);
+        walk->bytes_left -= is_pdf ? 0 : size_of(body);
+        body = decode_transfer(reader, body, entity->part.encoding);
+    }
+    if (entity->as == AS_MESSAGE) {
+        body = with_line_feeds(arena, body);
+        return span_between(skip_envelope(body), body.end);
+    }
+    struct opened opened;
+    if (!reader->host->open(reader->host, entity->as, body, arena, &opened))
+        arena_fail(arena, FAILED_HOST);
+    if (!opened.is_whole)
+        reader->message.cuts |= cut_of(entity->as);
+    if (entity->as == AS_TEXT && !is_empty(opened.entity))
+        entity->body = opened.rest;
+    return with_line_feeds(arena, opened.entity);
 }
 
 static void walk_entity(struct walk *walk, struct entity entity, int depth) {
@@ -172,8 +204,8 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
         inner = parts_of(&reader->arena, &entity, MAX_PARTS - walk->leaves.count);
         is_alternative = is_same(entity.part.content_type, LITERAL("multipart/alternative"));
         usual = is_same(entity.part.content_type, LITERAL("multipart/digest")) ? "message/rfc822" : usual;
-    } else if (is_message || entity.as == AS_SMIME) {
-        span body = inner_message(walk, &entity);
+    } else if (is_opened(walk, &entity)) {
+        span body = inner_entity(walk, &entity);
         entity.body = is_message ? body : entity.body;
         if (is_message || !is_empty(body))
             *LIST_ADD(&reader->arena, &inner) = body;
@@ -189,7 +221,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
     if (is_message)
         entity.part.content_type = LITERAL("message/rfc822");
     if (entity.as != AS_MULTIPART)
-        *LIST_ADD(&reader->arena, &walk->leaves) = (struct leaf){entity.part, entity.as, entity.body};
+        *LIST_ADD(&reader->arena, &walk->leaves) = entity;
     struct entity *parts = arena_take(&reader->arena, inner.count, sizeof *parts);
     for (size_t i = 0; i < inner.count; i++) {
         struct section section = read_section(reader, inner.items[i]);
@@ -201,7 +233,7 @@ static void walk_entity(struct walk *walk, struct entity entity, int depth) {
                 walk_entity(walk, parts[i], depth + 1);
 }
 
-leaf_list read_leaves(struct reader *reader, const struct section *section, span message) {
+entity_list read_leaves(struct reader *reader, const struct section *section, span message) {
     struct walk walk = {.reader = reader, .bytes_left = 4 * (size_t)MAX_TEXT};
     walk_entity(&walk, describe(reader, section, message, "text/plain"), 0);
     return walk.leaves;

@@ -1,6 +1,5 @@
 /* The body of a message: its multipart structure, and what is said of each part. */
-#ifndef SPAMNB_MIME_H
-#define SPAMNB_MIME_H
+#pragma once
 
 #include "arena.h"
 
@@ -18,23 +17,21 @@ enum shown_as {
     AS_NOTHING, AS_TEXT, AS_HTML, AS_MULTIPART, AS_MESSAGE, AS_REPORT, AS_PDF, AS_SMIME, AS_TNEF
 };
 
-/* A leaf of the MIME tree. */
+/* What is said of a part. */
 struct part {
     span content_type, charset, encoding, disposition, filename;
     size_t size; /* bytes it takes in the message, still encoded */
 };
 
 /* A part and where its encoded body stands; of a message inside the message all of it. */
-struct leaf {
+struct entity {
     struct part part;
     enum shown_as as;
-    span body;
+    span boundary, body;
 };
 
-typedef LIST(struct leaf) leaf_list;
+typedef LIST(struct entity) entity_list;
 
 /* The leaves of a message whose section was read, in the order in which a reader shows them: of alternatives plain text
  * comes last. */
-leaf_list read_leaves(struct reader *reader, const struct section *section, span message);
-
-#endif
+entity_list read_leaves(struct reader *reader, const struct section *section, span message);

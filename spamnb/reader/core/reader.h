@@ -1,9 +1,7 @@
 /* What one call of the reader has: its memory, its tables, the program around it, and the message at hand. */
-#ifndef SPAMNB_READER_H
-#define SPAMNB_READER_H
+#pragma once
 
 #include "arena.h"
-#include "charset.h"
 #include "evidence.h"
 #include "message.h"
 #include "references.h"
@@ -16,47 +14,38 @@
 struct tables {
     _Atomic(const struct page *) pages[N_PAGES]; /* made when they are first needed */
     struct reference_table references;
-    uint64_t secret[2]; /* of hash tables of one message */
+    uint64_t secret[2]; /* of hash tables: a sender cannot choose the slots of his tokens */
 };
 
 /* What is asked of the program around: for a text, another one. */
 enum ask {
-    ASK_DECODE,  /* octets and a charset -> UTF-8 */
-    ASK_COMPOSE, /* UTF-8 -> UTF-8 with composed letters */
-    ASK_STEM,    /* a word -> its stem */
-    ASK_SIGNED,  /* S/MIME -> the entity that was signed; empty where there is none */
+    ASK_DECODE,   /* octets and a charset -> UTF-8 */
+    ASK_COMPOSE,  /* UTF-8 -> UTF-8 with composed letters */
+    ASK_STEM,     /* a word -> its stem */
+    ASK_SPLIT,    /* a text -> its words, a line each */
     ASK_UUDECODE, /* a uuencoded body -> octets */
-    ASK_LETTERS  /* a host -> the same with the letters that its labels of punycode stand for */
+    ASK_LETTERS   /* a host -> the same with the letters that its labels of punycode stand for */
 };
 
-/* What was found in an attachment, or in a text that has files in it. */
-enum opened_role { OPENED_TEXT, OPENED_SAME_TEXT, OPENED_PART, OPENED_LINK, OPENED_CUT };
-
+/* What the program finds in a document, or in a text that has files in it. */
 struct opened {
-    enum opened_role role;
-    span octets, charset; /* of a text; of a link its URL */
-    enum shown_as as;
-    struct part part;
+    span rest, entity; /* the text without its files; an entity of MIME, empty where there is none */
+    bool is_whole;     /* nothing was left out */
 };
-
-typedef LIST(struct opened) opened_list;
 
 /* The program around. Each function returns false, or NULL, where it failed: then the message is given up. What they
  * hand over is copied into the arena. They may be called by several threads, each with a host of its own. */
 struct host {
     const struct page *(*make_page)(struct host *host, uint32_t number);
-    bool (*find_codec)(struct host *host, span name, struct codec *codec);
     bool (*ask)(struct host *host, enum ask what, span text, span other, struct arena *arena, span *answer);
-    bool (*open)(struct host *host, enum shown_as as, span octets, size_t most_parts, struct arena *arena,
-                 opened_list *found);
-    bool (*split)(struct host *host, span text, struct arena *arena, span_list *words);
+    bool (*open)(struct host *host, enum shown_as as, span octets, struct arena *arena, struct opened *opened);
 };
 
 struct options {
     unsigned ngrams; /* the first words are joined to tokens of up to so many */
     bool body_only;
     bool stems;  /* words are stemmed, by ASK_STEM */
-    bool splits; /* words are found by host->split */
+    bool splits; /* words are found by ASK_SPLIT */
 };
 
 struct reader {
@@ -67,8 +56,6 @@ struct reader {
     struct host *host;
     struct vocabulary *vocabulary;
     struct message message;
-    struct codec codecs[MAX_CODECS]; /* that messages named lately */
-    size_t n_codecs;
 };
 
 /* What the program around answers; the message is given up where it fails. */
@@ -78,5 +65,3 @@ static inline span ask_host(struct reader *reader, enum ask what, span text, spa
         arena_fail(&reader->arena, FAILED_HOST);
     return answer;
 }
-
-#endif

@@ -6,12 +6,6 @@
 
 enum { LONGEST_NAME = 41, LONGEST_WITHOUT_SEMICOLON = 6 };
 
-/* What numbers from 0x80 on stand for: browsers take them for windows-1252. */
-static const uint16_t WINDOWS_1252[32] = {
-    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D, 0x8F,
-    0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
-};
-
 bool references_begin(struct reference_table *table, size_t count) {
     size_t n = 64;
     while (n < 2 * count)
@@ -59,10 +53,8 @@ static bool put_number(struct buffer *buffer, span *text) {
     if (digits.at < digits.end && *digits.at == ';')
         digits.at++;
     text->at = digits.at;
-    if (point >= 0x80 && point < 0xA0)
-        point = WINDOWS_1252[point - 0x80];
     uint8_t encoded[4];
-    buffer_put(buffer, span_of(encoded, write_point(encoded, point ? point : 0xFFFD)));
+    buffer_put(buffer, span_of(encoded, write_point(encoded, point ? windows_1252(point) : 0xFFFD)));
     return true;
 }
 

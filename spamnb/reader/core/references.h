@@ -1,6 +1,5 @@
 /* Character references of HTML: &amp; &#38; &#x26; -> the characters that they stand for. */
-#ifndef SPAMNB_REFERENCES_H
-#define SPAMNB_REFERENCES_H
+#pragma once
 
 #include "arena.h"
 
@@ -27,5 +26,3 @@ void buffer_put(struct buffer *buffer, span text);
 /* Adds text with its references resolved as browsers do, which takes at most twice the room. In attributes a name
  * without a semicolon is none where a letter, a digit or "=" follows, as in most URLs. */
 void put_resolved(struct buffer *buffer, const struct reference_table *table, span text, bool in_attribute);
-
-#endif

@@ -5,7 +5,7 @@
 enum {
     MAX_SHEET_BYTES = 1 << 19, /* of all sheets of a document */
     MAX_RULES = 3000,
-    MAX_STEPS = 200000, /* rules that are compared with elements, in one document */
+    MAX_STEPS = 1000000, /* rules that are compared with elements, in one document */
     MAX_DECLARATIONS = 4000, /* bytes of one rule or attribute */
     MAX_NESTED = 8, MAX_OPEN = 1024, /* blocks in blocks; brackets */
     MAX_SELECTOR = 4000,
@@ -49,13 +49,15 @@ struct rule {
     span name, id, classes[MAX_CLASSES];
     size_t n_classes;
     bool is_doubtful;
-    uint32_t specificity, order;
-    span declarations;
+    uint64_t strength; /* its specificity, then its order */
+    declaration_list declarations;
 };
 
 enum answer { NO, PERHAPS, YES };
 
 #define IS(text) is_same(value, LITERAL(text))
+
+static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)}; /* of the known texts, which nothing depends on but time */
 
 static span next_word(span *text) {
     while (text->at < text->end && is_space(*text->at))
@@ -241,20 +243,9 @@ static bool is_same_color(struct color a, struct color b) {
     return a.red == b.red && a.green == b.green && a.blue == b.blue && a.alpha == b.alpha;
 }
 
-static int16_t mixed(int16_t above, int16_t below, float alpha) {
-    return (int16_t)((float)below + alpha * (float)(above - below) + .5f);
-}
-
 /* What is seen of a color that lies over another one. */
 static struct color over(struct color color, struct color below) {
-    if (color.alpha <= 0)
-        return below;
-    if (color.alpha >= 1)
-        return color;
-    if (is_unknown(color) || is_unknown(below))
-        return UNKNOWN;
-    return (struct color){mixed(color.red, below.red, color.alpha), mixed(color.green, below.green, color.alpha),
-                          mixed(color.blue, below.blue, color.alpha), 1};
+    return color.alpha <= 0 ? below : color.alpha >= 1 ? color : UNKNOWN;
 }
 
 static float distance(int16_t a, int16_t b) { return (float)(a > b ? a - b : b - a); }
@@ -408,40 +399,57 @@ static span size_in_font(span value) {
     return before_first(word, '/');
 }
 
-/* Applies a declaration in lower case. One that may apply or not can show text, and hide none. */
-static void apply(struct style *style, const struct style *above, enum property property, span value,
-                  bool is_doubtful) {
-    float number = 1;
+/* What a value in lower case says. */
+static struct declaration understood(enum property property, span value) {
+    struct declaration found = {.property = (uint8_t)property, .number = 1};
     double opacity;
-    bool is_share;
     switch (property) {
     case P_COLOR:
-        style->color = is_doubtful ? UNKNOWN : read_color(value);
+        found.color = read_color(value);
         break;
     case P_BACKGROUND:
-        style->background = is_doubtful ? UNKNOWN : over(read_background(value), above->background);
+        found.color = read_background(value);
         break;
     case P_FONT:
         value = size_in_font(value); /* fall through */
     case P_SIZE:
-        if (!read_length(value, &number, &is_share) || number < 0)
-            number = IS("smaller") || IS("larger") ? above->size : MEDIUM;
-        else
-            number *= is_share ? above->size : 1;
-        style->size = !is_doubtful || number > style->size ? number : style->size;
+        if (!read_length(value, &found.number, &found.is_share) || found.number < 0) {
+            found.is_share = IS("smaller") || IS("larger");
+            found.number = found.is_share ? 1 : MEDIUM;
+        }
         break;
     case P_OPACITY:
         if (read_number(&value, &opacity) && (is_empty(value) || IS("%")))
-            number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
-        number = above->opacity * (number > 1 ? 1 : number);
-        style->opacity = !is_doubtful || number > style->opacity ? number : style->opacity;
+            found.number = (float)(opacity < 0 ? 0 : opacity) * (is_empty(value) ? 1 : .01f);
+        found.number = found.number > 1 ? 1 : found.number;
         break;
     default:
         for (const struct switched *one = SWITCHES[property]; one < SWITCHES[property] + 2 && one->flag; one++)
-            if (one->is_on(value, one->words))
-                style->flags |= is_doubtful && !(one->flag & MAY_SHOW) ? 0 : one->flag;
-            else
-                style->flags &= ~one->flag | MAY_SHOW;
+            *(one->is_on(value, one->words) ? &found.on : &found.off) |= one->flag;
+    }
+    return found;
+}
+
+static float larger(float a, float b) { return a > b ? a : b; }
+
+/* Applies a declaration. One that may apply or not can show text, and hide none. */
+static void apply(struct style *style, const struct style *above, const struct declaration *one, bool is_doubtful) {
+    float size = one->number * (one->is_share ? above->size : 1), opacity = one->number * above->opacity;
+    switch (one->property) {
+    case P_COLOR:
+        style->color = is_doubtful ? UNKNOWN : one->color;
+        break;
+    case P_BACKGROUND:
+        style->background = is_doubtful ? UNKNOWN : over(one->color, above->background);
+        break;
+    case P_FONT: case P_SIZE:
+        style->size = is_doubtful ? larger(size, style->size) : size;
+        break;
+    case P_OPACITY:
+        style->opacity = is_doubtful ? larger(opacity, style->opacity) : opacity;
+        break;
+    default:
+        style->flags = (style->flags | (is_doubtful ? one->on & MAY_SHOW : one->on)) & (~one->off | MAY_SHOW);
     }
 }
 
@@ -449,41 +457,43 @@ static struct name_table property_table;
 
 void style_begin(void) { name_table_begin(&property_table, PROPERTIES, sizeof *PROPERTIES, COUNT_OF(PROPERTIES)); }
 
-struct declaration {
-    enum property property;
-    bool is_important;
-    span text, value;
-};
-
-/* The next declaration that is read; false where there is none. */
-static bool next_declaration(span *text, struct declaration *found) {
-    while (!is_empty(*text)) {
-        const uint8_t *end = find_outside(*text, ';', ';'), *colon = find_byte(span_between(text->at, end), ':');
-        span name = colon ? strip(span_between(text->at, colon)) : (span){0};
+/* The declarations that are read, of a clean text in lower case. */
+static declaration_list read_declarations(struct arena *arena, span text) {
+    declaration_list found = {0};
+    while (!is_empty(text)) {
+        const uint8_t *end = find_outside(text, ';', ';'), *colon = find_byte(span_between(text.at, end), ':');
+        span name = colon ? strip(span_between(text.at, colon)) : (span){0};
         size_t number = number_of(&property_table, name);
-        found->text = span_between(text->at, end);
-        text->at = end < text->end ? end + 1 : text->end;
+        text = skip_bytes(span_between(end, text.end), 1);
         if (number == COUNT_OF(PROPERTIES))
             continue;
         span value = span_between(colon + 1, end);
         const uint8_t *mark = find_byte(value, '!');
-        found->is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
-        found->value = strip(span_between(value.at, mark ? mark : value.end));
-        found->property = (enum property)PROPERTIES[number].property;
-        if (!is_empty(found->value) && (found->is_important || !mark))
-            return true;
+        bool is_important = mark && is_same(strip(span_between(mark + 1, value.end)), LITERAL("important"));
+        value = strip(span_between(value.at, mark ? mark : value.end));
+        if (is_empty(value) || (mark && !is_important))
+            continue;
+        struct declaration *declaration = LIST_ADD(arena, &found);
+        *declaration = understood((enum property)PROPERTIES[number].property, value);
+        declaration->is_important = is_important;
     }
-    return false;
+    return found;
+}
+
+/* The declarations of a style attribute. The text must stay where it is. */
+static const declaration_list *own_declarations(struct sheet *sheet, span text) {
+    struct known_text *known = &sheet->known_texts[fast_hash(KEY, 0, text) % COUNT_OF(sheet->known_texts)];
+    if (!is_same(known->text, text))
+        *known = (struct known_text){text, read_declarations(sheet->arena, clean(sheet->arena, lower_copy(sheet->arena, text)))};
+    return &known->declarations;
 }
 
 /* Applies declarations: those alone that are important, or those that are not. */
-static void apply_all(struct style *style, const struct style *above, span text, bool important, bool is_doubtful) {
-    struct declaration found;
-    if (important && !find_byte(text, '!'))
-        return;
-    while (next_declaration(&text, &found))
-        if (found.is_important == important)
-            apply(style, above, found.property, found.value, is_doubtful);
+static void apply_all(struct style *style, const struct style *above, const declaration_list *list, bool important,
+                      bool is_doubtful) {
+    for (const struct declaration *one = list->items; one < list->items + list->count; one++)
+        if (one->is_important == important)
+            apply(style, above, one, is_doubtful);
 }
 
 /* ---- Rules and the elements that they match ---- */
@@ -541,7 +551,7 @@ static uint8_t bucket_of(uint8_t kind, span key) {
 static void add_matches(struct sheet *sheet, const struct rule *rule, span name, const struct attributes *attributes,
                         struct matches *found) {
     for (; rule; rule = rule->next) {
-        size_t steps = 1 + size_of(rule->declarations) / 8;
+        size_t steps = 1 + rule->declarations.count;
         if (sheet->steps_left < steps || found->count == MAX_MATCHES) {
             sheet->is_cut = true;
             return;
@@ -551,13 +561,8 @@ static void add_matches(struct sheet *sheet, const struct rule *rule, span name,
         if (answer == NO)
             continue;
         size_t at = found->count++;
-        for (; at > 0; at--) {
-            const struct rule *other = found->items[at - 1].rule;
-            if (other->specificity < rule->specificity ||
-                (other->specificity == rule->specificity && other->order <= rule->order))
-                break;
+        for (; at > 0 && found->items[at - 1].rule->strength > rule->strength; at--)
             found->items[at] = found->items[at - 1];
-        }
         found->items[at] = (struct match){rule, answer == PERHAPS};
     }
 }
@@ -623,10 +628,10 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
                 *is_foreign = true;
             else if (c == '#') {
                 rule->id = name;
-                rule->specificity += 1 << 16;
+                rule->strength += UINT64_C(1) << 48;
             } else if (rule->n_classes < MAX_CLASSES) {
                 rule->classes[rule->n_classes++] = name;
-                rule->specificity += 1 << 8;
+                rule->strength += UINT64_C(1) << 40;
             } else
                 rule->is_doubtful = true;
         } else if (c == ':') {
@@ -647,7 +652,7 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
             *is_foreign = true;
         } else if (is_name_byte(c) && !is_digit(c)) {
             rule->name = lower_copy(sheet->arena, take_name(&text));
-            rule->specificity++;
+            rule->strength += UINT64_C(1) << 32;
         } else {
             *is_foreign = true;
             return false;
@@ -660,21 +665,15 @@ static bool read_selector(struct sheet *sheet, span text, struct rule *rule, boo
 static void add_rule(struct sheet *sheet, span selectors, span body, bool is_doubtful) {
     sheet->is_cut = sheet->is_cut || size_of(body) > MAX_DECLARATIONS || find_byte(body, '{'); /* rules in a rule */
     body = lower_copy(sheet->arena, first_bytes(body, MAX_DECLARATIONS));
+    declaration_list declarations = read_declarations(sheet->arena, body);
     struct rule *added = NULL, rule;
-    struct declaration declaration;
-    struct writer kept = writer_open(sheet->arena, size_of(body)); /* the declarations that are read */
-    while (next_declaration(&body, &declaration)) {
-        put_span(&kept, declaration.text);
-        put_byte(&kept, ';');
-    }
-    body = writer_close(&kept);
     is_doubtful = is_doubtful || ends_with(strip(selectors), LITERAL(","));
-    while (!is_empty(body) && !is_empty(selectors)) {
+    while (declarations.count && !is_empty(selectors)) {
         const uint8_t *end = find_outside(selectors, ',', ',');
         sheet->is_cut = sheet->is_cut || sheet->n_rules == MAX_RULES;
         if (read_selector(sheet, span_between(selectors.at, end), &rule, &is_doubtful) && sheet->n_rules < MAX_RULES) {
-            rule.declarations = body;
-            rule.order = (uint32_t)++sheet->n_rules;
+            rule.declarations = declarations;
+            rule.strength += ++sheet->n_rules;
             rule.next = added;
             added = arena_room(sheet->arena, 1, sizeof *added);
             *added = rule;
@@ -686,7 +685,7 @@ static void add_rule(struct sheet *sheet, span selectors, span body, bool is_dou
         added = rule->next;
         rule->is_doubtful = rule->is_doubtful || is_doubtful;
         if (rule->is_doubtful) /* it may be stronger than what is read of it */
-            rule->specificity = UINT32_MAX;
+            rule->strength |= UINT64_MAX << 32;
         span key = rule->id.at ? rule->id : rule->n_classes ? rule->classes[0] : rule->name;
         uint8_t kind = rule->id.at ? '#' : rule->n_classes ? '.' : 't';
         bool is_any = is_empty(key) || find_byte(key, ESCAPED);
@@ -752,7 +751,6 @@ void sheet_add(struct sheet *sheet, span text, span media) {
     sheet->n_bytes += size_of(text);
     if (holds != NO)
         add_rules(sheet, clean(sheet->arena, text), holds == PERHAPS, 0);
-    memset(sheet->known, 0, sizeof sheet->known);
 }
 
 /* ---- What an element's children inherit ---- */
@@ -803,16 +801,15 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     found.count = 0;
     if (sheet->n_rules)
         find_matches(sheet, name, attributes, &found);
-    span own = value_of_attribute(attributes, A_STYLE);
-    bool is_cut = size_of(own) > MAX_DECLARATIONS;
-    own = clean(sheet->arena, lower_copy(sheet->arena, first_bytes(own, MAX_DECLARATIONS)));
+    span text = value_of_attribute(attributes, A_STYLE);
+    const declaration_list *own = own_declarations(sheet, first_bytes(text, MAX_DECLARATIONS));
     for (int important = 0; important < 2; important++) {
         for (size_t i = 0; i < found.count; i++)
-            apply_all(&style, above, found.items[i].rule->declarations, important, found.items[i].is_doubtful);
+            apply_all(&style, above, &found.items[i].rule->declarations, important, found.items[i].is_doubtful);
         apply_all(&style, above, own, important, false);
     }
     uint32_t flags = style.flags;
-    if (is_cut || flags & IS_RESET)
+    if (size_of(text) > MAX_DECLARATIONS || flags & IS_RESET)
         return FIRST_STYLE;
     bool is_page = tag == TAG_HTML || tag == TAG_BODY; /* what the page cuts off can be scrolled to */
     bool is_cut_off = flags & IS_BLOCK && flags & CUTS && flags & (IS_LOW | IS_NARROW) && !(flags & HAS_ROOM);
@@ -825,38 +822,15 @@ static struct style make_style(struct sheet *sheet, const struct style *above, u
     return style;
 }
 
-/* Whether two elements in the same place have the same style. Of a link's URL it matters that there is one. */
-static bool is_styled_alike(const struct sheet *sheet, const struct attributes *one, const struct attributes *other) {
-    uint32_t read = ~(sheet->n_rules ? 0 : UINT32_C(1) << A_CLASS | UINT32_C(1) << A_ID);
-    if ((one->present ^ other->present) & read)
-        return false;
-    for (unsigned i = 0; i < A_HREF; i++)
-        if ((one->present & read) >> i & 1 && !is_same(one->values[i], other->values[i]))
-            return false;
-    return true;
-}
-
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes) {
     static const struct attributes NONE;
-    static const uint64_t KEY[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9)};
-    attributes = attributes ? attributes : &NONE;
-    uint64_t hash = fast_hash(KEY, (uintptr_t)above ^ tag, value_of_attribute(attributes, A_STYLE));
-    if (sheet->n_rules)
-        hash = fast_hash(KEY, hash, value_of_attribute(attributes, A_CLASS));
-    struct known_style *known = &sheet->known[hash % COUNT_OF(sheet->known)];
-    if (known->style && known->above == above && known->tag == tag && tag != TAG_UNKNOWN &&
-        is_styled_alike(sheet, known->attributes, attributes))
-        return known->style;
-    struct style made = make_style(sheet, above, tag, name, attributes);
-    bool is_inherited = is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
-                        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags;
-    struct style *kept = is_inherited ? NULL : arena_room(sheet->arena, 1, sizeof *kept);
-    if (kept) {
-        *kept = made;
-        kept->why = why_hidden(kept);
-    }
-    if (tag != TAG_HTML && tag != TAG_BODY) /* whose attributes may become more */
-        *known = (struct known_style){above, kept ? kept : above, attributes, tag};
-    return kept ? kept : above;
+    struct style made = make_style(sheet, above, tag, name, attributes ? attributes : &NONE);
+    if (is_same_color(made.color, above->color) && is_same_color(made.background, above->background) &&
+        made.size == above->size && made.opacity == above->opacity && made.flags == above->flags)
+        return above;
+    struct style *kept = arena_room(sheet->arena, 1, sizeof *kept);
+    *kept = made;
+    kept->why = why_hidden(kept);
+    return kept;
 }

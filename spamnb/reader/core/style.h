@@ -4,8 +4,7 @@
  * or condition is not understood may apply wherever its last compound does, and what it declares can show text there,
  * but hide none. A color or length that is not understood hides nothing.
  */
-#ifndef SPAMNB_STYLE_H
-#define SPAMNB_STYLE_H
+#pragma once
 
 #include "arena.h"
 #include "tags.h"
@@ -41,11 +40,20 @@ void style_begin(void);
 
 struct rule;
 
-/* The style of an element that was met: pages repeat theirs. */
-struct known_style {
-    const struct style *above, *style;
-    const struct attributes *attributes;
-    unsigned tag;
+struct declaration {
+    uint8_t property;
+    bool is_important, is_share; /* is_share: the number is one of what is inherited */
+    struct color color;
+    float number;     /* a size in pixels, an opacity */
+    uint32_t on, off; /* flags that it switches */
+};
+
+typedef LIST(struct declaration) declaration_list;
+
+/* A style attribute that was read: pages repeat theirs. */
+struct known_text {
+    span text;
+    declaration_list declarations;
 };
 
 /* The rules of a document. */
@@ -56,15 +64,13 @@ struct sheet {
     struct rule *buckets[256]; /* by the hash of an id, class or tag that an element must have */
     struct rule *of_any;
     size_t n_rules, n_bytes, steps_left;
-    struct known_style known[128];
+    struct known_text known_texts[64];
 };
 
 void sheet_begin(struct sheet *sheet, struct arena *arena);
 /* Adds the rules of a style element. */
 void sheet_add(struct sheet *sheet, span text, span media);
 
-/* The style that is inherited from an element; name: its tag as written. The attributes must stay where they are. */
+/* The style that is inherited from an element; name: its tag as written. */
 const struct style *style_in(struct sheet *sheet, const struct style *above, unsigned tag, span name,
                              const struct attributes *attributes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The groups are those of the HTML standard's tree construction (https://html.spec.whatwg.org/#parsing).
  */
-#ifndef SPAMNB_TAGS_H
-#define SPAMNB_TAGS_H
+#pragma once
 
 #include "bytes.h"
 
@@ -79,5 +78,3 @@ static inline span value_of_attribute(const struct attributes *attributes, enum 
 
 /* The number of an attribute by its name in any case; N_ATTRIBUTES where it is none that is read. */
 enum attribute attribute_of(span name);
-
-#endif

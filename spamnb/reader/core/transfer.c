@@ -1,6 +1,6 @@
 #include "transfer.h"
 
-#include "unicode.h"
+#include "reader.h"
 
 /* Of each byte its value in base64; 64 for spaces and line ends, 65 for "=", 66 for all others. */
 enum { BLANK = 64, PADDING = 65, FOREIGN = 66, HEAD = 1024, MIN_LINE = 20 };
@@ -77,10 +77,13 @@ static bool looks_plain(span text) {
 /* Where lines of base64 stand among others, what mailing lists add, only they count, and behind another line only long
  * ones. Prose that claims to be base64 stays as it is: by chance it decodes to no UTF-8. */
 static span decode_base64(struct arena *arena, span text) {
-    size_t n_good = 0;
-    for (span rest = text, line; next_line(&rest, &line);)
-        n_good += is_base64_line(line) ? size_of(line) : 0;
-    bool by_lines = 4 * n_good > size_of(text), in_run = true;
+    size_t n_good = 0, n_other_lines = 0;
+    for (span rest = strip(text), line; next_line(&rest, &line);)
+        if (is_empty(line) || !is_base64_line(line))
+            n_other_lines++;
+        else
+            n_good += size_of(line);
+    bool by_lines = n_other_lines && 4 * n_good > size_of(text), in_run = true;
     struct writer writer = writer_open(arena, size_of(text) + 3);
     struct quad quad = {0};
     for (span rest = text, line; next_line(&rest, &line);) {
@@ -119,12 +122,67 @@ void put_quoted_printable(struct writer *writer, span text, bool in_header) {
     }
 }
 
-span transfer_decode(struct arena *arena, span text, span encoding) {
-    if (is_same(encoding, LITERAL("base64")))
-        return decode_base64(arena, text);
-    if (!is_same(encoding, LITERAL("quoted-printable")))
-        return text;
+span percent_decoded(struct arena *arena, span text) {
     struct writer writer = writer_open(arena, size_of(text));
-    put_quoted_printable(&writer, text, false);
+    for (; text.at < text.end; text.at++) {
+        int high = *text.at == '%' && size_of(text) > 2 ? hex_value(text.at[1]) : -1;
+        int low = high >= 0 ? hex_value(text.at[2]) : -1;
+        put_byte(&writer, low >= 0 ? (uint8_t)(high << 4 | low) : *text.at);
+        text.at += low >= 0 ? 2 : 0;
+    }
     return writer_close(&writer);
+}
+
+span decode_transfer(struct reader *reader, span body, span encoding) {
+    if (is_same(encoding, LITERAL("x-uuencode")))
+        return ask_host(reader, ASK_UUDECODE, body, (span){0});
+    if (is_same(encoding, LITERAL("base64")))
+        return decode_base64(&reader->arena, body);
+    if (!is_same(encoding, LITERAL("quoted-printable")))
+        return body;
+    struct writer writer = writer_open(&reader->arena, size_of(body));
+    put_quoted_printable(&writer, body, false);
+    return writer_close(&writer);
+}
+
+/* UTF-8 with U+FFFD for what is none; windows-1252 where that would be half of what is not ASCII: a spoilt text loses a
+ * few letters, and what is no UTF-8 would lose most. */
+static span decode_default(struct arena *arena, span octets) {
+    size_t n_spoilt = 0, n_valid = 0;
+    struct writer writer = writer_open(arena, size_of(octets) + 16);
+    for (span rest = octets; !is_empty(rest);) {
+        span good = span_of(rest.at, valid_utf8(rest));
+        put_span(&writer, good);
+        for (const uint8_t *at = good.at; at < good.end; at++)
+            n_valid += *at >= 0xC0;
+        rest.at = good.end;
+        if (is_empty(rest))
+            break;
+        bool is_valid;
+        rest.at += sequence_size(rest, &is_valid);
+        put_span(&writer, LITERAL("\xEF\xBF\xBD"));
+        n_spoilt++;
+    }
+    if (n_spoilt && n_spoilt >= n_valid)
+        for (writer.at = writer.begin; !is_empty(octets);) {
+            span rest = behind_ascii(octets);
+            put_span(&writer, span_between(octets.at, rest.at));
+            writer_reserve(&writer, 3);
+            writer.at += is_empty(rest) ? 0 : write_point(writer.at, windows_1252(*rest.at));
+            octets = skip_bytes(rest, 1);
+        }
+    return writer_close(&writer);
+}
+
+span decode_text(struct reader *reader, span octets, span charset) {
+    bool is_default = is_empty(charset) || is_one_of(charset, "utf-8 us-ascii iso-8859-1 windows-1252");
+    bool has_ascii = is_default || starts_with(charset, LITERAL("iso-8859-")) || starts_with(charset, LITERAL("windows-"));
+    if (has_ascii && is_ascii(octets))
+        return octets;
+    if (!is_default || find_byte(LITERAL("\xEF\xFE\xFF\0"), *octets.at)) { /* perhaps a byte order mark */
+        span text = ask_host(reader, ASK_DECODE, octets, charset);
+        if (text.at)
+            return text;
+    }
+    return valid_utf8(octets) == size_of(octets) ? octets : decode_default(&reader->arena, octets);
 }

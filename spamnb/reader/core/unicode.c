@@ -62,11 +62,7 @@ size_t sequence_size(span text, bool *is_valid) {
 
 size_t valid_utf8(span text) {
     const uint8_t *begin = text.at;
-    while (text.at < text.end) {
-        if (size_of(text) >= 8 && !(load_64(text.at) & UINT64_C(0x8080808080808080))) {
-            text.at += 8;
-            continue;
-        }
+    while (!is_empty(text = behind_ascii(text))) {
         bool is_valid;
         size_t n = sequence_size(text, &is_valid);
         if (!is_valid)
@@ -74,4 +70,13 @@ size_t valid_utf8(span text) {
         text.at += n;
     }
     return (size_t)(text.at - begin);
+}
+
+uint32_t windows_1252(uint32_t number) {
+    static const uint16_t POINTS[32] = {
+        0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D,
+        0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0x9D,
+        0x17E, 0x178,
+    };
+    return number >= 0x80 && number < 0xA0 ? POINTS[number - 0x80] : number;
 }

@@ -1,6 +1,5 @@
 /* UTF-8, and what is known of each character: Python's unicodedata describes it, 256 characters at a time. */
-#ifndef SPAMNB_UNICODE_H
-#define SPAMNB_UNICODE_H
+#pragma once
 
 #include "bytes.h"
 
@@ -10,15 +9,10 @@ enum {
     IS_MARK_OR_SIGN = 1 << 1, /* punctuation or a symbol */
     IS_INVISIBLE = 1 << 2, /* takes no room */
     IS_ALPHA = 1 << 3,
-    IS_UPPER = 1 << 4,
-    IS_LOWER = 1 << 5,
-    IS_DIGIT = 1 << 6,
-    IS_SPACE = 1 << 7,
-    IS_WORD_CHARACTER = 1 << 8, /* \w of regular expressions */
-    COMBINES = 1 << 9,          /* may become one character with those before it */
-    IS_UNSPACED = 1 << 10,      /* of a script without spaces */
-    IS_DOT = 1 << 11,           /* parts the labels of a host */
-    IS_EAST_ASIAN = 1 << 12,
+    IS_SPACE = 1 << 4,
+    COMBINES = 1 << 5,    /* may become one character with those before it */
+    IS_UNSPACED = 1 << 6, /* of a script without spaces */
+    IS_EAST_ASIAN = 1 << 7,
 };
 
 /* What a character becomes: in words, in lower case, without accents, and where it poses as Latin; in hosts. */
@@ -53,6 +47,9 @@ size_t sequence_size(span text, bool *is_valid);
 /* How many bytes at the beginning are whole characters of UTF-8; all where it is valid. */
 size_t valid_utf8(span text);
 
+/* What a number stands for that means a byte of windows-1252 where it is one of these, as browsers take it. */
+uint32_t windows_1252(uint32_t number);
+
 /* Of how many bytes the character is that begins with this one. */
 static inline size_t point_size(uint8_t first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 
@@ -78,5 +75,3 @@ static inline span first_characters(span text, size_t n) {
         end--;
     return span_between(text.at, end);
 }
-
-#endif

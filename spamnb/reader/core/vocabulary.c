@@ -137,10 +137,10 @@ bool row_count(struct vocabulary *v) {
     return fits;
 }
 
-bool row_end(struct vocabulary *v, size_t *size) {
+bool row_end(struct vocabulary *v, uint32_t *size) {
     if (!row_count(v))
         return false;
-    *size = v->n_cells - v->row_begin;
+    *size = (uint32_t)(v->n_cells - v->row_begin);
     v->row_begin = v->n_cells;
     return true;
 }

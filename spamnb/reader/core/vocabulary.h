@@ -1,6 +1,5 @@
 /* Tokens and their ids, both ways, and messages as rows of (id, occurrences). */
-#ifndef SPAMNB_VOCABULARY_H
-#define SPAMNB_VOCABULARY_H
+#pragma once
 
 #include "hash.h"
 
@@ -64,7 +63,7 @@ span vocabulary_text(const struct vocabulary *vocabulary, uint32_t id);
 /* Counts the tokens that wait. */
 bool row_count(struct vocabulary *vocabulary);
 /* Ends the row at hand; size: how many different tokens it has. */
-bool row_end(struct vocabulary *vocabulary, size_t *size);
+bool row_end(struct vocabulary *vocabulary, uint32_t *size);
 
 static inline bool row_add(struct vocabulary *vocabulary, struct token token) {
     if (vocabulary->n_pending == MAX_PENDING && !row_count(vocabulary))
@@ -79,5 +78,3 @@ static inline void row_give_up(struct vocabulary *vocabulary) {
     vocabulary->n_pending = 0;
     vocabulary->n_cells = vocabulary->row_begin;
 }
-
-#endif

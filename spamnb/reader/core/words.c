@@ -142,10 +142,7 @@ static inline void count_token(struct reader *reader, struct token token) {
 }
 
 static void add_token_as(struct reader *reader, span prefix, span text, bool only_once) {
-    struct writer writer = writer_open(&reader->arena, size_of(prefix) + size_of(text));
-    put_span(&writer, prefix);
-    put_span(&writer, first_characters(text, MAX_TOKEN));
-    span token = writer_close(&writer);
+    span token = two_spans(&reader->arena, prefix, first_characters(text, MAX_TOKEN));
     uint64_t hash = token_hash(reader->vocabulary, token);
     count_token(reader, (struct token){hash, token, span_of(token.end, 0), false, only_once});
 }
@@ -466,15 +463,6 @@ static size_t scan_words(struct scan *scan, const struct text *text, size_t max_
 
 /* ---- Texts ---- */
 
-/* What follows the ASCII that a text begins with. */
-static span behind_ascii(span text) {
-    while (size_of(text) >= 8 && !(load_64(text.at) & UINT64_C(0x8080808080808080)))
-        text.at += 8;
-    while (text.at < text.end && *text.at < 128)
-        text.at++;
-    return text;
-}
-
 /* A text in which of what is not ASCII only words are left. */
 static span words_of(struct reader *reader, span text) {
     struct arena *arena = &reader->arena;
@@ -525,19 +513,6 @@ static void add_signs(struct reader *reader, span prefix, const struct text *tex
             }
         }
     }
-}
-
-/* A text of the words that the program around finds in it. */
-static span split_text(struct reader *reader, span text) {
-    span_list words = {0};
-    if (!reader->host->split(reader->host, text, &reader->arena, &words))
-        arena_fail(&reader->arena, FAILED_HOST);
-    struct writer writer = writer_open(&reader->arena, size_of(text));
-    for (size_t i = 0; i < words.count; i++) {
-        put_span(&writer, words.items[i]);
-        put_byte(&writer, '\n');
-    }
-    return writer_close(&writer);
 }
 
 /* Each n neighbours of the words that were opened as one token. */
@@ -595,7 +570,7 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
         add_signs(reader, prefix, &text);
         read_layout(&layout, &text);
         if (reader->options.splits)
-            written = split_text(reader, written);
+            written = ask_host(reader, ASK_SPLIT, written, (span){0});
         if (!is_ascii(written))
             written = words_of(reader, written);
         if (written.at != text.written.at)

@@ -3,8 +3,7 @@
  * A word is a maximal run of word characters: ASCII letters and digits, some ASCII punctuation, and every letter, mark
  * and number of Unicode.
  */
-#ifndef SPAMNB_WORDS_H
-#define SPAMNB_WORDS_H
+#pragma once
 
 #include "arena.h"
 
@@ -37,5 +36,3 @@ void add_texts(struct reader *reader, const struct place *place, const span_list
 
 /* The domains of a host in lower case, or the networks of an address; each token counts once a message. */
 void add_host(struct reader *reader, span prefix, span host);
-
-#endif
