@@ -140,25 +140,21 @@ def contents(path: str, start: int = 0, stop: int | None = None) -> bytes:
     Raises OSError, with EFBIG when it is more than MAX_MESSAGE, and with EINVAL for what is compressed in another way.
     Not through a file object: 14 µs instead of 34 for a message of the SpamAssassin corpus.
     """
-    return decompress(bytes_of(path, start, stop), path)
-
-
-def bytes_of(path: str, start: int = 0, stop: int | None = None) -> bytes:
-    """The same as they are."""
     if ":" in path and is_remote(path):
-        raw = remote.remote_bytes(path, start, stop, MAX_MESSAGE)
+        raw = remote.remote_bytes(path, MAX_MESSAGE)
         if len(raw) > MAX_MESSAGE:
             raise too_long(path)
-        return raw
+        return decompress(raw, path)
     descriptor = os.open(path, _FLAGS)
     try:
         status = _regular(descriptor, path)
         size = (status.st_size if stop is None else stop) - start
         if size > MAX_MESSAGE:
             raise too_long(path)
-        return os.pread(descriptor, size, start)
+        raw = os.pread(descriptor, size, start)
     finally:
         os.close(descriptor)
+    return decompress(raw, path)
 
 
 def decompress(raw: bytes, path: str) -> bytes:
