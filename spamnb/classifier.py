@@ -162,13 +162,13 @@ class Classifier:
             found = TokensOf(read.vocabulary, read.row, [read.empty], [read.cuts])
             return self._judge(found, tokens, of_spam, posterior)[0]
 
-    def directions(self, raw: bytes | str) -> list[Direction]:
+    def directions(self, message: bytes | str | ReadMessage) -> list[Direction]:
         """What each direction of the model's embedding gave to a message's score; none where it has no embedding."""
         with self.store.reading():
             self._follow()
-            vocabulary, totals = self.store.vocabulary, self.store.totals()
-            ids, rows = self._reader.read([raw_message(raw)], vocabulary, identify=False).rows.renumbered()
-            tokens = TokenIds(vocabulary, ids)
+            read, totals = self._read(message), self.store.totals()
+            ids, rows = read.row.renumbered()
+            tokens = TokenIds(read.vocabulary, ids)
             return self.learner.directions(self.store, totals, tokens, rows) if totals.classes else []
 
     def classify_all(

@@ -149,16 +149,17 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
 
 def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
     """What decided one message, of a model that is open."""
-    judgement = classifier.classify(raw)
-    tokens = [evidence.token for evidence in judgement.evidence[:top]]
-    return Explanation(
-        judgement,
-        top,
-        classifier.settings,
-        classifier.store.totals(),
-        classifier.store.look_up(tokens),
-        classifier.directions(raw),
-    )
+    with classifier.store.reading():
+        message = classifier.read(raw)
+        judgement = classifier.classify(message)
+        return Explanation(
+            judgement,
+            top,
+            classifier.settings,
+            classifier.store.totals(),
+            classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]]),
+            classifier.directions(message),
+        )
 
 
 def _only(source: str, tell: Tell) -> bytes:
