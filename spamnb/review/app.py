@@ -26,7 +26,7 @@ from spamnb.review.lessons import Taught, Teacher
 from spamnb.review.passwords import ADMIN, Passwords
 from spamnb.review.policy import WithPolicy
 from spamnb.review.sessions import HOURS, Attempts, Sessions
-from spamnb.review.words import MAX_TYPED, WordLists
+from spamnb.review.words import MAX_TYPED
 from spamnb.serve.users import is_name
 
 COOKIE = "spamnb_session"
@@ -58,7 +58,6 @@ class Review:
     proxy_user: str = ""
     sessions: Sessions = field(default_factory=Sessions)
     attempts: Attempts = field(default_factory=Attempts)
-    word_lists: WordLists = field(default_factory=WordLists)
 
     def app(self) -> ASGIApp:
         """The application, for any server of ASGI."""
@@ -206,7 +205,7 @@ class Review:
     def _words(self, request: Request, user: str) -> Response:
         begin = request.query_params.get("begin", "")[:MAX_TYPED]
         with self.teacher.model_of(_viewer(user)) as model:
-            values = tables.word_search(model, self.word_lists, begin)
+            values = tables.word_search(model, begin)
         return self._render(request, "words.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:

@@ -202,7 +202,7 @@ def test_words_are_looked_up_by_their_beginning_and_nothing_typed_is_more_than_t
         reply = client.get("/words", params={"begin": typed})
         tree = LexborHTMLParser(reply.text)
         assert reply.status_code == 200 and len(tree.css("script")) == 1 and not tree.css("[onload]")
-        assert "The model knows none" in reply.text and "\u202e" not in reply.text
+        assert "The model knows no word that begins so" in reply.text and "\u202e" not in reply.text
 
 
 def test_two_users_see_and_teach_their_own(review, tmp_path, model):
