@@ -22,7 +22,7 @@ from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK
 from spamnb.naming import is_loopback, pluralize
 from spamnb.review import pages, tables
-from spamnb.review.lessons import Taught, Teacher
+from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.passwords import ADMIN, Passwords
 from spamnb.review.policy import WithPolicy
 from spamnb.review.sessions import HOURS, Attempts, Sessions
@@ -186,11 +186,11 @@ class Review:
     # -- pages -----------------------------------------------------------------------------------------------
 
     def _doubtful(self, request: Request, user: str) -> Response:
-        page = request.query_params.get("page", "0")
-        number = int(page) if page.isascii() and page.isdigit() and len(page) < 5 else 0
+        page, undone = (_number(request.query_params.get(name, "0")) for name in ("page", "undone"))
         batch = request.query_params.get("done", "")
         with Journal.at(self.journal) as journal:
-            values = pages.doubtful_mail(journal, _viewer(user), number, batch)
+            values = pages.doubtful_mail(journal, _viewer(user), page, batch, undone)
+        values["begins"] = self._spam_begins(user)
         values["stay"] = request.query_params.get("stay", "") == "1"
         return self._render(request, "doubtful.html", **values)
 
@@ -198,9 +198,15 @@ class Review:
         with Journal.at(self.journal) as journal:
             row = journal.row(min(request.path_params["position"], 1 << 62), _viewer(user))
             if row is None:
-                raise Refused(404, "There is no such message in the journal, or no longer.")
+                raise Refused(404, missing(request.path_params["position"]))
             values = pages.message(journal, row, _viewer(user), self.teacher.mail(journal, row))
+        values["begins"] = self._spam_begins(user)
         return self._render(request, "message.html", **values)
+
+    def _spam_begins(self, user: str) -> str:
+        """The probability from which on mail is called spam."""
+        with self.teacher.model_of(_viewer(user)) as model:
+            return pages.in_percent(model.settings.loss.threshold)
 
     def _words(self, request: Request, user: str) -> Response:
         begin = request.query_params.get("begin", "")[:MAX_TYPED]
@@ -235,7 +241,9 @@ class Review:
         viewer = _viewer(self._logged_in(request))
         with Journal.at(self.journal) as journal:
             taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
-        return self._answered(taught)
+        if not (taught.changed or taught.problems):
+            raise Refused(404, "Nothing was taken back: that lesson was taken back before, or is no longer in the journal.")
+        return self._answered(taught, f"undone={taught.changed}")
 
     def _move(self, request: Request, fields: Fields) -> Response:
         viewer = _viewer(self._logged_in(request))
@@ -259,6 +267,11 @@ class Review:
 def _viewer(user: str) -> str | None:
     """Whose mail a user sees: None is everybody's."""
     return None if user == ADMIN else user
+
+
+def _number(text: str) -> int:
+    """A small number of an address; 0 where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
 
 
 def _is_position(text: str) -> bool:
