@@ -89,8 +89,8 @@ def undo(journal: Journal, classifier: Classifier, correction: Teaching, raw: by
     if row is None:
         taught = time.strftime("%d %b %H:%M", time.localtime(correction.at))
         raise SpamnbError(
-            f"the journal no longer holds the message that was taught as {correction.label} on {taught}; 'spamnb forget'"
-            " takes it out of the model"
+            f"the journal no longer holds the message that was taught as {correction.label} on {taught};"
+            " 'spamnb forget' takes it out of the model"
         )
     message = raw or mail_at(row.entry) or _recalled(journal, classifier, row)
     if correction.before == correction.label:

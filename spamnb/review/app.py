@@ -242,7 +242,7 @@ class Review:
         with Journal.at(self.journal) as journal:
             taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
         if not (taught.changed or taught.problems):
-            raise Refused(404, "Nothing was taken back: that lesson was taken back before, or is no longer in the journal.")
+            raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
         return self._answered(taught, f"undone={taught.changed}")
 
     def _move(self, request: Request, fields: Fields) -> Response:

@@ -1,4 +1,4 @@
-"""Messages in archives, by tar (plain or gzipped) and ZIP. Nothing is unpacked to the disk: entries carry their bytes."""
+"""Messages in archives, by tar (plain or gzipped) and ZIP. Entries carry their bytes, and nothing goes to the disk."""
 
 from __future__ import annotations
 
