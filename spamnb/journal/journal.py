@@ -30,8 +30,8 @@ TABLES = (
     "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
     " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
     " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, verdict TEXT NOT NULL,"
-    " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL, expected REAL NOT NULL,"
-    " size INTEGER NOT NULL)",
+    " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
+    " expected REAL NOT NULL, size INTEGER NOT NULL)",
     # Apart, so that who lists messages reads no tokens.
     "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
     "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
