@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple, cast
 
 from spamnb.errors import reason
 from spamnb.sources import emlx, remote
-from spamnb.sources.formats import COMPOUND_FILE, HEAD, SUSPICIOUS, NotMail, foreign_format
+from spamnb.sources.formats import COMPOUND_FILE, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
 
@@ -57,13 +57,11 @@ class Entry(NamedTuple):
             return self.content
         raw = contents(self.path, self.start, self.stop)
         if self.stop is None:
-            # Asked here first: nearly all mail is neither, and is spared a call.
-            suspicious = raw[:2] in SUSPICIOUS or raw.find(b"\0", 0, HEAD) >= 0
-            if suspicious and raw.startswith(COMPOUND_FILE):
+            if raw.startswith(COMPOUND_FILE):
                 from spamnb.sources.outlook import message_of_msg  # other mail has nothing of it
 
                 return message_of_msg(raw, self.path)
-            if suspicious and (what := foreign_format(raw)):
+            if what := foreign_format(raw):
                 raise NotMail(what, self.path)
             return emlx.message_in(raw, self.path) if self.path.endswith(".emlx") else raw
         if len(raw) < self.stop - self.start or not raw.startswith(b"From "):
