@@ -84,20 +84,9 @@ def labels(head: bytes) -> list[str] | None:
 def _decoded(value: str) -> str:
     """The text of encoded words (RFC 2047)."""
     from email.errors import HeaderParseError
-    from email.header import decode_header
+    from email.header import decode_header, make_header
 
-    if "=?" not in value:
-        return value
     try:
-        pieces = decode_header(value)
-    except (HeaderParseError, ValueError):
+        return str(make_header(decode_header(value)))
+    except (HeaderParseError, LookupError, ValueError):  # a charset that nobody knows, or bytes that are none of it
         return value
-    text = ""
-    for piece, charset in pieces:
-        if isinstance(piece, bytes):
-            try:
-                piece = piece.decode(charset or "latin-1", "replace")
-            except LookupError:
-                piece = piece.decode("latin-1")
-        text += piece
-    return text
