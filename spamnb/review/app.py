@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
@@ -24,7 +24,6 @@ from spamnb.naming import is_loopback, pluralize
 from spamnb.review import pages, tables
 from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.passwords import ADMIN, Passwords
-from spamnb.review.policy import WithPolicy
 from spamnb.review.sessions import HOURS, Attempts, Sessions
 from spamnb.review.words import MAX_TYPED
 from spamnb.serve.users import is_name
@@ -32,6 +31,19 @@ from spamnb.serve.users import is_name
 COOKIE = "spamnb_session"
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
+#: What a browser may do with a page, told with each reply.
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
+        b" frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
 Fields = dict[str, list[str]]  # of a form, as they were sent
 
 
@@ -262,6 +274,21 @@ class Review:
             raise Refused(409, learned + "; ".join(taught.problems), "Not all of that was done")
         query = "&".join(filter(None, [f"done={taught.batch}" if taught.batch.isalnum() else "", more]))
         return RedirectResponse(f"/?{query}" if query else "/", 303)
+
+
+class WithPolicy:
+    """The same application, each of its replies with HEADERS."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, sending if scope["type"] == "http" else send)
 
 
 def _viewer(user: str) -> str | None:

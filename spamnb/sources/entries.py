@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple, cast
 
 from spamnb.errors import reason
-from spamnb.sources import emlx, remote
+from spamnb.sources import remote
 from spamnb.sources.formats import COMPOUND_FILE, NotMail, foreign_format
 
 Report = Callable[[str, Exception], None]  # told the name of what cannot be read, and why
@@ -26,6 +26,7 @@ GZIP = b"\x1f\x8b"  # what such a file begins with
 # Other compressions that Dovecot can keep mail in. Judged as if it were text such a file is mostly spam, and would be
 # learned as that.
 OTHERWISE = re.compile(rb"\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\0|Dovecot-LZ4")  # zstd, bzip2, xz, LZ4
+_MAX_LENGTH_LINE = 32  # bytes of the first line of an .emlx: Apple Mail pads the number to ten
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hdfs", "sftp", "https", "http", "file", "memory")
 _URL = re.compile(rf"(?:{'|'.join(SCHEMES)})://", re.IGNORECASE)
@@ -63,7 +64,7 @@ class Entry(NamedTuple):
                 return message_of_msg(raw, self.path)
             if what := foreign_format(raw):
                 raise NotMail(what, self.path)
-            return emlx.message_in(raw, self.path) if self.path.endswith(".emlx") else raw
+            return message_of_emlx(raw, self.path) if self.path.endswith(".emlx") else raw
         if len(raw) < self.stop - self.start or not raw.startswith(b"From "):
             raise OSError(errno.ESTALE, "the mailbox changed while it was being read", self.path)
         return unquoted(raw)
@@ -219,3 +220,22 @@ def unquoted(raw: bytes) -> bytes:
     if body is None or b"\n>" not in raw:
         return raw
     return raw[: body.start()] + re.sub(rb"\n>(>*From )", rb"\n\1", raw[body.start() :])
+
+
+def message_of_emlx(raw: bytes, path: str) -> bytes:
+    """The message in Apple Mail's ``.emlx``: a line with its length in bytes, the message, and an XML property list.
+
+    Raises OSError where the first line is no length, or less than that follows.
+
+    >>> message_of_emlx(b"14        \\nSubject: tea\\n\\n<?xml version='1.0'?>", "1.emlx")
+    b'Subject: tea\\n\\n'
+    """
+    line = raw[:_MAX_LENGTH_LINE].partition(b"\n")[0]
+    length = line.strip()
+    if not length.isdigit() or len(line) == _MAX_LENGTH_LINE:
+        raise OSError(errno.EINVAL, "no length in its first line, as an .emlx has it", path)
+    start = len(line) + 1
+    message = raw[start : start + int(length)]
+    if len(message) < int(length):
+        raise OSError(errno.EINVAL, "shorter than its first line says", path)
+    return message
