@@ -193,15 +193,15 @@ def explain(message: bytes | FilePath, model: FilePath, top: int = 20, *, tell: 
 
 def explanation_of(raw: bytes, classifier: Classifier, top: int) -> Explanation:
     """What decided one message, of a model that is open."""
-    judgement = classifier.classify(raw)
-    tokens = [evidence.token for evidence in judgement.evidence[:top]]
-    return Explanation(
-        judgement,
-        top,
-        classifier.settings,
-        classifier.store.totals(),
-        classifier.store.look_up(tokens),
-    )
+    with classifier.store.reading():
+        judgement = classifier.classify(raw)
+        return Explanation(
+            judgement,
+            top,
+            classifier.settings,
+            classifier.store.totals(),
+            classifier.store.look_up([evidence.token for evidence in judgement.evidence[:top]]),
+        )
 
 
 def _only(source: str, tell: Tell) -> bytes:

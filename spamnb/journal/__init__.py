@@ -2,7 +2,6 @@
 
 entries    one verdict with what a person knows the message by, and its tokens
 journal    the file: verdicts and corrections, bounded by age and size
-schema     its tables
 figures    verdicts a day, corrections by direction
 writer     a thread that writes while a server answers
 teaching   a correction, by the mail where it still lies and else by its tokens; and how it is undone

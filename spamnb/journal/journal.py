@@ -17,19 +17,40 @@ from typing import Any, NamedTuple, Self
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict, compressed, expanded
-from spamnb.journal.schema import TABLES
 from spamnb.store.database import Database, checked_rows, is_blob, is_digest, is_text
 
 APPLICATION_ID = 0x736E626A  # "snbj"
-VERSION = 3
+VERSION = 4
 DAYS = 60  # what is older leaves
 MAX_BYTES = 256_000_000  # some 70,000 messages: docs/experiments.md#the-journal
 ROW_BYTES = 300  # what a row takes beside its texts and tokens, with its part of the indexes
 TIDY_EVERY = 256  # verdicts
 BUSY_MS = 2_000  # mail waits for nobody who looks at the journal
-_COLUMNS = (
-    "at, user, digest, identity, message_id, sender, subject, place, verdict, points, log_odds, evidence, made_by"
+TABLES = (
+    "CREATE TABLE verdicts (position INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
+    " digest BLOB NOT NULL, identity BLOB NOT NULL, message_id TEXT NOT NULL, sender TEXT NOT NULL,"
+    " subject TEXT NOT NULL, sent INTEGER NOT NULL, place TEXT NOT NULL, verdict TEXT NOT NULL,"
+    " points REAL NOT NULL, log_odds REAL NOT NULL, evidence TEXT NOT NULL, made_by TEXT NOT NULL, doubt REAL NOT NULL,"
+    " expected REAL NOT NULL, size INTEGER NOT NULL)",
+    # Apart, so that who lists messages reads no tokens.
+    "CREATE TABLE tokens (position INTEGER PRIMARY KEY, tokens BLOB NOT NULL)",
+    "CREATE TABLE corrections (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL,"
+    " digest BLOB NOT NULL, label TEXT NOT NULL, spam INTEGER NOT NULL, verdict TEXT NOT NULL, source TEXT NOT NULL,"
+    " before TEXT NOT NULL, before_taught INTEGER NOT NULL, batch TEXT NOT NULL, undone INTEGER NOT NULL)",
+    # Folders that mail was seen in: the mailbox that each is of, how its folder of spam is called, and what it is for.
+    "CREATE TABLE folders (folder TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, mailbox TEXT NOT NULL,"
+    " junk TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE moves (batch TEXT NOT NULL, position INTEGER NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL,"
+    " PRIMARY KEY (batch, position)) WITHOUT ROWID",
+    "CREATE TABLE digests (user TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX verdicts_by_digest ON verdicts (digest)",
+    "CREATE INDEX verdicts_by_time ON verdicts (at, user, verdict, doubt, expected)",
+    "CREATE INDEX verdicts_by_doubt ON verdicts (doubt, at, user) WHERE points >= 0",
+    "CREATE INDEX corrections_by_digest ON corrections (digest)",
+    "CREATE INDEX corrections_by_time ON corrections (at)",
+    "CREATE INDEX corrections_by_batch ON corrections (batch)",
 )
+_COLUMNS = ", ".join(Verdict._fields[:-1])  # the tokens stand in a table of their own
 _CORRECTION = "at, user, digest, label, spam, verdict, source, before, before_taught, batch"
 UNCORRECTED = (
     "NOT EXISTS (SELECT number FROM corrections AS c WHERE c.digest = verdicts.digest AND c.user = verdicts.user"
@@ -73,7 +94,7 @@ class Journal(Database):
     >>> from spamnb.journal.entries import pack_tokens
     >>> journal = Journal.at(":memory:")
     >>> now, tokens = int(time.time()), pack_tokens(["tea"], np.array([1]))
-    >>> entry = Verdict(now, "", bytes(16), bytes(16), "", "ann", "tea", "", "spam", 6.0, 3.0, "[]", "", tokens)
+    >>> entry = Verdict(now, "", bytes(16), bytes(16), "", "ann", "tea", 0, "", "spam", 6.0, 3.0, "[]", "", tokens)
     >>> journal.add([entry]), journal.count(), journal.doubtful(since=0)[0].entry.subject
     (None, 1, 'tea')
     """
@@ -143,11 +164,11 @@ class Journal(Database):
             for entry in entries:
                 stored = compressed(entry.tokens)
                 size = ROW_BYTES + len(stored) + sum(map(len, (entry.evidence, entry.place, entry.subject)))
-                verdicts.append((position, *entry[:13], entry.doubt, entry.expected_error, size))
+                verdicts.append((position, *entry[:-1], entry.doubt, entry.expected_error, size))
                 if entry.tokens:
                     tokens.append((position, stored))
                 position += size
-            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 17)})", verdicts)  # noqa: S608
+            self.executemany(f"INSERT INTO verdicts VALUES ({', '.join('?' * 18)})", verdicts)  # noqa: S608
             self.executemany("INSERT INTO tokens VALUES (?, ?)", tokens)
             # Of two processes the one that took the lesson may write before the one that judged.
             late = "UPDATE corrections SET verdict = ? WHERE digest = ? AND verdict = '' AND at >= ?"
@@ -272,10 +293,10 @@ class Journal(Database):
         """The verdicts that the rest of a statement chooses, in its order."""
         with self.reading():
             found = self.execute(f"SELECT position, {_COLUMNS} FROM verdicts {which}", values)  # noqa: S608 (the same)
-            names = [f"column {number}" for number in range(14)]
-            fits = [_number, _number, is_text, is_digest, is_digest, *[is_text] * 5]
-            fits += [_number, _number, is_text, is_text]
-            rows = checked_rows("verdicts", found, **dict(zip(names, fits)))
+            fits = {name: is_text for name in ("position", *Verdict._fields[:-1])}
+            fits |= dict.fromkeys(("position", "at", "sent", "points", "log_odds"), _number)
+            fits |= dict.fromkeys(("digest", "identity"), is_digest)
+            rows = checked_rows("verdicts", found, **fits)
             return [Noted(row[0], Verdict._make([*row[1:], b""])) for row in rows]
 
 

@@ -87,7 +87,11 @@ def undo(journal: Journal, classifier: Classifier, correction: Teaching, raw: by
     """
     row = journal.of_message(correction.digest, correction.user)
     if row is None:
-        raise SpamnbError("the journal no longer holds this message; 'spamnb forget' takes it out of the model")
+        taught = time.strftime("%d %b %H:%M", time.localtime(correction.at))
+        raise SpamnbError(
+            f"the journal no longer holds the message that was taught as {correction.label} on {taught};"
+            " 'spamnb forget' takes it out of the model"
+        )
     message = raw or mail_at(row.entry) or _recalled(journal, classifier, row)
     if correction.before == correction.label:
         changed = True  # it had been learned as that before

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,18 +21,20 @@ class JournalWriter:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self._path = path
         self._tell = tell
-        self._waiting: deque[Verdict | Teaching] = deque()
-        self._stop = threading.Event()
+        self._lock = threading.Lock()  # of the next two
+        self._waiting: list[Verdict | Teaching] = []
         self._left_out = 0
+        self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
     def put(self, what: Verdict | Teaching) -> None:
         """Write a verdict or a correction soon; returns at once."""
-        if len(self._waiting) < MAX_WAITING:
-            self._waiting.append(what)
-        else:
-            self._left_out += 1
+        with self._lock:
+            if len(self._waiting) < MAX_WAITING:
+                self._waiting.append(what)
+            else:
+                self._left_out += 1
 
     def close(self) -> None:
         """Write what is waiting, and end."""
@@ -40,34 +42,23 @@ class JournalWriter:
         self._thread.join()
 
     def _run(self) -> None:
-        journal: Journal | None = None
-        try:
-            while not self._stop.wait(_PAUSE) or self._waiting:
-                if not (self._waiting or self._left_out):
+        with contextlib.ExitStack() as stack:
+            journal: Journal | None = None
+            stopping = False
+            while not stopping:
+                stopping = self._stop.wait(_PAUSE)
+                with self._lock:
+                    waiting, self._waiting = self._waiting, []
+                    left_out, self._left_out = self._left_out, 0
+                if left_out:
+                    self._tell(f"{left_out} verdicts came too fast for the journal and are not in it")
+                if not waiting:
                     continue
                 try:
                     if journal is None:
-                        journal = Journal.at(self._path)
-                    self._write(journal)
+                        journal = stack.enter_context(Journal.at(self._path))
+                    with journal.writing():
+                        journal.add([each for each in waiting if isinstance(each, Verdict)])
+                        journal.correct([each for each in waiting if isinstance(each, Teaching)])
                 except (SpamnbError, OSError) as error:
-                    self._left_out += len(self._waiting)
-                    self._waiting.clear()
-                    self._tell(f"{error} ({self._left_out} verdicts are not in the journal)")
-                    self._left_out = 0
-        finally:
-            if journal is not None:
-                journal.close()
-
-    def _write(self, journal: Journal) -> None:
-        if self._left_out:
-            self._tell(f"{self._left_out} verdicts came too fast for the journal and are not in it")
-            self._left_out = 0
-        waiting = list(self._waiting)
-        entries = [each for each in waiting if isinstance(each, Verdict)]
-        corrections = [each for each in waiting if isinstance(each, Teaching)]
-        if waiting:
-            with journal.writing():
-                journal.add(entries)
-                journal.correct(corrections)
-        for _ in waiting:
-            self._waiting.popleft()
+                    self._tell(f"{error} ({len(waiting)} verdicts are not in the journal)")

@@ -15,23 +15,35 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.journal import Journal
 from spamnb.journal.whereabouts import INBOX, JUNK
 from spamnb.naming import is_loopback, pluralize
 from spamnb.review import pages, tables
-from spamnb.review.lessons import Taught, Teacher
+from spamnb.review.lessons import Taught, Teacher, missing
 from spamnb.review.passwords import ADMIN, Passwords
-from spamnb.review.policy import WithPolicy
 from spamnb.review.sessions import HOURS, Attempts, Sessions
-from spamnb.review.words import MAX_TYPED, WordLists
+from spamnb.review.words import MAX_TYPED
 from spamnb.serve.users import is_name
 
 COOKIE = "spamnb_session"
 MAX_BODY = 65_536  # bytes of a form: a page has 50 boxes
 MAX_FIELDS = 300
+#: What a browser may do with a page, told with each reply.
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
+        b" frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
 Fields = dict[str, list[str]]  # of a form, as they were sent
 
 
@@ -58,7 +70,6 @@ class Review:
     proxy_user: str = ""
     sessions: Sessions = field(default_factory=Sessions)
     attempts: Attempts = field(default_factory=Attempts)
-    word_lists: WordLists = field(default_factory=WordLists)
 
     def app(self) -> ASGIApp:
         """The application, for any server of ASGI."""
@@ -187,11 +198,11 @@ class Review:
     # -- pages -----------------------------------------------------------------------------------------------
 
     def _doubtful(self, request: Request, user: str) -> Response:
-        page = request.query_params.get("page", "0")
-        number = int(page) if page.isascii() and page.isdigit() and len(page) < 5 else 0
+        page, undone = (_number(request.query_params.get(name, "0")) for name in ("page", "undone"))
         batch = request.query_params.get("done", "")
         with Journal.at(self.journal) as journal:
-            values = pages.doubtful_mail(journal, _viewer(user), number, batch)
+            values = pages.doubtful_mail(journal, _viewer(user), page, batch, undone)
+        values["begins"] = self._spam_begins(user)
         values["stay"] = request.query_params.get("stay", "") == "1"
         return self._render(request, "doubtful.html", **values)
 
@@ -199,14 +210,20 @@ class Review:
         with Journal.at(self.journal) as journal:
             row = journal.row(min(request.path_params["position"], 1 << 62), _viewer(user))
             if row is None:
-                raise Refused(404, "There is no such message in the journal, or no longer.")
+                raise Refused(404, missing(request.path_params["position"]))
             values = pages.message(journal, row, _viewer(user), self.teacher.mail(journal, row))
+        values["begins"] = self._spam_begins(user)
         return self._render(request, "message.html", **values)
+
+    def _spam_begins(self, user: str) -> str:
+        """The probability from which on mail is called spam."""
+        with self.teacher.model_of(_viewer(user)) as model:
+            return pages.in_percent(model.settings.loss.threshold)
 
     def _words(self, request: Request, user: str) -> Response:
         begin = request.query_params.get("begin", "")[:MAX_TYPED]
         with self.teacher.model_of(_viewer(user)) as model:
-            values = tables.word_search(model, self.word_lists, begin)
+            values = tables.word_search(model, begin)
         return self._render(request, "words.html", **values)
 
     def _figures(self, request: Request, user: str) -> Response:
@@ -236,7 +253,9 @@ class Review:
         viewer = _viewer(self._logged_in(request))
         with Journal.at(self.journal) as journal:
             taught = self.teacher.undo(journal, _first(fields, "batch"), viewer)
-        return self._answered(taught)
+        if not (taught.changed or taught.problems):
+            raise Refused(404, "Nothing was taken back: that lesson was taken back before, or has left the journal.")
+        return self._answered(taught, f"undone={taught.changed}")
 
     def _move(self, request: Request, fields: Fields) -> Response:
         viewer = _viewer(self._logged_in(request))
@@ -257,9 +276,29 @@ class Review:
         return RedirectResponse(f"/?{query}" if query else "/", 303)
 
 
+class WithPolicy:
+    """The same application, each of its replies with HEADERS."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, sending if scope["type"] == "http" else send)
+
+
 def _viewer(user: str) -> str | None:
     """Whose mail a user sees: None is everybody's."""
     return None if user == ADMIN else user
+
+
+def _number(text: str) -> int:
+    """A small number of an address; 0 where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
 
 
 def _is_position(text: str) -> bool:

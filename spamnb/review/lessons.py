@@ -12,7 +12,7 @@ from pathlib import Path
 from spamnb.classifier import Classifier
 from spamnb.errors import SpamnbError
 from spamnb.journal import teaching
-from spamnb.journal.journal import Journal, Noted
+from spamnb.journal.journal import DAYS, Journal, Noted
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted, moves_of
 from spamnb.review.moving import Moving
 from spamnb.serve.users import Models, class_of_label
@@ -52,7 +52,7 @@ class Teacher:
             for position in positions:
                 row = journal.row(position, viewer)
                 if row is None:
-                    problems.append("a message is no longer in the journal")
+                    problems.append(missing(position))
                     continue
                 try:
                     model = self._model(models, row.entry.user)
@@ -90,7 +90,7 @@ class Teacher:
         self.check(viewer)
         row = journal.row(position, viewer)
         if row is None:
-            raise SpamnbError("the message is no longer in the journal")
+            raise SpamnbError(missing(position))
         with Moving(journal) as moving:
             moving.to(row, role)
 
@@ -121,6 +121,11 @@ class Teacher:
         if not models.may_teach(user):
             raise SpamnbError("this mail's user has a name that no model can have")
         return models.for_learning(user)
+
+
+def missing(position: int) -> str:
+    """What is said of a message that is not in the journal, or is another user's."""
+    return f"message {position} is not in the journal, which keeps the mail of {DAYS} days"
 
 
 def _mail(moving: Moving, row: Noted) -> bytes | None:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import combining
 
 from spamnb.formulas.decision import UNSURE
-from spamnb.journal.entries import Verdict
+from spamnb.journal.entries import DOUBTFUL, Verdict
 from spamnb.journal.journal import Journal, Noted, Teaching
 from spamnb.journal.whereabouts import INBOX, JUNK, folder_noted
+from spamnb.naming import pluralize
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 WEEK = 7 * 86_400
+HALF_YEAR = 183 * 86_400
 PER_PAGE = 50
 MAX_SHOWN = 20_000  # characters of a message's text
 MAX_BAR = 100.0  # width of the longest bar
@@ -49,17 +51,22 @@ class Bar(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A message in a list."""
+    """A message in a list.
+
+    - ``when``: the mail's own date; of one that has none when it was judged, which is ``judged``
+    - ``sure``: whether the verdict is far from another one
+    """
 
     position: int
     when: str
+    judged: str
     user: str
     sender: str
     subject: str
     verdict: str
     points: str
     percent: str
-    leans: bool  # rather spam than not
+    sure: bool
     tokens: list[tuple[str, str]]
 
 
@@ -69,6 +76,7 @@ def line_of(row: Noted) -> Line:
     tokens = [(displayed(token, 40), "spam" if weight > 0 else "good") for token, weight in entry.heaviest(5)]
     return Line(
         row.position,
+        _when(entry.sent or entry.at),
         _when(entry.at),
         displayed(entry.user, 60),
         displayed(entry.sender) or "nobody",
@@ -76,7 +84,7 @@ def line_of(row: Noted) -> Line:
         called(entry.verdict),
         f"{entry.points:.1f}",
         in_percent(entry.probability),
-        entry.probability > 0.5,
+        entry.doubt >= DOUBTFUL,
         tokens,
     )
 
@@ -91,12 +99,13 @@ def called(verdict: str) -> str:
 
 
 def in_percent(p: float) -> str:
-    """A probability; never 0 or 100 %, which nobody can know.
+    """A probability, rounded down: what is below the one from which mail is spam stays below it. Never 0 or 100 %,
+    which nobody can know.
 
-    >>> in_percent(0.5), in_percent(0.99999)
-    ('50 %', 'over 99 %')
+    >>> in_percent(0.5), in_percent(0.899), in_percent(0.99999)
+    ('50 %', '89 %', 'over 99 %')
     """
-    return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{100 * p:.0f} %"
+    return "over 99 %" if p > 0.99 else "under 1 %" if p < 0.01 else f"{int(100 * p + 1e-9)} %"
 
 
 def in_nats(weight: float) -> str:
@@ -124,8 +133,8 @@ def bars(entry: Verdict) -> list[Bar]:
     ]
 
 
-def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str) -> dict[str, Any]:
-    """The page *Doubtful*: this week's, and what was just corrected."""
+def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str, undone: int) -> dict[str, Any]:
+    """The page *Doubtful*: this week's, and what was just taught, or taken back."""
     now = time.time()
     found = journal.doubtful(now - WEEK, viewer, PER_PAGE + 1, page * PER_PAGE)
     recent = [each for each in journal.corrections(now - WEEK, viewer) if each.source == "page"]
@@ -135,7 +144,7 @@ def doubtful_mail(journal: Journal, viewer: str | None, page: int, batch: str) -
         "movable": any(folder_noted(journal, row.entry.place) is not None for row in found[:PER_PAGE]),
         "page": page,
         "more": len(found) > PER_PAGE,
-        "just": _told(just),
+        "just": _told(just) or (f"{pluralize(undone, 'lesson')} taken back." if undone else ""),
         "batch": batch if just else "",
         "recent": [
             (made.batch, "spam" if made.spam else "good", _when(made.at), _name(journal, made)) for made in recent
@@ -190,7 +199,15 @@ def _without_gaps(text: str) -> str:
 
 
 def _when(at: float) -> str:
-    return time.strftime("%a %d %b %H:%M", time.localtime(at))
+    """A time of this half year to the minute, any other to the day; whoever wrote a Date field may have written any.
+
+    >>> _when(1_030_016_183), _when(1 << 62)
+    ('22 Aug 2002', 'no time')
+    """
+    try:
+        return time.strftime("%a %d %b %H:%M" if abs(time.time() - at) < HALF_YEAR else "%d %b %Y", time.localtime(at))
+    except (OverflowError, ValueError, OSError):
+        return "no time"
 
 
 def _lies(journal: Journal, row: Noted) -> tuple[str, list[tuple[str, str]]]:
@@ -212,4 +229,4 @@ def _told(made: list[Teaching]) -> str:
     if not made:
         return ""
     as_what = "spam" if made[0].spam else "good mail"
-    return f"{len(made)} message{'s' if len(made) > 1 else ''} taught as {as_what}."
+    return f"{pluralize(len(made), 'message')} taught as {as_what}."

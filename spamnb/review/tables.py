@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spamnb.journal import figures
 from spamnb.journal.journal import Journal
 from spamnb.review.pages import displayed, in_nats, in_percent
-from spamnb.review.words import MAX_TYPED, MOST, KnownWord, WordLists, words_of_model
+from spamnb.review.words import MAX_TYPED, KnownWord, words_beginning
 from spamnb.store.facts import origin
 
 if TYPE_CHECKING:
@@ -18,14 +18,10 @@ if TYPE_CHECKING:
 CHART_HEIGHT = 120.0
 
 
-def word_search(model: Classifier, lists: WordLists, begin: str) -> dict[str, Any]:
+def word_search(model: Classifier, begin: str) -> dict[str, Any]:
     """The page *Words*: those that begin as was typed."""
-    begin, tokens = begin.strip().lower(), []
-    if begin:
-        tokens = lists.beginning(model, begin)
-        if begin not in tokens:  # it may have been learned since the list was made
-            tokens = [begin, *tokens]
-    found = words_of_model(model, list(dict.fromkeys(tokens))[:MOST])
+    begin = begin.strip().lower()
+    found = words_beginning(model, begin)
     classes = list(found[0].held) if found else []
     return {
         "begin": displayed(begin, MAX_TYPED),

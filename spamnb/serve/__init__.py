@@ -6,9 +6,7 @@ protocol   bytes of a request → what is asked; what was found → bytes of the
 score      judgement → the points, the threshold and the names that mail software expects (pure)
 users      whose model answers, and whose learns
 reception  a request off a connection, bounded in size and time
-deadline   a bound on the time of one verdict
 metrics    what was counted, for Prometheus
-journal_metrics, drift                  the journal's figures and the model's state, there and on the review page
 own_mail   the digest by mail, which no model judges and none learns
 spamd      a conversation: request, verdict or lesson, reply
 sockets    what is listened on

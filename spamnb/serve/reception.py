@@ -23,7 +23,6 @@ class Limits:
     header_lines: int = 64
     head_time: float = 10.0
     message_time: float = 60.0
-    classify_time: float = 10.0
     reply_time: float = 30.0
     linger_time: float = 2.0
     connections: int = 512

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -24,7 +25,6 @@ from spamnb.reader.message import digest, header_of
 from spamnb.reader.read_message import ReadMessage
 from spamnb.reader.spam_fields import section_length
 from spamnb.serve import protocol
-from spamnb.serve.deadline import OutOfTime, deadline
 from spamnb.serve.metrics import WorkerCounts
 from spamnb.serve.own_mail import learn_unless_own
 from spamnb.serve.protocol import ExitCode, Refusal, Request
@@ -74,7 +74,7 @@ class Spamd:
         # One thread that writes: it may wait for another process's change while this one goes on answering.
         self._learner = ThreadPoolExecutor(1, thread_name_prefix="learner")
         self._learning_models = self._learner.submit(models, True) if allow_tell or autolearn else None
-        self._waiting_lessons = 0
+        self._room = threading.BoundedSemaphore(MAX_WAITING_LESSONS)
         self._open = 0
 
     def reopen(self) -> None:
@@ -181,25 +181,22 @@ class Spamd:
 
     def _judge(self, asked: Request, raw: bytes, facts: dict[str, Any]) -> bytes:
         try:
-            with deadline(self.limits.classify_time):
-                model = self._models.for_classifying(asked.user)
-                stripped = spam_fields.strip_filter_headers(raw)
-                message = model.read(stripped) if self._journal else stripped
-                found = score_message(model, message)
-                if self._journal is not None and isinstance(message, ReadMessage):
-                    self._journal.put(entry_of(message, found, model.settings, user=asked.user))
-        except OutOfTime:
-            raise Refusal(ExitCode.EX_TIMEOUT, "Timeout: classifying the message took too long") from None
+            model = self._models.for_classifying(asked.user)
+            stripped = spam_fields.strip_filter_headers(raw)
+            message = model.read(stripped) if self._journal else stripped
+            found = score_message(model, message)
+            if self._journal is not None and isinstance(message, ReadMessage):
+                self._journal.put(entry_of(message, found, model.settings, user=asked.user))
         except SpamnbError as error:
             raise Refusal(ExitCode.EX_TEMPFAIL, str(error)) from None
         facts.update(verdict=found.verdict, score=found.points)
         self._counts.verdict(found.verdict)
-        room = self._waiting_lessons < MAX_WAITING_LESSONS
-        label = self._autolearn.label(found) if self._autolearn is not None and room else None
-        if label is not None:
+        label = self._autolearn.label(found) if self._autolearn is not None else None
+        if label is not None and self._room.acquire(blocking=False):
             facts["autolearn"] = label
-            self._waiting_lessons += 1
-            self._learner.submit(self._learn_from_itself, asked.user, label, spam_fields.strip_filter_headers(raw))
+            self._learner.submit(self._learn_from_itself, asked.user, label, stripped)
+        else:
+            label = None
         body = _body(asked, found, raw, label or "no")
         return protocol.verdict_reply(asked, found.spam, found.text, str(THRESHOLD), body)
 
@@ -244,7 +241,7 @@ class Spamd:
         except Exception as error:  # whatever it is: nobody waits for the outcome
             self._log(event="not learned", error=str(error))
         finally:
-            self._waiting_lessons -= 1
+            self._room.release()
 
 
 def _message_id(raw: bytes) -> str:

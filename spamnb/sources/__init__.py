@@ -11,7 +11,6 @@
     labelled_lines  files with a message, or the path of one, in each line
     files           a file by itself: a table, an mbox or a single message
     mbox            where the messages of an mbox begin
-    emlx            Apple Mail's files
     outlook         Outlook's .msg
     formats         what is no mail: archives, documents, images, databases
     folder_names    what folders are for, by their names in many languages

@@ -1,8 +1,4 @@
-"""Messages in archives, by tar (plain or gzipped) and ZIP: read where they lie, nothing is unpacked to the disk.
-
-Of a plain tar and of a ZIP an entry says which bytes of the archive are its message, so any process may read it; what
-is behind gzip has to be read from the beginning, so such entries carry their bytes.
-"""
+"""Messages in archives, by tar (plain or gzipped) and ZIP. Entries carry their bytes, and nothing goes to the disk."""
 
 from __future__ import annotations
 
@@ -12,69 +8,27 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import check_class_name, escape
-from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, bytes_of, open_mail, too_long
+from spamnb.sources.entries import MAX_MESSAGE, Entry, Report, open_mail, too_long
 from spamnb.sources.files import ARCHIVES, TABLES
 from spamnb.sources.formats import NotMail, foreign_format
 
 _MAX_READ = 1 << 26  # bytes that tarfile and zipfile may ask for at once: the directory of some 600,000 members
 _OTHER = (".mbox", ".mbox.gz", *ARCHIVES, *TABLES)  # sources by themselves
-_LOCAL_HEADER = struct.Struct("<4s5H3L2H")  # of a member of a ZIP; its name and more follow
+_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # ways of compression that are read in bounded memory
 
 
-class TarMember(Entry):
-    """A message in a plain tar: the bytes from ``start`` to ``stop`` of the file ``path``."""
+class Member(NamedTuple):
+    """A file of an archive, and what reads its content."""
 
-    def read(self) -> bytes:
-        """The message. OSError as for a file, also where the archive is shorter now."""
-        if self.content is not None:
-            return _mail(self.content, self.path)
-        assert self.stop is not None
-        raw = bytes_of(self.path, self.start, self.stop)
-        if len(raw) < self.stop - self.start:
-            raise OSError(errno.ESTALE, "the archive changed while it was being read", self.path)
-        return _mail(raw, self.path)
-
-
-class ZipMember(Entry):
-    """A message in a ZIP: its header is at ``start``, and ``stop`` is that plus its compressed size."""
-
-    def read(self) -> bytes:
-        """The message. OSError as for a file, also where the archive is another now or compressed otherwise."""
-        assert self.stop is not None
-        head = bytes_of(self.path, self.start, self.start + _LOCAL_HEADER.size)
-        if len(head) < _LOCAL_HEADER.size or not head.startswith(b"PK\x03\x04"):
-            raise OSError(errno.ESTALE, "the archive changed while it was being read", self.path)
-        _, _, flags, method, *_, name, extra = _LOCAL_HEADER.unpack(head)
-        if flags & 1:
-            raise OSError(errno.EINVAL, "encrypted", self.path)
-        begin = _LOCAL_HEADER.size + name + extra
-        raw = bytes_of(self.path, self.start + begin, self.stop + begin)
-        if len(raw) < self.stop - self.start:
-            raise OSError(errno.ESTALE, "the archive changed while it was being read", self.path)
-        if method == zipfile.ZIP_DEFLATED:
-            unpacking = zlib.decompressobj(-zlib.MAX_WBITS)
-            try:
-                raw = unpacking.decompress(raw, MAX_MESSAGE + 1)
-            except zlib.error as error:
-                raise OSError(errno.EIO, f"broken ZIP: {error}", self.path) from error
-            if len(raw) > MAX_MESSAGE:
-                raise too_long(self.path)
-            if not unpacking.eof:
-                raise OSError(errno.EIO, "broken ZIP: its data ends too early", self.path)
-        elif method != zipfile.ZIP_STORED:
-            raise OSError(errno.EINVAL, "compressed in another way than deflate, the only one that is read", self.path)
-        return _mail(raw, self.path)
-
-
-def _mail(raw: bytes, path: str) -> bytes:
-    if what := foreign_format(raw):
-        raise NotMail(what, path)
-    return raw
+    name: str
+    size: int
+    read: Callable[[], bytes]
 
 
 def archive_entries(label: str | None, path: str, on_unreadable: Report) -> Iterator[Entry]:
@@ -104,17 +58,15 @@ def _members(path: str, on_unreadable: Report) -> Iterator[tuple[list[str], Entr
     """The names on the way to each message, and its entry, without a class."""
     try:
         with open_mail(path) as stream:
-            found = _zip(path, stream) if path.lower().endswith(".zip") else _tar(path, stream)
-            for name, size, entry in found:
-                parts = [part for part in name.split("/") if part not in ("", ".")]
-                if not size or not parts or parts[-1] == "cmds" or any(part.startswith(".") for part in parts):
+            for member in _zip(path, stream) if path.lower().endswith(".zip") else _tar(path, stream):
+                parts = [part for part in member.name.split("/") if part not in ("", ".")]
+                if not member.size or not parts or parts[-1] == "cmds" or any(part.startswith(".") for part in parts):
                     continue
-                if parts[-1].lower().endswith(_OTHER):
-                    on_unreadable(entry.name, NotMail("an archive, mailbox or table within an archive", path))
-                elif size > MAX_MESSAGE:
-                    on_unreadable(entry.name, too_long(path))
-                else:
-                    yield parts, entry
+                name = f"{escape(path)}/{escape(member.name)}"
+                try:
+                    yield parts, Entry(None, name, path, content=_mail(member, parts[-1].lower(), path))
+                except OSError as error:
+                    on_unreadable(name, error)
     except (tarfile.TarError, zipfile.BadZipFile, NotImplementedError, EOFError, struct.error, zlib.error) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         on_unreadable(escape(path), OSError(errno.EIO, f"no archive that can be read: {escape(what)[:200]}", path))
@@ -122,37 +74,47 @@ def _members(path: str, on_unreadable: Report) -> Iterator[tuple[list[str], Entr
         on_unreadable(escape(path), error)
 
 
-def _tar(path: str, stream: BinaryIO) -> Iterator[tuple[str, int, Entry]]:
-    """Name, size and entry of each file of a tar."""
-    keep = isinstance(stream, gzip.GzipFile)
+def _mail(member: Member, last_name: str, path: str) -> bytes:
+    """The message in a member. NotMail where it is something else, OSError where it is too long."""
+    if last_name.endswith(_OTHER):
+        raise NotMail("an archive, mailbox or table within an archive", path)
+    if member.size > MAX_MESSAGE:
+        raise too_long(path)
+    content = member.read()
+    if len(content) > MAX_MESSAGE:
+        raise too_long(path)
+    if what := foreign_format(content):
+        raise NotMail(what, path)
+    return content
+
+
+def _tar(path: str, stream: BinaryIO) -> Iterator[Member]:
     with tarfile.open(fileobj=_bounded(stream, path), mode="r:") as archive:
         while (member := archive.next()) is not None:
             archive.members = []  # type: ignore[attr-defined]  # it would keep them all
-            if not member.isreg() or member.issparse():
-                continue
-            name, begin = f"{escape(path)}/{escape(member.name)}", member.offset_data
-            if not keep:
-                yield member.name, member.size, TarMember(None, name, path, begin, begin + member.size)
-            elif member.size > MAX_MESSAGE:
-                yield member.name, member.size, TarMember(None, name, path)
-            else:
-                stream.seek(begin)
-                content = stream.read(member.size)
-                if len(content) < member.size:
-                    raise EOFError("it ends within a message")
-                yield member.name, member.size, TarMember(None, name, path, content=content)
+            if (file := archive.extractfile(member) if member.isreg() and not member.issparse() else None) is not None:
+                yield Member(member.name, member.size, file.read)
 
 
-def _zip(path: str, stream: BinaryIO) -> Iterator[tuple[str, int, Entry]]:
-    """Name, size and entry of each file of a ZIP."""
+def _zip(path: str, stream: BinaryIO) -> Iterator[Member]:
     if isinstance(stream, gzip.GzipFile):
         raise zipfile.BadZipFile("a ZIP within gzip; gunzip it first")
     with zipfile.ZipFile(_bounded(stream, path)) as archive:
         for member in archive.infolist():
             if not member.is_dir():
-                end = member.header_offset + member.compress_size
-                name = f"{escape(path)}/{escape(member.filename)}"
-                yield member.filename, member.file_size, ZipMember(None, name, path, member.header_offset, end)
+                yield Member(member.filename, member.file_size, partial(_inflated, archive, member, path))
+
+
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> bytes:
+    if member.flag_bits & 1:
+        raise OSError(errno.EINVAL, "encrypted", path)
+    if member.compress_type not in _READ:
+        raise OSError(errno.EINVAL, "compressed in another way than deflate, the only one that is read", path)
+    try:
+        with archive.open(member) as file:
+            return file.read(MAX_MESSAGE + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise OSError(errno.EIO, f"broken ZIP: {error}", path) from error
 
 
 def _bounded(stream: BinaryIO, path: str) -> BinaryIO:

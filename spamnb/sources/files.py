@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from spamnb.naming import escape
-from spamnb.sources.entries import OTHERWISE, Entry, Report, open_mail, too_long, unquoted
+from spamnb.sources.entries import OTHERWISE, Entry, Report, is_remote, open_mail, too_long, unquoted
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
 from spamnb.sources.mbox import split_mbox
 
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet")  # how the names of tables end
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
+TOP = 8 << 10  # bytes of a message in which Thunderbird's and Google's own fields stand
 INDEX_SUFFIX = ".msf"  # beside each mailbox of Thunderbird lies its index
 _EXPUNGED = 0x0008  # nsMsgMessageFlags::Expunged
 # Thunderbird's own lines stand before the message's: what its sender writes further down does not count.
@@ -77,7 +78,10 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
             head = stream.read(HEAD)
             if _is_mbox(head):
                 stream.seek(0)
-                yield from _messages(label, path, stream, on_unreadable)
+                may_be_deleted = has_index(path)
+                for entry, top in mbox_entries(path, stream, on_unreadable):
+                    if not (may_be_deleted and _is_deleted(top)):
+                        yield entry._replace(label=label)
             elif OTHERWISE.match(head):
                 on_unreadable(escape(path), NotMail(foreign_format(head) or "compressed", path))
             elif head:
@@ -86,27 +90,26 @@ def mail_file(label: str | None, path: str, on_unreadable: Report) -> Iterator[E
         on_unreadable(escape(path), error)
 
 
-def _messages(label: str | None, path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[Entry]:
+def mbox_entries(path: str, stream: BinaryIO, on_unreadable: Report) -> Iterator[tuple[Entry, bytes]]:
+    """Each message of an mbox, without a class, and its first TOP bytes.
+
+    A message that has the file for itself is taken as it stands, with its ``>From `` lines: so it is the same message
+    to ``spamnb learn FILE`` as to ``spamc < FILE``.
+    """
     import gzip
 
-    # A gzipped mbox has no random access, so its entries carry their bytes.
-    keep = isinstance(stream, gzip.GzipFile)
-    may_be_deleted = not keep and has_index(path)
+    # What is compressed or elsewhere has no cheap random access, so its entries carry their bytes.
+    keep = isinstance(stream, gzip.GzipFile) or is_remote(path)
     for number, (start, stop, content, only) in enumerate(split_mbox(stream, keep), 1):
-        if may_be_deleted and _is_deleted(head_of(stream, start, stop)):
-            continue
         name = escape(path) if only else f"{escape(path)}#{number}"
+        only = only and not start
         if not keep:
-            yield Entry(label, name, path, start, stop)
+            top = os.pread(stream.fileno(), min(TOP, stop - start), start)
+            yield Entry(None, name, path) if only else Entry(None, name, path, start, stop), top
         elif content is None:
             on_unreadable(name, too_long(path))
         else:
-            yield Entry(label, name, path, content=unquoted(content))
-
-
-def head_of(stream: BinaryIO, start: int, stop: int, size: int = HEAD) -> bytes:
-    """The first bytes of a message in an mbox that is being split."""
-    return os.pread(stream.fileno(), min(size, stop - start), start)
+            yield Entry(None, name, path, content=content if only else unquoted(content)), content[:TOP]
 
 
 def _is_deleted(head: bytes) -> bool:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 import re
 from collections.abc import Iterator
 
 from spamnb.naming import escape
-from spamnb.sources.entries import Entry, Report, open_mail, too_long, unquoted
-from spamnb.sources.files import head_of
+from spamnb.sources.entries import Entry, Report, open_mail
+from spamnb.sources.files import mbox_entries
 from spamnb.sources.folder_names import role_of
 from spamnb.sources.formats import HEAD, NotMail, foreign_format
-from spamnb.sources.mbox import split_mbox
 
-MAX_HEAD = 8 << 10  # bytes of a message in which its labels stand; a message has at most some dozens of them
 # Google's own fields stand before the message's: labels that its sender wrote further down do not count.
 _LABELS = re.compile(rb"From [^\n]*+\n(?:X-GM-[^\n]*+\n)*+X-Gmail-Labels:([^\n]*+(?:\n[ \t][^\n]*+)*+)")
 _LEFT_OUT = frozenset({"trash", "drafts", "sent", "chats", "templates", "outbox"})
@@ -48,19 +45,12 @@ def _messages(path: str, on_unreadable: Report) -> Iterator[Entry]:
             if what := foreign_format(stream.read(HEAD)):
                 raise NotMail(what, path)
             stream.seek(0)
-            keep = isinstance(stream, gzip.GzipFile)
-            for number, (start, stop, content, _) in enumerate(split_mbox(stream, keep), 1):
-                name = f"{escape(path)}#{number}"
-                if keep and content is None:
-                    on_unreadable(name, too_long(path))
-                    continue
-                names = labels(content[:MAX_HEAD] if content else head_of(stream, start, stop, MAX_HEAD))
+            for entry, top in mbox_entries(path, stream, on_unreadable):
+                names = labels(top)
                 if names is None:
-                    on_unreadable(name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
-                elif (label := class_of_labels(names)) and content:
-                    yield Entry(label, name, path, content=unquoted(content))
-                elif label:
-                    yield Entry(label, name, path, start, stop)
+                    on_unreadable(entry.name, ValueError("no X-Gmail-Labels on top, as Google Takeout writes them"))
+                elif label := class_of_labels(names):
+                    yield entry._replace(label=label)
     except OSError as error:
         on_unreadable(escape(path), error)
 
@@ -94,20 +84,9 @@ def labels(head: bytes) -> list[str] | None:
 def _decoded(value: str) -> str:
     """The text of encoded words (RFC 2047)."""
     from email.errors import HeaderParseError
-    from email.header import decode_header
+    from email.header import decode_header, make_header
 
-    if "=?" not in value:
-        return value
     try:
-        pieces = decode_header(value)
-    except (HeaderParseError, ValueError):
+        return str(make_header(decode_header(value)))
+    except (HeaderParseError, LookupError, ValueError):  # a charset that nobody knows, or bytes that are none of it
         return value
-    text = ""
-    for piece, charset in pieces:
-        if isinstance(piece, bytes):
-            try:
-                piece = piece.decode(charset or "latin-1", "replace")
-            except LookupError:
-                piece = piece.decode("latin-1")
-        text += piece
-    return text

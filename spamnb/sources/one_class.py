@@ -110,57 +110,43 @@ def rows_of(path: str, labelled: bool, on_unreadable: Report, options: ReadOptio
     return table(path, Columns(options.text_column, options.label_column), labelled, on_unreadable)
 
 
-class _Reports:
-    """Counts what cannot be read, and holds back the first until it is known whether anything can be."""
-
-    def __init__(self, on_unreadable: Report) -> None:
-        self._tell = on_unreadable
-        self.first: tuple[str, Exception] | None = None
-        self.holding = True
-        self.count = self.foreign = 0
-
-    def __call__(self, name: str, error: Exception) -> None:
-        self.count += 1
-        self.foreign += isinstance(error, NotMail)
-        if self.holding and self.count == 1:
-            self.first = name, error
-            return
-        self.release()
-        self._tell(name, error)
-
-    def release(self) -> None:
-        """Tell what was held back; from here on nothing is."""
-        self.holding = False
-        if self.first:
-            self._tell(*self.first)
-            self.first = None
-
-
 def with_mail(
     shown: str, find: Callable[[Report], Iterator[Entry]], on_unreadable: Report, only_foreign: bool = False
 ) -> Iterator[Entry]:
     """The entries that ``find`` gives, made at once, from the first that can be read on.
 
-    SpamnbError where there are files and none can be read; with ``only_foreign``, where all are something else.
+    SpamnbError where there are files and none can be read; with ``only_foreign``, where all are something else. What
+    is unreadable is told once it is known that anything can be read.
     """
-    reports = _Reports(on_unreadable)
-    return _from_the_first(shown, find(reports), reports, only_foreign)
+    failures: list[tuple[str, Exception]] = []
+    is_readable = False
 
-
-def _from_the_first(shown: str, found: Iterator[Entry], reports: _Reports, only_foreign: bool) -> Iterator[Entry]:
-    for entry in found:
-        try:
-            entry.read()
-        except OSError as error:
-            reports(entry.name, error)
+    def report(name: str, error: Exception) -> None:
+        if is_readable:
+            on_unreadable(name, error)
         else:
-            reports.release()
+            failures.append((name, error))
+
+    def from_the_first(found: Iterator[Entry]) -> Iterator[Entry]:
+        nonlocal is_readable
+        for entry in found:
+            try:
+                entry.read()
+            except OSError as error:
+                report(entry.name, error)
+            else:
+                is_readable = True
+                break
+        is_error = not (is_readable or only_foreign) or all(isinstance(error, NotMail) for _, error in failures)
+        if len(failures) == 1 and is_error and not is_readable:
+            name, why = failures[0]
+            raise SpamnbError(f"{name}: {reason(why)}")
+        for failure in failures:
+            on_unreadable(*failure)
+        if is_readable:
             yield entry
             yield from found
-            return
-    if reports.count and (not only_foreign or reports.foreign == reports.count):
-        if reports.first:
-            name, why = reports.first
-            raise SpamnbError(f"{name}: {reason(why)}")
-        raise SpamnbError(f"{shown}: none of its {reports.count:,} files can be read as mail")
-    reports.release()
+        elif failures and is_error:
+            raise SpamnbError(f"{shown}: none of its {len(failures):,} files can be read as mail")
+
+    return from_the_first(find(report))

@@ -10,7 +10,6 @@ import errno
 import io
 import os
 import stat
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -20,11 +19,8 @@ from spamnb.errors import SpamnbError
 from spamnb.naming import escape, is_loopback
 
 _WEB = ("http://", "https://")  # where nothing is a folder
-_BLOCK = 1 << 22  # bytes of a file that are fetched together: the messages of an mbox or archive lie side by side
-_MAX_BLOCKS = 4  # in memory
 _MAX_SHOWN = 200  # characters of what a storage complains about
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
-_blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
 
 class Item(NamedTuple):
@@ -85,36 +81,12 @@ def items(folder: str) -> list[Item]:
         )
 
 
-def remote_bytes(url: str, start: int, stop: int | None, most: int) -> bytes:
-    """The bytes from ``start`` to ``stop``, or of the whole file where that is None: at most ``most`` and one more."""
-    if stop is None:
-        # Not ``cat_file``, which spares a request: some servers refuse a range that ends behind the file, others send
-        # more than they are asked for.
-        with _storage(url) as (storage, path), storage.open(path, "rb") as stream:
-            return cast(bytes, stream.read(most + 1))
-    stop = min(stop, start + most + 1)
-    found = bytearray()
-    for number in range(start // _BLOCK, -(-stop // _BLOCK)):
-        block, begin = _block(url, number), number * _BLOCK
-        found += block[max(start - begin, 0) : stop - begin]
-    return bytes(found)
-
-
-def _block(url: str, number: int) -> bytes:
-    key = url, number
-    if (block := _blocks.pop(key, None)) is None:
-        with _storage(url) as (storage, path), storage.open(path, "rb", cache_type="none") as stream:
-            stream.seek(number * _BLOCK)
-            block = stream.read(_BLOCK)
-        while len(_blocks) >= _MAX_BLOCKS:
-            _blocks.popitem(last=False)
-    _blocks[key] = block
-    return block
-
-
-def forget() -> None:
-    """Let go of the parts of files that are in memory."""
-    _blocks.clear()
+def remote_bytes(url: str, most: int) -> bytes:
+    """The file's bytes: at most ``most`` and one more."""
+    # Not ``cat_file``, which spares a request: some servers refuse a range that ends behind the file, others send more
+    # than they are asked for.
+    with _storage(url) as (storage, path), storage.open(path, "rb") as stream:
+        return cast(bytes, stream.read(most + 1))
 
 
 @contextmanager

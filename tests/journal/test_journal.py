@@ -35,7 +35,7 @@ def made_up(at: float, points: float = 6.0, verdict: str = "spam", number: int =
     words = [f"{number} {k}" for k in range(tokens)]
     digest = number.to_bytes(16, "little")
     packed = pack_tokens(words, np.ones(tokens, int))
-    return Verdict(int(at), "", digest, digest, "", "ann", "tea", "", verdict, points, 1.0, "[]", "", packed)
+    return Verdict(int(at), "", digest, digest, "", "ann", "tea", 0, "", verdict, points, 1.0, "[]", "", packed)
 
 
 def exported(path: Path) -> list[dict]:

@@ -107,9 +107,23 @@ def test_a_click_teaches_and_undo_takes_it_back(review, tmp_path, model):
     with Classifier.open(model) as classifier:
         assert classifier.learned(raw) == "ham"
     batch = LexborHTMLParser(page).css_first("#undo").attributes["value"]
-    assert send(client, "/undo", batch=batch)[0] == 200 and positions(client) == ["0"]
+    status, page = send(client, "/undo", batch=batch)
+    assert status == 200 and "1 lesson taken back." in page and positions(client) == ["0"]
+    status, page = send(client, "/undo", batch=batch)
+    assert status == 404 and "Nothing was taken back" in page
     with Classifier.open(model) as classifier:
         assert classifier.learned(raw) is None
+
+
+def test_a_line_has_the_mails_own_date_and_what_is_hardly_in_doubt_stands_apart(review, tmp_path, model):
+    dated = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n" + message("spam", 900)
+    note(tmp_path, model, dated, points=9)
+    note(tmp_path, model, b"Date: soon\n" + message("spam", 901), points=5.5)
+    tree = LexborHTMLParser(browser(review).get("/").text)
+    sure, doubtful = tree.css("ol.mail")[::-1]
+    assert sure.css_first(".meta").text().startswith("22 Aug 2002") and len(doubtful.css(".row")) == 1
+    assert doubtful.css_first(".meta").text().startswith(time.strftime("%a"))
+    assert tree.css_first("h2").text() == "Filtered, and hardly in doubt" and "where it is 90 % sure" in tree.text()
 
 
 def test_several_at_once(review, tmp_path, model):
@@ -202,7 +216,7 @@ def test_words_are_looked_up_by_their_beginning_and_nothing_typed_is_more_than_t
         reply = client.get("/words", params={"begin": typed})
         tree = LexborHTMLParser(reply.text)
         assert reply.status_code == 200 and len(tree.css("script")) == 1 and not tree.css("[onload]")
-        assert "The model knows none" in reply.text and "\u202e" not in reply.text
+        assert "The model knows no word that begins so" in reply.text and "\u202e" not in reply.text
 
 
 def test_two_users_see_and_teach_their_own(review, tmp_path, model):

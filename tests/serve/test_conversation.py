@@ -258,12 +258,6 @@ def hang(raw: bytes) -> object:
         time.sleep(0.01)
 
 
-def test_a_message_that_takes_too_long_is_given_up():
-    reply, logged = converse(CHECK, hang, classify_time=0.1)
-    assert reply == b"SPAMD/1.0 79 EX_TIMEOUT Timeout: classifying the message took too long\r\n"
-    assert logged[-1]["code"] == 79
-
-
 @pytest.mark.parametrize(
     ("request_", "said"),
     [

@@ -267,26 +267,6 @@ def test_metrics_are_summed_over_the_workers(serve, model):
         urllib.request.urlopen(metrics_url(server) + "/", timeout=120)
 
 
-def test_the_command_line_learns_beside_the_server(serve, model, tmp_path):
-    server = serve(model, "--workers", "2", "--allow-tell")
-    mails = [mail("spam", 20_000 + number) for number in range(40)]
-    folder = tmp_path / "more"
-    folder.mkdir()
-    for number, raw in enumerate(mails[:20]):
-        (folder / f"{number}.eml").write_bytes(raw)
-    command = [sys.executable, "-m", "spamnb", "learn", "-m", str(model), "spam", str(folder)]
-    beside = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    for raw in mails[20:]:
-        assert b"DidSet" in server.about("TELL", raw, "1.5", "Message-class: spam", "Set: local")
-    assert beside.wait(120) == 0
-    with Classifier.open(model) as classifier:
-        assert all(classifier.learned(raw) == "spam" for raw in mails)
-        assert dict(zip(classifier.store.totals().classes, classifier.store.totals().documents.tolist())) == {
-            "ham": 120,
-            "spam": 160,
-        }
-
-
 def test_a_connection_that_comes_in_the_moment_of_the_end_is_not_lost():
     async def reached(turns: int) -> int:
         begun: list[bool] = []

@@ -16,7 +16,7 @@ from web_server import web_server
 from spamnb.api.train import train
 from spamnb.errors import SpamnbError
 from spamnb.settings import ORIGIN
-from spamnb.sources import entries, remote
+from spamnb.sources import entries
 from spamnb.sources.spec import absolute
 from spamnb.sources.spec import entries as labelled
 from spamnb.store.jsonl import export
@@ -57,13 +57,6 @@ def web(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """Files of one name in two tests are two files."""
-    yield
-    remote.forget()
-
-
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_a_folder_per_class_is_that_of_the_disk(root: Path, memory: str, where: str) -> None:
     url = memory if where == "memory" else f"file://{root}"
@@ -72,8 +65,7 @@ def test_a_folder_per_class_is_that_of_the_disk(root: Path, memory: str, where: 
     assert read(f"ham={url}/ham", f"spam={url}/spam/") == read(f"ham={root}/ham", f"spam={root}/spam")
 
 
-def test_files_of_a_web_server_are_those_of_the_disk(root: Path, web: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_BLOCK", 1000)  # messages across several
+def test_files_of_a_web_server_are_those_of_the_disk(root: Path, web: str) -> None:
     (root / "table.csv").write_text("label,text\n" + "".join(f"spam,cheap pills {n}\n" for n in range(9)))
     (root / "one.eml").write_bytes(message("ham", 3))
     for format in ("gztar", "tar", "zip"):
@@ -82,7 +74,6 @@ def test_files_of_a_web_server_are_those_of_the_disk(root: Path, web: str, monke
         found = read(f"ham={web}/mail/{name}")
         assert found == read(f"ham={root}/{name}") and found[0], name
     assert read(f"{web}/mail/table.csv") == read(root / "table.csv")
-    assert len(remote._blocks) == remote._MAX_BLOCKS
 
 
 def test_parquet_elsewhere_is_that_of_the_disk(root: Path, web: str) -> None:

@@ -421,7 +421,7 @@ def test_unlabelled_takes_every_form(tmp_path: Path) -> None:
     write(tmp_path / "empty", b"")
     paths = [str(tmp_path / name) for name in ("folder", "Maildir", "one.eml", "box", "empty")]
     found = list(unlabelled(paths, lambda name, error: pytest.fail(f"{name}: {error}")))
-    assert [entry.read() for entry in found] == [b"1", b"2", b"3", b"From a 1:00\nSubject: 4\n\n"[:-1]]
+    assert [entry.read() for entry in found] == [b"1", b"2", b"3", b"From a 1:00\nSubject: 4\n\n"]
     assert {entry.label for entry in found} == {None}
     assert found[-1].name == str(tmp_path / "box")  # not box#1: it is the only one
     with pytest.raises(SpamnbError, match="no such file or folder"):
@@ -453,3 +453,11 @@ def test_an_empty_file_as_a_source_is_an_error(tmp_path: Path) -> None:
             entries([spec.format(tmp_path)], pytest.fail)  # not iterated
     paths = [str(tmp_path / "empty"), str(tmp_path), str(tmp_path / "missing")]
     assert not list(unlabelled(paths[:1], pytest.fail))  # as a spool without mail: no error, but the command says so
+
+
+def test_a_message_alone_in_its_file_is_the_same_message_as_on_standard_input(tmp_path: Path) -> None:
+    raw = b"From a 1:00\nSubject: 4\n\n>From here on\n"
+    plain, zipped = write(tmp_path / "box", raw), write(tmp_path / "box.gz", gzip.compress(raw))
+    for path in (plain, zipped):
+        assert [entry.read() for entry in unlabelled([str(path)], pytest.fail)] == [raw]
+        assert [entry.read() for entry in entries([f"ham={path}"], pytest.fail)] == [raw]

@@ -8,7 +8,7 @@ import pytest
 
 from spamnb.errors import SpamnbError
 from spamnb.reader.message import Reader, parse
-from spamnb.sources.emlx import message_in
+from spamnb.sources.entries import message_of_emlx
 from spamnb.sources.gmail import labels
 from spamnb.sources.spec import entries
 from spamnb.sources.thunderbird import class_of_folder
@@ -232,9 +232,9 @@ def test_a_mailbox_of_apple_mail_is_its_messages_without_attachments(tmp_path: P
 )
 def test_what_is_no_emlx_is_an_error_and_nothing_else(raw: bytes) -> None:
     with pytest.raises(OSError, match="first line"):
-        message_in(raw, "x.emlx")
+        message_of_emlx(raw, "x.emlx")
 
 
 def test_the_message_is_what_the_line_counts() -> None:
-    assert message_in(emlx(b"5 bytes\n\nare not enough"), "x") == b"5 bytes\n\nare not enough"
-    assert message_in(b"0\n" + PLIST, "x") == b""
+    assert message_of_emlx(emlx(b"5 bytes\n\nare not enough"), "x") == b"5 bytes\n\nare not enough"
+    assert message_of_emlx(b"0\n" + PLIST, "x") == b""
