@@ -28,8 +28,9 @@ WINGS = {
     "api": ["engines", "evaluation", "report"],
     "library": ["engines", "evaluation", "api"],
     "serve": [],
-    "review": ["serve"],
-    "cli": ["engines", "evaluation", "report", "api", "library", "serve", "review"],
+    "mailbox": ["serve"],
+    "review": ["serve", "mailbox"],
+    "cli": ["engines", "evaluation", "report", "api", "library", "serve", "mailbox", "review"],
 }
 ENTRANCES = {"__init__", "__main__"}  # they import what they hand on
 COMPILED = {"_core"}  # what several rooms use of the one compiled module

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from spamnb.cli.options import on_command_line, tell
+from spamnb.cli.options import Unreadable, on_command_line, tell
 from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
-    from spamnb.serve.imap_moves import ImapMoves
-    from spamnb.serve.maildir_memory import MaildirMemory
-    from spamnb.sources.accounts import Account
-    from spamnb.sources.imap import ImapMailbox
-    from spamnb.sources.maildir_box import MaildirBox
+    from spamnb.classifier import Classifier
+    from spamnb.mailbox.filing import Filing
+    from spamnb.mailbox.memory import Memory
+    from spamnb.sources.mailbox import Folder
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
 
@@ -26,14 +25,14 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is
 class Target(NamedTuple):
     """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
 
+    name: str  # its path or URL
     shown: str
     model: Path
     junk: str | None
     unsure: str | None = None
     learn_folder: str | None = None
     sort: bool = False
-    path: Path | None = None
-    account: Account | None = None
+    is_account: bool = False
 
 
 def targets(
@@ -46,7 +45,7 @@ def targets(
     from spamnb.sources.spec import is_account
 
     found: list[Target] = []
-    accounts: list[Account] = []
+    accounts = []
     for name in names:
         if is_account(name):
             url = parsed(name)
@@ -54,7 +53,7 @@ def targets(
                 raise SpamnbError(f"{escape(name)}: a folder of an account; name the account, {escape(url.account)}")
             accounts.append(account_of(url))
         else:
-            found.append(Target(escape(name), model, junk, unsure, learn_folder, path=Path(name)))
+            found.append(Target(name, escape(name), model, junk, unsure, learn_folder))
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
@@ -63,49 +62,59 @@ def targets(
         own = account.model if account.model is not None and not on_command_line("model") else model
         found.append(
             Target(
+                account.url.account,
                 escape(account.url.account),
                 own,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,
                 account.learn_folder if learn_folder is None else learn_folder,
                 sort=account.sort,
-                account=account,
+                is_account=True,
             )
         )
     return found
 
 
 @contextmanager
-def opened(
-    target: Target, on_unreadable: Callable[[str, Exception], None], dry_run: bool = False
-) -> Iterator[tuple[MaildirBox, MaildirMemory] | tuple[ImapMailbox, ImapMoves]]:
+def opened(target: Target, unreadable: Unreadable, dry_run: bool = False) -> Iterator[Memory]:
     """A mailbox, and what is known of its mail."""
-    if target.account is None:
-        from spamnb.serve.maildir_memory import MaildirMemory
-        from spamnb.serve.moves import SeenFolders
-        from spamnb.sources.maildir_box import MaildirBox
+    from spamnb.mailbox.box import box_at
+    from spamnb.mailbox.memory import Memory
 
-        assert target.path is not None
-        box = MaildirBox(target.path)
-        box.locate(target.junk)  # a name that is none is refused before anything is made
-        for more in (target.unsure, target.learn_folder):
-            if more is not None:
-                box.locate(more)
-        with (SeenFolders.copy_of if dry_run else SeenFolders.of)(target.path) as seen:
-            yield box, MaildirMemory(box, seen, target.junk, on_unreadable, target.learn_folder, dry_run)
-        return
-    from spamnb.serve.imap_moves import ImapMoves
-    from spamnb.serve.imap_record import AccountRecord, record_path
-    from spamnb.sources.imap import ImapMailbox
-
-    url = target.account.url
-    account = ImapMailbox(url, target.account.login)
+    box = box_at(target.name, target.junk)
     try:
-        with (AccountRecord.copy_of if dry_run else AccountRecord.of)(url) as record:
-            lock = None if dry_run else str(record_path(url).with_suffix(".lock"))
-            yield account, ImapMoves(account, record, target.junk, on_unreadable, lock, target.learn_folder)
+        for more in (target.unsure, target.learn_folder):
+            if more is not None and not target.is_account:  # a name that is none is refused before anything is made
+                box.locate(more)
+        with Memory.of(box, unreadable, target.learn_folder, dry_run) as memory:
+            yield memory
     finally:
-        account.close()
+        box.close()
+
+
+@contextmanager
+def filing(
+    target: Target, memory: Memory, classifier: Classifier, unreadable: Unreadable, dry_run: bool, journal: Path | None
+) -> Iterator[Filing]:
+    """An open mailbox at work; what is done is noted in the file ``journal``."""
+    from spamnb.mailbox.filing import Filing
+    from spamnb.mailbox.notes import Notes
+
+    noted = journal is not None and not dry_run
+    notes = Notes(classifier, journal, memory.box, target.junk, tell) if journal is not None and noted else None
+    try:
+        yield Filing(memory, classifier, unreadable, notes, dry_run)
+    finally:
+        if notes is not None:
+            notes.close()
+
+
+def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
+    """Where mail goes, by its verdict."""
+    folders = {"spam": memory.box.junk()}
+    if target.unsure is not None:
+        folders["unsure"] = memory.box.locate(target.unsure)
+    return folders
 
 
 def until_done(work: Callable[[], None]) -> None:

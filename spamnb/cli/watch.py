@@ -10,7 +10,7 @@ import click
 
 from spamnb.cli.mailboxes import Target, targets, until_done
 from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line, tell
-from spamnb.cli.watching import Stop, follow_account, follow_maildirs, watched
+from spamnb.cli.watching import Stop, follow, watched
 from spamnb.errors import SpamnbError
 
 _MAILDIR_SECONDS, _ACCOUNT_SECONDS = 5.0, 60.0
@@ -68,8 +68,8 @@ def watch_command(
         target._replace(sort=target.sort or sort) for target in targets(boxes, model, junk, unsure, learn_folder)
     ]
     for target in found:
-        if target.path is not None:
-            _check_junk(target.path, "Junk" if junk is None else junk)
+        if not target.is_account:
+            _check_junk(Path(target.name), "Junk" if junk is None else junk)
     for path in {target.model for target in found}:
         Classifier.open(path, writable=not dry_run).close()
     unreadable = Unreadable()
@@ -79,25 +79,25 @@ def watch_command(
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    maildirs = [target for target in found if target.path is not None]
-    accounts = [target for target in found if target.account is not None]
     failed: list[BaseException] = []
 
-    def follow(target: Target) -> None:
+    def start(group: list[Target], seconds: float) -> None:
         try:
-            seconds = _ACCOUNT_SECONDS if interval is None else interval
-            follow_account(target, unreadable, stop, seconds, dry_run, journal)
+            follow(group, unreadable, stop, seconds if interval is None else interval, dry_run, journal)
         except BaseException as error:  # of a thread, which nobody would hear of
             failed.append(error)
             stop()
 
-    threads = [threading.Thread(target=follow, args=(target,), daemon=True) for target in accounts]
+    threads = [
+        threading.Thread(target=start, args=([target], _ACCOUNT_SECONDS), daemon=True)
+        for target in found
+        if target.is_account
+    ]
     for thread in threads:
         thread.start()
     try:
-        if maildirs:
-            seconds = _MAILDIR_SECONDS if interval is None else interval
-            follow_maildirs(maildirs, unreadable, stop, seconds, dry_run, journal)
+        if maildirs := [target for target in found if not target.is_account]:
+            start(maildirs, _MAILDIR_SECONDS)
         stop.wait()
     finally:
         stop()
@@ -107,9 +107,7 @@ def watch_command(
         raise failed[0]
 
 
-def _once(
-    found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool, journal: Path | None
-) -> None:
+def _once(found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool, journal: Path | None) -> None:
     """A look at each mailbox, as from cron."""
     failed = False
     for target in found:

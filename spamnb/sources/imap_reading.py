@@ -68,9 +68,10 @@ class ImapReader:
 
     def __init__(self, url: ImapUrl, login: Login, again: Callable[[Unreachable, int], None] | None = None) -> None:
         self.shown = escape(url.account)
-        self._url, self._login, self._again = url, login, again
+        self.url, self._login, self._again = url, login, again
         self._client: IMAPClient | None = None
         self._met = False  # whether there was a connection at some time
+        self._folders: list[Folder] | None = None
         self._open: tuple[Any, bool, State] | None = None  # the folder that is open, whether writable, its state
         self._own: str | None = None  # what the names of the person's own folders begin with
         self.separator = "/"
@@ -81,25 +82,26 @@ class ImapReader:
         if self._client is None:
             self._open = None
             try:
-                self._client = connect(self._url, self._login)
+                self._client = connect(self.url, self._login)
             except Unreachable as error:
                 raise error if self._met else NeverReached(str(error)) from None
             self._met = True
         return self._client
 
     def close(self) -> None:
+        self.refresh()
         if self._client is not None:
             hang_up(self._client)
             self._client = None
 
-    def _reading(self, ask: Callable[[IMAPClient], T]) -> T:
+    def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
         tries = 0
         while True:
             try:
                 client = self.client
-                with told(self._url):
-                    return ask(client)
+                with told(self.url):
+                    return question(client)
             except Unreachable as error:
                 self.close()
                 if self._again is None or isinstance(error, NeverReached):  # mistyped, mostly
@@ -111,8 +113,10 @@ class ImapReader:
 
     def folders(self) -> list[Folder]:
         """The folders that hold mail, the inbox first; what each is for says the server, or else its name."""
+        if self._folders is not None:
+            return self._folders
         found = []
-        for flags, separator, name in self._reading(lambda client: client.list_folders()):
+        for flags, separator, name in self.ask(lambda client: client.list_folders()):
             self.separator = _text(separator) if separator else self.separator
             lowered = [flag.lower() for flag in flags]
             if _NOT_FOLDERS.isdisjoint(lowered):
@@ -120,7 +124,12 @@ class ImapReader:
                 special = next((_ROLES[flag] for flag in lowered if flag in _ROLES), None)
                 role = "inbox" if name.upper() == "INBOX" else special or role_of(name.rpartition(self.separator)[2])
                 found.append((name.upper() != "INBOX", special is None, Folder(escape(name), name, role)))
-        return [folder for _, _, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
+        self._folders = [folder for *_, folder in sorted(found, key=lambda each: (each[0], each[1], each[2].name))]
+        return self._folders
+
+    def refresh(self) -> None:
+        """Ask the server anew which folders there are."""
+        self._folders = None
 
     def locate(self, name: str | None) -> Folder:
         """The folder that a person calls so; None: that of spam, by SPECIAL-USE, by its name in many languages, or
@@ -152,7 +161,7 @@ class ImapReader:
             return _text(personal[0][0] or "") if personal else ""
 
         if self._own is None:
-            self._own = self._reading(ask)
+            self._own = self.ask(ask)
         return self._own
 
     def state(self, folder: Folder) -> State:
@@ -162,13 +171,13 @@ class ImapReader:
             found = client.folder_status(folder.place, ["UIDVALIDITY", "UIDNEXT", "MESSAGES"])
             return State(*(int(found.get(name, 0)) for name in (b"UIDVALIDITY", b"UIDNEXT", b"MESSAGES")))
 
-        return self._reading(ask)
+        return self.ask(ask)
 
     def opened(self, folder: Folder, validity: int | None = None, writable: bool = False) -> State:
         """Open a folder; its state then. Renumbered where it has another UIDVALIDITY."""
-        return self._reading(lambda client: self._select(client, folder, validity, writable))
+        return self.ask(lambda client: self.select(client, folder, validity, writable))
 
-    def _select(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
+    def select(self, client: IMAPClient, folder: Folder, validity: int | None, writable: bool = False) -> State:
         if self._open is None or self._open[:2] != (folder.place, writable):
             self._open = None
             found = client.select_folder(folder.place, readonly=not writable)
@@ -180,39 +189,25 @@ class ImapReader:
 
     # -- messages --------------------------------------------------------------------------------------------
 
-    def messages(self, folder: Folder, since: int = 1, unseen: bool = False) -> list[MailboxMessage]:
-        """The messages with a UID of ``since`` or more, or of these the ``unseen``, the oldest first, with their sizes;
-        without those that are marked as deleted."""
-        return self.sized(self.numbered(folder, since, unseen))
+    def messages(self, folder: Folder, since: int = 1, criteria: Sequence[str] = ()) -> list[MailboxMessage]:
+        """The messages with a UID of ``since`` or more that meet a search's criteria, the oldest first; without those
+        that are marked as deleted."""
+        return self.ask(lambda client: self._search(client, folder, since, criteria))
 
-    def numbered(self, folder: Folder, since: int = 1, unseen: bool = False) -> list[MailboxMessage]:
-        """The same without sizes: of 100,000 messages only the numbers are asked for."""
-        return self._reading(lambda client: self._search(client, folder, since, unseen))
-
-    def _search(self, client: IMAPClient, folder: Folder, since: int, unseen: bool) -> list[MailboxMessage]:
+    def _search(
+        self, client: IMAPClient, folder: Folder, since: int, criteria: Sequence[str]
+    ) -> list[MailboxMessage]:
         self._open = None  # opened anew: what there is may have changed
-        state = self._select(client, folder, None)
+        state = self.select(client, folder, None)
         if not state.messages or 0 < state.next_uid <= since:
             return []
-        criteria = ["UNDELETED", *(["UNSEEN"] if unseen else [])]
         ranges = [f"{since}:*"]
         digits = len(str(state.next_uid)) + 1
         if state.messages * digits > _LONGEST_LINE:
             width = _LONGEST_LINE // digits
             ranges = [f"{start}:{start + width - 1}" for start in range(since, state.next_uid, width)]
-        found = {uid for each in ranges for uid in client.search(["UID", each, *criteria])}
+        found = {uid for each in ranges for uid in client.search(["UID", each, "UNDELETED", *criteria])}
         return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found) if uid >= since]
-
-    def with_message_id(self, folder: Folder, text: str) -> list[MailboxMessage]:
-        """The messages of a folder in whose Message-ID a printable text of ASCII stands, the oldest first."""
-
-        def ask(client: IMAPClient) -> list[MailboxMessage]:
-            self._open = None
-            state = self._select(client, folder, None)
-            found = client.search(["UNDELETED", "HEADER", "Message-ID", text])
-            return [self.message(folder, Uid(state.validity, uid)) for uid in sorted(found)]
-
-        return self._reading(ask)
 
     def message(self, folder: Folder, place: Uid) -> MailboxMessage:
         """A message of this account by its number."""
@@ -220,15 +215,17 @@ class ImapReader:
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
-        for batch in _batches(messages):
-            found = self._fetched(batch, [_BODY])
-            for message in batch:
-                about = found.get(message.place.uid)
-                if about is None:
-                    yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
-                else:
-                    raw = next((value for key, value in about.items() if key.startswith(b"BODY[]")), None)
-                    yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
+        for start in range(0, len(messages), _WINDOW):
+            window = messages[start : start + _WINDOW]
+            for batch in _batches(window, self.sizes(window)):
+                found = self._fetched(batch, [_BODY])
+                for message in batch:
+                    about = found.get(message.place.uid)
+                    if about is None:
+                        yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
+                    else:
+                        raw = next((value for key, value in about.items() if key.startswith(b"BODY[]")), None)
+                        yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
     def heads(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
         """The beginning of the header fields that tell a message from others; those that are gone are left out."""
@@ -240,17 +237,16 @@ class ImapReader:
                     head = next((value for key, value in about.items() if key.startswith(b"BODY[HEADER")), b"")
                     yield message, head if isinstance(head, bytes) else b""
 
-    def sized(self, messages: Sequence[MailboxMessage]) -> list[MailboxMessage]:
-        """Those, of one folder, that are still in it, with their sizes, even if they are marked as deleted."""
-        sized = []
+    def sizes(self, messages: Sequence[MailboxMessage]) -> dict[MailboxMessage, int]:
+        """The sizes of those, of one folder, that are still in it, even if they are marked as deleted."""
+        sizes = {}
         for start in range(0, len(messages), _WINDOW):
-            batch = messages[start : start + _WINDOW]
-            found = self._fetched(batch, ["RFC822.SIZE", "FLAGS"])
-            for message in batch:
+            window = messages[start : start + _WINDOW]
+            found = self._fetched(window, ["RFC822.SIZE"])
+            for message in window:
                 if (about := found.get(message.place.uid)) is not None:
-                    seen = b"\\Seen" in about.get(b"FLAGS", ())
-                    sized.append(message._replace(size=_number(about.get(b"RFC822.SIZE")), seen=seen))
-        return sized
+                    sizes[message] = _number(about.get(b"RFC822.SIZE"))
+        return sizes
 
     def _fetched(self, messages: Sequence[MailboxMessage], what: list[str]) -> dict[int, dict[bytes, Any]]:
         if not messages:
@@ -258,21 +254,24 @@ class ImapReader:
         folder, validity = messages[0].folder, messages[0].place.validity
 
         def ask(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
-            self._select(client, folder, validity)
+            self.select(client, folder, validity)
             return client.fetch([message.place.uid for message in messages], what)
 
-        return self._reading(ask)
+        return self.ask(ask)
 
 
-def _batches(messages: Sequence[MailboxMessage]) -> Iterator[list[MailboxMessage]]:
+def _batches(
+    messages: Sequence[MailboxMessage], sizes: dict[MailboxMessage, int]
+) -> Iterator[list[MailboxMessage]]:
     batch: list[MailboxMessage] = []
-    size = 0
+    total = 0
     for message in messages:
-        if batch and (len(batch) >= _BATCH or size + min(message.size, MAX_READ) > _BATCH_BYTES):
+        size = min(sizes.get(message, 0), MAX_READ)
+        if batch and (len(batch) >= _BATCH or total + size > _BATCH_BYTES):
             yield batch
-            batch, size = [], 0
+            batch, total = [], 0
         batch.append(message)
-        size += min(message.size, MAX_READ)
+        total += size
     if batch:
         yield batch
 

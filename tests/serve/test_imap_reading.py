@@ -10,8 +10,8 @@ from commands import run
 from imap_account import PASSWORD, Server, account
 from served import mail
 
-from spamnb.sources.imap import ImapMailbox
 from spamnb.sources.imap_login import Login
+from spamnb.sources.imap_reading import ImapReader
 from spamnb.sources.imap_url import parsed
 
 pytestmark = pytest.mark.slow
@@ -85,7 +85,7 @@ def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Serve
         told.append(str(error))
         server.go_on()
 
-    box = ImapMailbox(parsed(server.url), Login(), again)
+    box = ImapReader(parsed(server.url), Login(), again)
     try:
         inbox = box.folders()[0]
         box.client.socket().settimeout(0.1)
@@ -99,7 +99,7 @@ def test_a_server_that_does_not_answer_is_given_up_and_asked_again(server: Serve
 
 def test_a_folder_of_very_many_messages_is_listed_in_parts(server: Server, monkeypatch):
     url = parsed(f"{server.url}/Unerw%C3%BCnscht")
-    box = ImapMailbox(url, Login())
+    box = ImapReader(url, Login())
     try:
         folder = box.locate(url.folder)
         whole = box.messages(folder)
@@ -124,7 +124,7 @@ def test_a_folder_may_be_written_with_slashes_whatever_the_server_puts_there(mad
     server = made(kind=DottedServer)
     with server.person() as person:
         person.client.create("INBOX.Work.Entw&APw-rfe")
-    box = ImapMailbox(parsed(server.url), Login())
+    box = ImapReader(parsed(server.url), Login())
     try:
         for name in ("Work/Entwürfe", "work.entwürfe", "INBOX/Work/Entwürfe", "INBOX.Work.Entwürfe"):
             assert box.locate(name).place == "INBOX.Work.Entwürfe"
