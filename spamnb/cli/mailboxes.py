@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from spamnb.mailbox.memory import Memory
     from spamnb.sources.mailbox import Folder
 
-PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
-
 
 class Target(NamedTuple):
     """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
@@ -119,15 +117,15 @@ def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
 
 def until_done(work: Callable[[], None]) -> None:
     """Do what may be done again where a server was lost meanwhile, after growing pauses; told in one line each."""
+    from spamnb.sources import imap_reading
     from spamnb.sources.imap_connection import NeverReached, Unreachable
-    from spamnb.sources.imap_reading import Renumbered
 
-    for pause in PAUSES:
+    for pause in imap_reading.PAUSES:
         try:
             return work()
         except NeverReached:  # a name that is mistyped, mostly
             raise
-        except (Unreachable, Renumbered) as error:
+        except (Unreachable, imap_reading.Renumbered) as error:
             tell(f"spamnb: {error}; again in {pause:g} s")
             time.sleep(pause)
     return work()

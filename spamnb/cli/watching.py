@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import random
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,43 +25,29 @@ _PATIENCE = 5.0  # for another process that sorts the same account
 
 
 class Stop:
-    """What tells all that watch to end: an event, and a socket for each of those that wait for a server."""
+    """What tells all that watch to end: a pipe that can be read from then on."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
-        self._lock = threading.RLock()  # a signal may come while this thread has it
-        self._ends: list[socket.socket] = []
+        self._told = False
+        self._readable, self._end = os.pipe()
 
     def __call__(self, *_: object) -> None:
         """As a signal's handler, or by hand."""
-        self._event.set()
-        with self._lock:  # so that none is closed meanwhile
-            for end in list(self._ends):
-                end.send(b"\0")
+        if not self._told:
+            self._told = True
+            os.write(self._end, b"\0")  # nobody reads it
 
     def __bool__(self) -> bool:
-        return self._event.is_set()
+        return self._told
+
+    def fileno(self) -> int:
+        return self._readable
 
     def wait(self, seconds: float | None = None) -> None:
         """Until the end, or for so long."""
-        self._event.wait(seconds)
+        from spamnb.mailbox.box import readable
 
-    @contextmanager
-    def woken(self) -> Iterator[socket.socket]:
-        """A socket that can be read from the end on."""
-        woken, end = socket.socketpair()
-        end.setblocking(False)
-        with self._lock:
-            self._ends.append(end)
-        try:
-            if self:
-                end.send(b"\0")
-            yield woken
-        finally:
-            with self._lock:
-                self._ends.remove(end)
-            woken.close()
-            end.close()
+        readable([self], seconds)
 
 
 class Watching:
@@ -122,7 +107,7 @@ class Watching:
             if self._stop:
                 return
 
-    def look_and_wait(self, seconds: float, woken: socket.socket) -> float:
+    def look_and_wait(self, seconds: float) -> float:
         """A look, and then so many seconds or until something happens; how long to leave a mailbox alone that could not
         be reached. Its pauses grow, and each new reason is told once."""
         from spamnb.sources.imap_connection import LoginRefused
@@ -133,8 +118,8 @@ class Watching:
             if self._told:
                 tell(f"spamnb: {self._target.shown}: connected again")
             self._failures, self._refusals, self._told = 0, 0, ""
-            if not self._stop:
-                box.wait(self._memory.state_of_inbox(), seconds, woken)
+            if self._stop is not None:
+                box.wait(self._memory.state_of_inbox(), seconds, self._stop)
             return 0.0
         except SpamnbError as error:
             box.close()
@@ -176,7 +161,7 @@ def follow(
     """Look at mailboxes of one model again and again; at a single one as soon as something happens in it."""
     from spamnb.classifier import Classifier
 
-    with stop.woken() as woken, ExitStack() as stack:
+    with ExitStack() as stack:
         classifier = stack.enter_context(Classifier.open(found[0].model, writable=not dry_run))
         boxes = [
             stack.enter_context(watched(target, unreadable, dry_run, stop, classifier, journal)) for target in found
@@ -185,5 +170,5 @@ def follow(
             watching.tell_of_junk()
         single = len(boxes) == 1
         while not stop:
-            pauses = [watching.look_and_wait(interval if single else 0.0, woken) for watching in boxes]
+            pauses = [watching.look_and_wait(interval if single else 0.0) for watching in boxes]
             stop.wait(pauses[0] if single else interval)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import select
-import socket
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -36,6 +35,12 @@ class Move(NamedTuple):
     target: str
     mark: str
     junk: bool
+
+
+class Wakes(Protocol):
+    """What can be waited for, as a socket."""
+
+    def fileno(self) -> int: ...
 
 
 class Box(Protocol):
@@ -115,8 +120,8 @@ class Box(Protocol):
     def folder_at(self, place: str) -> Folder:
         """The folder of a `place`."""
 
-    def wait(self, state: Hashable, seconds: float, woken: socket.socket) -> None:
-        """Wait until the inbox differs from a state, ``seconds`` have passed, or ``woken`` can be read."""
+    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
+        """Wait until the inbox differs from a state, ``seconds`` have passed, or it is to stop."""
 
     def close(self) -> None:
         """Let go of what it holds open."""
@@ -133,9 +138,9 @@ def box_at(name: str, junk: str | None = None) -> Box:
     return MaildirBox(Path(name), junk)
 
 
-def readable(sockets: Iterable[socket.socket], seconds: float) -> set[int]:
-    """Which of these can be read within so many seconds, by file descriptor."""
+def readable(files: Iterable[Wakes], seconds: float | None) -> bool:
+    """Wait so many seconds until one of these can be read; whether one can."""
     poll = select.poll()
-    for each in sockets:
+    for each in files:
         poll.register(each, select.POLLIN)
-    return {number for number, _ in poll.poll(seconds * 1000)}
+    return bool(poll.poll(None if seconds is None else seconds * 1000))

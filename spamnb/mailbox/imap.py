@@ -10,27 +10,21 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.whereabouts import folder_in_account, place_in_account
-from spamnb.mailbox.box import Arrived, Move, readable
+from spamnb.mailbox.box import Arrived, Move, Wakes, readable
 from spamnb.naming import escape
 from spamnb.sources.accounts import account_of
-from spamnb.sources.imap_connection import SECONDS, Denied, Unreachable, told
+from spamnb.sources.imap_connection import Denied
 from spamnb.sources.imap_reading import ImapReader, State, Uid
 from spamnb.sources.imap_url import ImapUrl, parsed
 from spamnb.sources.mailbox import Folder, MailboxMessage
-
-if TYPE_CHECKING:
-    from imapclient import IMAPClient
 
 _PATIENCE = 300.0  # seconds that a server may be silent while it moves mail: asked anew, it may move it twice
 _LONGEST = 30.0  # seconds of one IDLE: what comes in the very moment that it begins is told only when it ends
@@ -79,7 +73,7 @@ class ImapBox(ImapReader):
 
     def make(self, folder: Folder) -> None:
         if not self.exists(folder):
-            with self._changing() as client, told(self.url, f"{folder.name}: cannot be made"):
+            with self.asking(f"{folder.name}: cannot be made", _PATIENCE) as client:
                 client.create_folder(folder.place)
                 client.subscribe_folder(folder.place)
             self.refresh()
@@ -144,21 +138,18 @@ class ImapBox(ImapReader):
             return {}
         if not self._can_move():
             raise SpamnbError(f"{self.shown}: the server has neither MOVE nor UIDPLUS; mail there is not moved")
-        with self._changing() as client:
-            with told(self.url):  # opened anew, which alone shows what somebody took away meanwhile
-                self.select(client, messages[0].folder, messages[0].place.validity, writable=True)
-                answers = client.fetch([message.place.uid for message in messages], ["UID"])
-            there = [message for message in messages if message.place.uid in answers]
-            if not there:
-                return {}
+        with self.asking(seconds=_PATIENCE) as client:
+            # Opened anew, which alone shows what somebody took away meanwhile.
+            self.select(client, messages[0].folder, messages[0].place.validity, writable=True)
+            answers = client.fetch([message.place.uid for message in messages], ["UID"])
+        there = [message for message in messages if message.place.uid in answers]
+        if there:
             uids = [message.place.uid for message in there]
-            with told(self.url, f"{into.name}: cannot move to it"):
-                if client.has_capability("MOVE"):
-                    client.move(uids, into.place)
-                else:
-                    client.copy(uids, into.place)
-            if not client.has_capability("MOVE"):
-                self._expunge(client, uids)
+            with self.asking(f"{into.name}: cannot move to it", _PATIENCE) as client:
+                moves = client.has_capability("MOVE")
+                (client.move if moves else client.copy)(uids, into.place)
+            if not moves:
+                self._expunge(uids)
         return dict.fromkeys(there)  # not every server says which numbers they have now
 
     def settle(self, moves: Sequence[Move]) -> Iterator[tuple[Move, bool]]:
@@ -174,10 +165,8 @@ class ImapBox(ImapReader):
                 if message is None:  # moved, or taken elsewhere by somebody
                     yield move, bool(copies)
                 elif left > 0 and self._same(message, copies):
-                    with self._changing() as client:
-                        with told(self.url):
-                            self.select(client, message.folder, message.place.validity, writable=True)
-                        self._expunge(client, [message.place.uid])
+                    self.opened(message.folder, message.place.validity, writable=True)
+                    self._expunge([message.place.uid])
                     left -= 1
                     yield move, True
                 else:
@@ -208,36 +197,17 @@ class ImapBox(ImapReader):
             sizes.get(copy) == size and content == raw for copy, content in self.read(copies)
         )
 
-    @contextmanager
-    def _changing(self) -> Iterator[IMAPClient]:
-        """The connection, for what is not to be done twice: a server that is busy is waited for longer."""
-        client = self.client
-        try:
-            client.socket().settimeout(_PATIENCE)
-            yield client
-        except Unreachable:
-            self.close()
-            raise
-        finally:
-            if self._client is not None:
-                self._client.socket().settimeout(SECONDS)
-
-    def _expunge(self, client: IMAPClient, uids: Iterable[int]) -> None:
-        if not client.has_capability("UIDPLUS"):
-            raise Denied(f"{self.shown}: the server cannot expunge by UID (UIDPLUS), so nothing is removed")
-        with told(self.url, "cannot remove what was copied"):
-            client.add_flags(list(uids), [b"\\Deleted"], silent=True)
-            client.uid_expunge(list(uids))
+    def _expunge(self, uids: list[int]) -> None:
+        with self.asking("cannot remove what was copied", _PATIENCE) as client:
+            if not client.has_capability("UIDPLUS"):
+                raise Denied(f"{self.shown}: the server cannot expunge by UID (UIDPLUS), so nothing is removed")
+            client.add_flags(uids, [b"\\Deleted"], silent=True)
+            client.uid_expunge(uids)
 
     def deliver(self, raw: bytes, folder: Folder) -> None:
         """Unreachable where the server was lost: it may have the message then."""
-        client = self.client
-        try:
-            with told(self.url, f"{folder.name}: cannot put a message there"):
-                client.append(folder.place, raw.replace(b"\n", b"\r\n"))
-        except Unreachable:
-            self.close()
-            raise
+        with self.asking(f"{folder.name}: cannot put a message there") as client:
+            client.append(folder.place, raw.replace(b"\n", b"\r\n"))
 
     def place(self, folder: Folder, message: MailboxMessage | None) -> str:
         return place_in_account(self.home, folder.place, message.place if message is not None else None)
@@ -248,34 +218,28 @@ class ImapBox(ImapReader):
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
-    def wait(self, state: Hashable, seconds: float, woken: socket.socket) -> None:
+    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
         """Not at all where more has come than the state says. A server without IDLE says nothing meanwhile."""
         next_uid = state.next_uid if isinstance(state, State) else 0
         deadline = time.monotonic() + seconds
-        client = self.client
-        try:
-            with told(self.url):
-                if not client.has_capability("IDLE"):
-                    readable([woken], seconds)
+        with self.asking() as client:
+            if not client.has_capability("IDLE"):
+                readable([stop], seconds)
+                return
+            # Opened anew: of what came meanwhile the server may have told in between, and tells once.
+            self._open = None
+            if self.select(client, self.inbox, None).next_uid > next_uid:
+                return
+            while (left := deadline - time.monotonic()) > 0:
+                # What is told together with the answer to IDLE lies in a buffer where no poll sees it, and a server
+                # may keep it until then. NOOP makes it tell before.
+                heard = client.noop()[1]
+                if not _changes(heard):
+                    client.idle()
+                    readable([stop, client.socket()], min(left, _LONGEST))
+                    heard = client.idle_done()[1]
+                if _changes(heard) or readable([stop], 0):
                     return
-                # Opened anew: of what came meanwhile the server may have told in between, and tells once.
-                self._open = None
-                if self.select(client, self.inbox, None).next_uid > next_uid:
-                    return
-                while (left := deadline - time.monotonic()) > 0:
-                    # What is told together with the answer to IDLE lies in a buffer where no poll sees it, and a server
-                    # may keep it until then. NOOP makes it tell before.
-                    heard = client.noop()[1]
-                    ready: set[int] = set()
-                    if not _changes(heard):
-                        client.idle()
-                        ready = readable([woken, client.socket()], min(left, _LONGEST))
-                        heard = client.idle_done()[1]
-                    if woken.fileno() in ready or _changes(heard):
-                        return
-        except Unreachable:
-            self.close()
-            raise
 
 
 def _changes(heard: Iterable[tuple]) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from spamnb.errors import SpamnbError
-from spamnb.mailbox.box import Arrived, Move, readable
+from spamnb.mailbox.box import Arrived, Move, Wakes, readable
 from spamnb.naming import escape
 from spamnb.reader.message import digest
 from spamnb.sources import maildir
@@ -166,8 +165,8 @@ class MaildirBox:
         path = Path(place).parent.parent
         return self.inbox if path == self.path else self._folder(path)
 
-    def wait(self, state: Hashable, seconds: float, woken: socket.socket) -> None:
-        readable([woken], seconds)
+    def wait(self, state: Hashable, seconds: float, stop: Wakes) -> None:
+        readable([stop], seconds)
 
     def close(self) -> None:
         """A Maildir holds nothing open."""

@@ -7,13 +7,15 @@ is known by its folder, the folder's UIDVALIDITY and its UID. Of one larger than
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
 from spamnb.sources.folder_names import role_of
-from spamnb.sources.imap_connection import NeverReached, Unreachable, connect, hang_up, told
+from spamnb.sources.imap_connection import SECONDS, NeverReached, Unreachable, connect, hang_up, told
 from spamnb.sources.imap_login import Login
 from spamnb.sources.imap_url import ImapUrl
 from spamnb.sources.mailbox import Folder, MailboxMessage
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from imapclient import IMAPClient
 
 MAX_READ = 1 << 20  # bytes of a message: what is further on is attachments, nearly always
-_BATCH, _BATCH_BYTES = 64, 4 << 20  # messages asked for at once
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a lost connection is made anew
+_BATCH = 32  # messages asked for at once
 _WINDOW = 1000  # messages of which a header field, or the size, is asked for at once
 _LONGEST_LINE = 800_000  # bytes: a search's numbers come in one line, and of one IMAPClient reads a million
 _BODY = f"BODY.PEEK[]<0.{MAX_READ}>"
@@ -63,12 +66,12 @@ class Renumbered(SpamnbError):
 class ImapReader:
     """An account on a server; it connects when it is first asked, and anew where it was lost.
 
-    Reading is done again by itself, by ``again(error, tries)``, which waits or raises; moving is not.
+    Reading is done again by itself, after ``pauses`` of seconds; moving is not.
     """
 
-    def __init__(self, url: ImapUrl, login: Login, again: Callable[[Unreachable, int], None] | None = None) -> None:
+    def __init__(self, url: ImapUrl, login: Login, pauses: Sequence[float] = ()) -> None:
         self.shown = escape(url.account)
-        self.url, self._login, self._again = url, login, again
+        self.url, self._login, self._pauses = url, login, pauses
         self._client: IMAPClient | None = None
         self._met = False  # whether there was a connection at some time
         self._folders: list[Folder] | None = None
@@ -94,20 +97,31 @@ class ImapReader:
             hang_up(self._client)
             self._client = None
 
+    @contextmanager
+    def asking(self, doing: str = "", seconds: float | None = None) -> Iterator[IMAPClient]:
+        """The connection, for a server that may be silent for so many seconds; Unreachable where it is lost."""
+        try:
+            client = self.client
+            with told(self.url, doing):
+                client.socket().settimeout(seconds or SECONDS)
+                yield client
+        except Unreachable:
+            self.close()
+            raise
+
     def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
-        tries = 0
-        while True:
+        for pause in (*self._pauses, None):
             try:
-                client = self.client
-                with told(self.url):
+                with self.asking() as client:
                     return question(client)
-            except Unreachable as error:
-                self.close()
-                if self._again is None or isinstance(error, NeverReached):  # mistyped, mostly
+            except NeverReached:  # mistyped, mostly
+                raise
+            except Unreachable:
+                if pause is None:
                     raise
-                self._again(error, tries)
-                tries += 1
+                time.sleep(pause)
+        raise AssertionError("the last pause is None")
 
     # -- folders ---------------------------------------------------------------------------------------------
 
@@ -215,69 +229,41 @@ class ImapReader:
 
     def read(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes | OSError]]:
         """Each message's first MAX_READ bytes with line feeds, as servers keep mail, or why there are none."""
-        for start in range(0, len(messages), _WINDOW):
-            window = messages[start : start + _WINDOW]
-            for batch in _batches(window, self.sizes(window)):
-                found = self._fetched(batch, [_BODY])
-                for message in batch:
-                    about = found.get(message.place.uid)
-                    if about is None:
-                        yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
-                    else:
-                        raw = next((value for key, value in about.items() if key.startswith(b"BODY[]")), None)
-                        yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
+        for message, raw in self._items(messages, _BODY, b"BODY[]", _BATCH):
+            if raw is None:
+                yield message, FileNotFoundError(errno.ENOENT, "moved on since it was listed", message.name)
+            else:
+                yield message, raw[:MAX_READ].replace(b"\r\n", b"\n") if isinstance(raw, bytes) else b""
 
     def heads(self, messages: Sequence[MailboxMessage]) -> Iterator[tuple[MailboxMessage, bytes]]:
         """The beginning of the header fields that tell a message from others; those that are gone are left out."""
-        for start in range(0, len(messages), _WINDOW):
-            batch = messages[start : start + _WINDOW]
-            found = self._fetched(batch, [_HEAD])
-            for message in batch:
-                if (about := found.get(message.place.uid)) is not None:
-                    head = next((value for key, value in about.items() if key.startswith(b"BODY[HEADER")), b"")
-                    yield message, head if isinstance(head, bytes) else b""
+        for message, head in self._items(messages, _HEAD, b"BODY[HEADER", _WINDOW):
+            if head is not None:
+                yield message, head if isinstance(head, bytes) else b""
 
     def sizes(self, messages: Sequence[MailboxMessage]) -> dict[MailboxMessage, int]:
         """The sizes of those, of one folder, that are still in it, even if they are marked as deleted."""
-        sizes = {}
-        for start in range(0, len(messages), _WINDOW):
-            window = messages[start : start + _WINDOW]
-            found = self._fetched(window, ["RFC822.SIZE"])
-            for message in window:
-                if (about := found.get(message.place.uid)) is not None:
-                    sizes[message] = _number(about.get(b"RFC822.SIZE"))
-        return sizes
+        sizes = self._items(messages, "RFC822.SIZE", b"RFC822.SIZE", _WINDOW)
+        return {message: size for message, size in sizes if size is not None}
 
-    def _fetched(self, messages: Sequence[MailboxMessage], what: list[str]) -> dict[int, dict[bytes, Any]]:
-        if not messages:
-            return {}
-        folder, validity = messages[0].folder, messages[0].place.validity
+    def _items(
+        self, messages: Sequence[MailboxMessage], what: str, key: bytes, at_once: int
+    ) -> Iterator[tuple[MailboxMessage, Any]]:
+        """What the server says of each message under a key, "" for nothing; None for messages that are gone."""
+        for start in range(0, len(messages), at_once):
+            batch = messages[start : start + at_once]
+            uids = [message.place.uid for message in batch]
+            folder, validity = batch[0].folder, batch[0].place.validity
 
-        def ask(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
-            self.select(client, folder, validity)
-            return client.fetch([message.place.uid for message in messages], what)
+            def fetch(client: IMAPClient) -> dict[int, dict[bytes, Any]]:
+                self.select(client, folder, validity)  # noqa: B023 (asked at once)
+                return client.fetch(uids, [what])  # noqa: B023 (the same)
 
-        return self.ask(ask)
-
-
-def _batches(
-    messages: Sequence[MailboxMessage], sizes: dict[MailboxMessage, int]
-) -> Iterator[list[MailboxMessage]]:
-    batch: list[MailboxMessage] = []
-    total = 0
-    for message in messages:
-        size = min(sizes.get(message, 0), MAX_READ)
-        if batch and (len(batch) >= _BATCH or total + size > _BATCH_BYTES):
-            yield batch
-            batch, total = [], 0
-        batch.append(message)
-        total += size
-    if batch:
-        yield batch
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
+            answers = self.ask(fetch)
+            for message in batch:
+                about = answers.get(message.place.uid)
+                said = None if about is None else next((about[name] for name in about if name.startswith(key)), None)
+                yield message, "" if said is None and about is not None else said
 
 
 def _text(name: bytes | str) -> str:
