@@ -57,11 +57,12 @@ def targets(
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or write accounts into {accounts_path()}")
     for account in accounts:
+        name = account.url.account
         own = account.model if account.model is not None and not on_command_line("model") else model
         found.append(
             Target(
-                account.url.account,
-                escape(account.url.account),
+                name,
+                escape(name),
                 own,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,

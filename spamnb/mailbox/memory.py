@@ -269,8 +269,10 @@ class Memory(Database):
             self._report(self.box.shown, SpamnbError(told))
         else:
             self._forget_folders(folders)
-            for key, folder in folders.items():
-                self._look(key, folder)
+            sides = {key: self._side(folder, junk) for key, folder in folders.items()}
+            for key, side in sides.items():
+                if side is not None:
+                    self._look(key, folders[key], side)
             if self._undecided:
                 self._undecided = False
                 yield from self._crossed(folders)
@@ -286,17 +288,15 @@ class Memory(Database):
             into = self.box.junk() if lesson.spam else self.box.inbox
             self.move([(lesson.message, digest(lesson.raw))], into)
 
-    def _side(self, folder: Folder) -> bool | None:
+    def _side(self, folder: Folder, junk: Folder) -> bool | None:
         """Whether a folder is on Junk's side; None for one on neither."""
-        if self.box.is_below(folder, self.box.junk()):
+        if self.box.is_below(folder, junk):
             return True
         taught = self._learn_folder is not None and self.box.is_below(folder, self.box.locate(self._learn_folder))
         return None if folder.role in _NEITHER or taught else False
 
-    def _look(self, key: str, folder: Folder) -> None:
-        side = self._side(folder)
-        if side is None:
-            return
+    def _look(self, key: str, folder: Folder, side: bool) -> None:
+        """Note what came into a folder since the last look."""
         try:
             state = self.box.state(folder)
             if state is None or state != self._states.get(key):

@@ -13,7 +13,7 @@ from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict
 from spamnb.journal.journal import Journal, Noted
 from spamnb.journal.whereabouts import JUNK, FolderNoted, folder_noted, folder_of_place, note_folder, note_place
-from spamnb.mailbox.box import box_at
+from spamnb.mailbox.box import Box, box_at
 from spamnb.mailbox.memory import Memory
 from spamnb.naming import escape
 from spamnb.reader.message import digest
@@ -37,7 +37,7 @@ class Moving:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._open: dict[str, Memory] = {}
+        self._open: dict[str, Box] = {}
         self._failed: list[str] = []
         self._found: dict[int, Lies] = {}  # by position
         self._stack = ExitStack()
@@ -76,17 +76,16 @@ class Moving:
         found = self._find(row, known)
         if found is None:
             raise SpamnbError(f"the mail is no longer in {known.name} of {escape(known.mailbox)}, so it was not moved")
-        memory = self._memory(known)
-        box = memory.box
+        box = self._box(known)
         into = box.folder_at(place) if place is not None else box.junk() if role == JUNK else box.inbox
         del self._found[row.position]
-        with memory.alone(PATIENCE):
+        with Memory.of(box, lambda name, error: self._failed.append(str(error))) as memory, memory.alone(PATIENCE):
             moved = memory.move([(found.message, row.entry.digest)], into)
         if found.message not in moved:
             raise SpamnbError(f"{found.message.name}: not moved: {self._failed[-1] if self._failed else 'it is gone'}")
         after = moved[found.message]
         if after is None:  # few servers say which number it has now
-            there = _same(memory, row.entry, box.place(into, None))
+            there = _same(box, row.entry, box.place(into, None))
             if there is None:
                 raise SpamnbError(f"{found.message.name}: taken elsewhere meanwhile, so it was not moved")
             after = there.message
@@ -98,26 +97,23 @@ class Moving:
 
     def _find(self, row: Noted, known: FolderNoted) -> Lies | None:
         if row.position not in self._found:
-            found = _same(self._memory(known), row.entry, row.entry.place)
+            found = _same(self._box(known), row.entry, row.entry.place)
             if found is None:
                 return None
             self._found[row.position] = found
         return self._found[row.position]
 
-    def _memory(self, known: FolderNoted) -> Memory:
-        """A mailbox, and the record of what was seen in it."""
+    def _box(self, known: FolderNoted) -> Box:
         if known.mailbox not in self._open:
-            box = box_at(known.mailbox, known.junk or None)
-            self._stack.callback(box.close)
-            memory = Memory.of(box, lambda name, error: self._failed.append(str(error)))
-            self._open[known.mailbox] = self._stack.enter_context(memory)
+            self._open[known.mailbox] = box_at(known.mailbox, known.junk or None)
+            self._stack.callback(self._open[known.mailbox].close)
         return self._open[known.mailbox]
 
 
-def _same(memory: Memory, entry: Verdict, place: str) -> Lies | None:
+def _same(box: Box, entry: Verdict, place: str) -> Lies | None:
     """The message of the journal at a place or near it, to the byte as far as it is read."""
-    for messages in memory.box.lookup(place, entry.message_id):
-        for message, raw in memory.box.read(messages):
+    for messages in box.lookup(place, entry.message_id):
+        for message, raw in box.read(messages):
             if isinstance(raw, bytes) and digest(raw) == entry.digest:
                 return Lies(message, raw)
     return None
