@@ -116,6 +116,22 @@ def folders_of(target: Target, memory: Memory) -> dict[str, Folder]:
     return folders
 
 
+def in_each(found: list[Target], unreadable: Unreadable, work: Callable[[Target], bool]) -> None:
+    """Work in each mailbox, where one's failure is none of the others'; ends the command with 1 where ``work`` was not
+    done, or something could not be read."""
+    failed = False
+    for target in found:
+        try:
+            failed |= not work(target)
+        except SpamnbError as error:
+            if len(found) == 1:
+                raise
+            tell(f"spamnb: {error}")
+            failed = True
+    if failed or unreadable.count:
+        raise SystemExit(1)
+
+
 def until_done(work: Callable[[], None]) -> None:
     """Do what may be done again where a server was lost meanwhile, after growing pauses; told in one line each."""
     from spamnb.sources import imap_reading

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.mailboxes import Target, filing, folders_of, opened, targets, until_done
+from spamnb.cli.mailboxes import Target, filing, folders_of, in_each, opened, targets, until_done
 from spamnb.cli.options import Unreadable, journal_option, model_option, tell
-from spamnb.errors import SpamnbError
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -67,24 +66,19 @@ def sort_command(
     if from_now_on and (everything or tag):
         raise click.UsageError("--from-now-on leaves mail alone: it does not go with --all or --tag")
     unreadable = Unreadable()
-    failed = False
     found = targets(boxes, model, junk, unsure)
     if tag and any(target.is_account for target in found):
         raise click.UsageError("--tag is for Maildirs: a server keeps a message as it is")
-    for target in found:
-        try:
-            with opened(target, unreadable, dry_run) as memory:
-                if from_now_on:
-                    _take_for_seen(memory, dry_run, quiet)
-                else:
-                    _sort(target, memory, unreadable, tag, everything, dry_run, quiet, journal)
-        except SpamnbError as error:
-            if len(found) == 1:
-                raise
-            tell(f"spamnb: {error}")  # one account's failure is none of the others'
-            failed = True
-    if failed or unreadable.count:
-        raise SystemExit(1)
+
+    def work(target: Target) -> bool:
+        with opened(target, unreadable, dry_run) as memory:
+            if from_now_on:
+                _take_for_seen(memory, dry_run, quiet)
+            else:
+                _sort(target, memory, unreadable, tag, everything, dry_run, quiet, journal)
+        return True
+
+    in_each(found, unreadable, work)
 
 
 def _take_for_seen(memory: Memory, dry_run: bool, quiet: bool) -> None:

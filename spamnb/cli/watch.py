@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from spamnb.cli.mailboxes import Target, targets, until_done
-from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line, tell
+from spamnb.cli.mailboxes import Target, in_each, targets, until_done
+from spamnb.cli.options import Seconds, Unreadable, journal_option, model_option, on_command_line
 from spamnb.cli.watching import Stop, follow, watched
 from spamnb.errors import SpamnbError
 
@@ -74,8 +74,14 @@ def watch_command(
         Classifier.open(path, writable=not dry_run).close()
     unreadable = Unreadable()
     if once:
-        _once(found, unreadable, dry_run, on_command_line("junk"), journal)
-        return
+
+        def look(target: Target) -> bool:
+            with watched(target, unreadable, dry_run, journal=journal) as watching:
+                watching.tell_of_junk(unless_known=not on_command_line("junk"))
+                until_done(watching.look)
+                return not watching.missed
+
+        return in_each(found, unreadable, look)
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
@@ -105,24 +111,6 @@ def watch_command(
             thread.join()
     if failed:
         raise failed[0]
-
-
-def _once(found: list[Target], unreadable: Unreadable, dry_run: bool, named: bool, journal: Path | None) -> None:
-    """A look at each mailbox, as from cron."""
-    failed = False
-    for target in found:
-        try:
-            with watched(target, unreadable, dry_run, journal=journal) as watching:
-                watching.tell_of_junk(unless_known=not named)
-                until_done(watching.look)
-                failed |= watching.missed
-        except SpamnbError as error:
-            if len(found) == 1:
-                raise
-            tell(f"spamnb: {error}")
-            failed = True
-    if failed or unreadable.count:
-        raise SystemExit(1)
 
 
 def _check_junk(box: Path, junk: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,50 +34,39 @@ class Notes:
         self._journal: Journal | None = None
         self._told: set[str] = set()
         self._noted: set[str] = set()  # folders
-        with self._opened():  # what is wrong with it is told before any mail moves
-            pass
+        self._write(lambda journal: None)  # what is wrong with it is told before any mail moves
 
-    @contextmanager
-    def _opened(self) -> Iterator[Journal | None]:
-        """The journal, opened where it is not; None where it cannot be. What goes wrong inside is told, once."""
+    def _write(self, change: Callable[[Journal], None]) -> None:
+        """Change the journal, opened where it is not; what goes wrong is told once."""
         try:
             if self._journal is None:
                 self._journal = Journal.at(self._path)
+            change(self._journal)
         except (SpamnbError, OSError) as error:
-            self._tell_once(error)
-            yield None
-            return
-        try:
-            yield self._journal
-        except (SpamnbError, OSError) as error:
-            self._tell_once(error)
+            line = f"spamnb: {error}; meanwhile nothing is noted"
+            if line not in self._told:
+                self._told.add(line)
+                self._tell(line)
 
     def close(self) -> None:
         if self._journal is not None:
             self._journal.close()
 
-    def _tell_once(self, error: Exception) -> None:
-        line = f"spamnb: {error}; meanwhile nothing is noted"
-        if line not in self._told:
-            self._told.add(line)
-            self._tell(line)
-
     def note(self, one: Filed) -> None:
         """Write the verdict down, and where the message lies now."""
         folder = one.into or one.message.folder
         place = self._box.place(folder, one.after)
-        with self._opened() as journal:
-            if journal is None:
-                return
-            at = folder_of_place(place)
+        at = folder_of_place(place)
+
+        def write(journal: Journal) -> None:
             if at and at not in self._noted:
                 role = INBOX if one.into is None else JUNK if one.found.spam else OTHER
                 note_folder(journal, FolderNoted(at, folder.name, role, self._box.home, self._junk or ""))
                 self._noted.add(at)
             journal.add([entry_of(one.mail, one.found, self._classifier.settings, place=place)])
 
+        self._write(write)
+
     def note_lesson(self, lesson: Lesson, label: str) -> None:
         """Write down what a person put right by moving a message."""
-        with self._opened() as journal:
-            if journal is not None:
-                journal.correct([noted(digest(lesson.raw), label, lesson.spam, "move")])
+        self._write(lambda journal: journal.correct([noted(digest(lesson.raw), label, lesson.spam, "move")]))

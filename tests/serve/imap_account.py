@@ -110,6 +110,7 @@ class Server:
         (self.place / "dovecot.conf").write_text(_CONF.format(**named) + more)
 
     def set_password(self, password: str) -> None:
+        self.password = password
         (self.place / "users").write_text(f"ann:{{PLAIN}}{password}\n")
 
     @property
@@ -194,7 +195,7 @@ class Server:
         context = ssl.create_default_context(cafile=self.place / "cert.pem")
         client = imaplib.IMAP4_SSL("localhost", self.port, ssl_context=context, timeout=PATIENCE)
         try:
-            client.authenticate("PLAIN", lambda _: f"\0ann\0{PASSWORD}".encode())  # type: ignore[arg-type, return-value]
+            client.authenticate("PLAIN", lambda _: f"\0ann\0{self.password}".encode())  # type: ignore[arg-type, return-value]
             yield Person(client)
         finally:
             with contextlib.suppress(imaplib.IMAP4.error, OSError):
