@@ -12,6 +12,8 @@ import click
 
 from spamnb.cli.options import Unreadable, on_command_line, tell
 from spamnb.errors import SpamnbError
+from spamnb.naming import escape
+from spamnb.sources.spec import is_account
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -24,51 +26,48 @@ class Target(NamedTuple):
     """A mailbox that was named, and how: what the command line says goes before what the file of accounts says."""
 
     name: str  # its path or URL
-    shown: str
     model: Path
-    junk: str | None
+    junk: str | None = None
     unsure: str | None = None
     learn_folder: str | None = None
     sort: bool = False
-    is_account: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The name for people."""
+        return escape(self.name)
+
+    @property
+    def is_account(self) -> bool:
+        """Whether it lies on a server."""
+        return is_account(self.name)
 
 
 def targets(
     names: tuple[str, ...], model: Path, junk: str | None, unsure: str | None = None, learn_folder: str | None = None
 ) -> list[Target]:
-    """The mailboxes of these names; without any, those of the file of accounts."""
-    from spamnb.naming import escape
+    """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
     from spamnb.sources.accounts import account_of, accounts_path, read_accounts
     from spamnb.sources.imap_url import parsed
-    from spamnb.sources.spec import is_account
 
-    found: list[Target] = []
-    accounts = []
-    for name in names:
-        if is_account(name):
-            url = parsed(name)
-            if url.folder and url.folder.upper() != "INBOX":
-                raise SpamnbError(f"{escape(name)}: a folder of an account; name the account, {escape(url.account)}")
-            accounts.append(account_of(url))
-        else:
-            found.append(Target(name, escape(name), model, junk, unsure, learn_folder))
+    found = [Target(name, model, junk, unsure, learn_folder) for name in names if not is_account(name)]
+    accounts = [account_of(parsed(name)) for name in names if is_account(name)]
     if not names:
         accounts = read_accounts(accounts_path())
         if not accounts:
             raise click.UsageError(f"name a Maildir or an account, or write accounts into {accounts_path()}")
     for account in accounts:
-        name = account.url.account
-        own = account.model if account.model is not None and not on_command_line("model") else model
+        name, folder = account.url.account, account.url.folder
+        if folder and folder.upper() != "INBOX":
+            raise SpamnbError(f"{escape(f'{name}/{folder}')}: a folder of an account; name the account, {escape(name)}")
         found.append(
             Target(
                 name,
-                escape(name),
-                own,
+                account.model if account.model is not None and not on_command_line("model") else model,
                 account.junk if junk is None else junk,
                 account.unsure if unsure is None else unsure,
                 account.learn_folder if learn_folder is None else learn_folder,
-                sort=account.sort,
-                is_account=True,
+                account.sort,
             )
         )
     return found

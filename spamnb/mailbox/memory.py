@@ -11,7 +11,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Self
 
@@ -141,12 +141,12 @@ class Memory(Database):
             self.execute("UPDATE new_mail SET judged = 1")
         return len(new)
 
-    def _put_new(self, known: Iterable[str], new: Sequence[MailboxMessage], mark: str) -> None:
+    def _put_new(self, known: Collection[str], new: Sequence[MailboxMessage], mark: str) -> None:
         keys = {message.key for message in new}
         with self.writing():
-            self.execute("INSERT OR REPLACE INTO looked VALUES ('', ?)", (mark,))
+            self._put_mark("", mark)
             self.executemany("DELETE FROM new_mail WHERE key = ?", [(key,) for key in known if key not in keys])
-            self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", [(key,) for key in keys])
+            self.executemany("INSERT OR IGNORE INTO new_mail VALUES (?, 0)", [(key,) for key in keys.difference(known)])
 
     def judged(self, digest: bytes) -> bool:
         """Whether a message of this content was judged at some time, wherever it was since."""
@@ -384,7 +384,9 @@ class Memory(Database):
 
     def _put_mark(self, folder: str, mark: str) -> None:
         with self.writing():
-            self.execute("INSERT OR REPLACE INTO looked VALUES (?, ?)", (folder, mark))
+            # A mark that stands is not written: looks would wait for the disk.
+            upsert = "ON CONFLICT (folder) DO UPDATE SET mark = excluded.mark WHERE mark != excluded.mark"
+            self.execute(f"INSERT INTO looked VALUES (?, ?) {upsert}", (folder, mark))  # noqa: S608 (our own words)
 
     def _forget(self, messages: Iterable[tuple[str, str]]) -> None:
         with self.writing():
