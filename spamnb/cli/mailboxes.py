@@ -13,7 +13,6 @@ import click
 from spamnb.cli.options import Unreadable, on_command_line, tell
 from spamnb.errors import SpamnbError
 from spamnb.naming import escape
-from spamnb.sources.spec import is_account
 
 if TYPE_CHECKING:
     from spamnb.classifier import Classifier
@@ -40,6 +39,8 @@ class Target(NamedTuple):
     @property
     def is_account(self) -> bool:
         """Whether it lies on a server."""
+        from spamnb.sources.spec import is_account
+
         return is_account(self.name)
 
 
@@ -49,6 +50,7 @@ def targets(
     """The mailboxes of these names, Maildirs first; without any, those of the file of accounts."""
     from spamnb.sources.accounts import account_of, accounts_path, read_accounts
     from spamnb.sources.imap_url import parsed
+    from spamnb.sources.spec import is_account
 
     found = [Target(name, model, junk, unsure, learn_folder) for name in names if not is_account(name)]
     accounts = [account_of(parsed(name)) for name in names if is_account(name)]

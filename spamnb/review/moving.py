@@ -7,7 +7,6 @@ moved only where the very one that was judged is found.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from spamnb.errors import SpamnbError
 from spamnb.journal.entries import Verdict
@@ -22,13 +21,6 @@ from spamnb.sources.mailbox import MailboxMessage
 PATIENCE = 20.0  # seconds for another program that sorts the same mailbox
 
 
-class Lies(NamedTuple):
-    """A message that was found, and its bytes."""
-
-    message: MailboxMessage
-    raw: bytes
-
-
 class Moving:
     """The mailboxes that a request needs, each opened once; a context that closes them.
 
@@ -38,8 +30,6 @@ class Moving:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._open: dict[str, Box] = {}
-        self._failed: list[str] = []
-        self._found: dict[int, Lies] = {}  # by position
         self._stack = ExitStack()
 
     def __enter__(self) -> Moving:
@@ -51,8 +41,8 @@ class Moving:
     def mail(self, row: Noted) -> bytes | None:
         """The mail, where it lies where it lay; None where it does not, or nobody knows its mailbox."""
         known = folder_noted(self._journal, row.entry.place)
-        found = self._find(row, known) if known is not None else None
-        return found.raw if found is not None else None
+        found = _same(self._box(known), row.entry, row.entry.place) if known is not None else None
+        return found[1] if found is not None else None
 
     def to(self, row: Noted, role: str, batch: str = "") -> bool:
         """Move a message to the inbox or to the folder of spam; False where it lies there already. With ``batch``
@@ -73,35 +63,28 @@ class Moving:
         """Move a message to the folder of a place, or where there is none, to that of a role."""
         if known is None:
             raise SpamnbError("it is not known in which mailbox this mail lies; move it in your mail program")
-        found = self._find(row, known)
+        box = self._box(known)
+        found = _same(box, row.entry, row.entry.place)
         if found is None:
             raise SpamnbError(f"the mail is no longer in {known.name} of {escape(known.mailbox)}, so it was not moved")
-        box = self._box(known)
+        message, _ = found
         into = box.folder_at(place) if place is not None else box.junk() if role == JUNK else box.inbox
-        del self._found[row.position]
-        with Memory.of(box, lambda name, error: self._failed.append(str(error))) as memory, memory.alone(PATIENCE):
-            moved = memory.move([(found.message, row.entry.digest)], into)
-        if found.message not in moved:
-            raise SpamnbError(f"{found.message.name}: not moved: {self._failed[-1] if self._failed else 'it is gone'}")
-        after = moved[found.message]
+        failed: list[str] = []
+        with Memory.of(box, lambda name, error: failed.append(str(error))) as memory, memory.alone(PATIENCE):
+            moved = memory.move([(message, row.entry.digest)], into)
+        if message not in moved:
+            raise SpamnbError(f"{message.name}: not moved: {failed[-1] if failed else 'it is gone'}")
+        after = moved[message]
         if after is None:  # few servers say which number it has now
             there = _same(box, row.entry, box.place(into, None))
             if there is None:
-                raise SpamnbError(f"{found.message.name}: taken elsewhere meanwhile, so it was not moved")
-            after = there.message
+                raise SpamnbError(f"{message.name}: taken elsewhere meanwhile, so it was not moved")
+            after, _ = there
         place = box.place(into, after)
         with self._journal.writing():
             note_folder(self._journal, known._replace(folder=folder_of_place(place), name=into.name, role=role))
             note_place(self._journal, row.position, place, batch)
         return True
-
-    def _find(self, row: Noted, known: FolderNoted) -> Lies | None:
-        if row.position not in self._found:
-            found = _same(self._box(known), row.entry, row.entry.place)
-            if found is None:
-                return None
-            self._found[row.position] = found
-        return self._found[row.position]
 
     def _box(self, known: FolderNoted) -> Box:
         if known.mailbox not in self._open:
@@ -110,10 +93,10 @@ class Moving:
         return self._open[known.mailbox]
 
 
-def _same(box: Box, entry: Verdict, place: str) -> Lies | None:
+def _same(box: Box, entry: Verdict, place: str) -> tuple[MailboxMessage, bytes] | None:
     """The message of the journal at a place or near it, to the byte as far as it is read."""
     for messages in box.lookup(place, entry.message_id):
         for message, raw in box.read(messages):
             if isinstance(raw, bytes) and digest(raw) == entry.digest:
-                return Lies(message, raw)
+                return message, raw
     return None

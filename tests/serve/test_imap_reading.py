@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from commands import run
-from imap_account import PASSWORD, Server, account
+from imap_account import PASSWORD, Server, account, describe
 from served import mail
 
 from spamnb.sources import imap_reading
@@ -170,15 +170,6 @@ def test_what_is_wrong_is_said_in_one_line(server: Server, url: str, said: str, 
     done = run("train", "-m", folders.parent / "m", ham, f"spam={folders}/spam")
     assert done.exit_code == 1 and said in done.stderr and "Traceback" not in done.output
     assert done.stderr.count("\n") == 1 and "secret" not in done.output
-
-
-def describe(folder: Path, url: str, **settings: str | Path | bool) -> Path:
-    file = folder / "spamnb" / "accounts.toml"
-    file.parent.mkdir(exist_ok=True)
-    lines = [f"{name.replace('_', '-')} = {json.dumps(value, default=str)}" for name, value in settings.items()]
-    file.write_text("\n".join(["[account]", f'url = "{url}"', *lines]))
-    file.chmod(0o600)
-    return file
 
 
 def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(server: Server, tmp_path: Path, monkeypatch):
