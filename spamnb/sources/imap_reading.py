@@ -111,17 +111,18 @@ class ImapReader:
 
     def ask(self, question: Callable[[IMAPClient], T]) -> T:
         """An answer to what may be asked twice."""
-        for pause in (*self._pauses, None):
+        pauses = iter(self._pauses)
+        while True:
             try:
                 with self.asking() as client:
                     return question(client)
             except NeverReached:  # mistyped, mostly
                 raise
             except Unreachable:
+                pause = next(pauses, None)
                 if pause is None:
                     raise
                 time.sleep(pause)
-        raise AssertionError("the last pause is None")
 
     # -- folders ---------------------------------------------------------------------------------------------
 
@@ -249,7 +250,7 @@ class ImapReader:
     def _items(
         self, messages: Sequence[MailboxMessage], what: str, key: bytes, at_once: int
     ) -> Iterator[tuple[MailboxMessage, Any]]:
-        """What the server says of each message under a key, "" for nothing; None for messages that are gone."""
+        """What the server says of each message under a key, b"" for nothing; None for messages that are gone."""
         for start in range(0, len(messages), at_once):
             batch = messages[start : start + at_once]
             uids = [message.place.uid for message in batch]
@@ -261,9 +262,11 @@ class ImapReader:
 
             answers = self.ask(fetch)
             for message in batch:
-                about = answers.get(message.place.uid)
-                said = None if about is None else next((about[name] for name in about if name.startswith(key)), None)
-                yield message, "" if said is None and about is not None else said
+                if (about := answers.get(message.place.uid)) is None:
+                    yield message, None
+                else:
+                    said = next((value for name, value in about.items() if name.startswith(key)), None)
+                    yield message, b"" if said is None else said
 
 
 def _text(name: bytes | str) -> str:
